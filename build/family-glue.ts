@@ -1,0 +1,50 @@
+/**
+ * Writes the part of the glue that differs from family to family, as WebAssembly text: which capabilities are
+ * imported, which functions are exported, and the constants of the snapshot. `glue/engine.wat` says what each is for.
+ */
+import { capabilityModule } from "../shared/abi.ts";
+import type { CapabilityName } from "../shared/abi.ts";
+import type { Family } from "../shared/manifest.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export function familyGlue(
+  family: Family,
+  capabilities: readonly CapabilityName[],
+  fuelPolls: number,
+  snapshot: Snapshot,
+): string {
+  return [
+    "(module",
+    ...capabilities.map(
+      (name) => `  (import "${capabilityModule}" "${name}" (func $${name} (param i64) (result i64)))`,
+    ),
+    `  (import "env" "run" (func $run (param i32) (result i32)))`,
+    "",
+    constant("fuel_polls", fuelPolls),
+    constant("context", snapshot.context),
+    constant("fuel_text", snapshot.fuelText.pointer),
+    constant("fuel_text_bytes", snapshot.fuelText.bytes),
+    constant("trap_text", snapshot.trapText.pointer),
+    constant("trap_text_bytes", snapshot.trapText.bytes),
+    constant("scratch", snapshot.scratch),
+    "",
+    "  ;; A number that stands for no capability gives handle 0, which the guest takes as a refusal.",
+    `  (func (export "capability") (param $index i32) (param $request i64) (result i64)`,
+    ...capabilities.flatMap((name, index) => [
+      `    (if (i32.eq (local.get $index) (i32.const ${index}))`,
+      `      (then (return (call $${name} (local.get $request)))))`,
+    ]),
+    "    (i64.const 0))",
+    "",
+    ...family.tools.map(
+      (tool, index) =>
+        `  (func (export "${tool.export}") (result i32) (call $run (i32.const ${snapshot.tools[index]})))`,
+    ),
+    ")",
+    "",
+  ].join("\n");
+}
+
+function constant(name: string, value: number): string {
+  return `  (global (export "${name}") i32 (i32.const ${value}))`;
+}

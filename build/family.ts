@@ -1,0 +1,49 @@
+/**
+ * Finds the plugin families of a folder and reads what each declares of itself.
+ *
+ * A family is a folder with a `family.ts` (what it is) and an `index.ts` (what it exports). Nothing else in the
+ * project names families, so a new one is a new folder.
+ */
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { Family } from "../shared/manifest.ts";
+import { bundleFamilyDeclaration } from "./bundle.ts";
+
+export interface FamilySource {
+  readonly family: Family;
+  readonly folder: string;
+}
+
+/** The families below a folder, sorted by name. */
+export async function readFamilies(pluginFolder: string): Promise<FamilySource[]> {
+  const sources: FamilySource[] = [];
+  const entries = await readdir(pluginFolder, { withFileTypes: true });
+  for (const entry of entries.filter((each) => each.isDirectory())) {
+    const folder = join(pluginFolder, entry.name);
+    const files = await readdir(folder);
+    if (!files.includes("family.ts")) continue;
+    const family = await readDeclaration(folder);
+    if (family.name !== entry.name) {
+      throw new Error(`Cannot build plugin: folder is "${entry.name}", its family.ts says "${family.name}"`);
+    }
+    sources.push({ family, folder });
+  }
+  return sources.toSorted((a, b) => (a.family.name < b.family.name ? -1 : 1));
+}
+
+/** Evaluates `family.ts` in Node. It declares; it does not run anything of the plugin. */
+async function readDeclaration(folder: string): Promise<Family> {
+  const scratch = await mkdtemp(join(tmpdir(), "memcell-family-"));
+  try {
+    const file = join(scratch, "family.mjs");
+    await bundleFamilyDeclaration(join(folder, "family.ts"), file);
+    const { family } = (await import(pathToFileURL(file).href)) as { family?: Family };
+    if (!family) throw new Error(`Cannot build plugin: ${join(folder, "family.ts")} exports no "family"`);
+    return family;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

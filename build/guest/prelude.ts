@@ -1,0 +1,136 @@
+/**
+ * Runs in the guest before the plugin's own code: makes the globals that `@extism/js-pdk` declares out of the natives
+ * of `glue/engine.wat`, and takes the natives away again.
+ *
+ * Of the PDK it offers what a tool needs: `Host`, `Memory`, `Config`, `console`, `TextEncoder` and `TextDecoder`.
+ * There is no `Http` and no `Var`: neither is among the imports a memcell plugin may have.
+ */
+import { textDecoder, textEncoder } from "./text-coding.ts";
+
+/** Replaced by the bundler: the names of the capabilities the family may call, in the order the glue knows them. */
+declare const CAPABILITY_NAMES: readonly string[];
+
+type Native = (...args: unknown[]) => unknown;
+
+const scope = globalThis as unknown as Record<string, unknown>;
+
+function takeNative<Signature>(letter: string): Signature {
+  const name = `__native_${letter}`;
+  const native = scope[name] as Signature;
+  delete scope[name];
+  return native;
+}
+
+const input = takeNative<() => string>("i");
+const output = takeNative<(text: string) => void>("o");
+const fail = takeNative<(text: string) => void>("e");
+const store = takeNative<(text: string) => bigint>("s");
+const load = takeNative<(handle: bigint) => string>("r");
+const length = takeNative<(handle: bigint) => number>("n");
+const free = takeNative<(handle: bigint) => void>("f");
+const configValue = takeNative<(key: bigint) => bigint>("c");
+const capability = takeNative<(index: number, request: bigint) => bigint>("u");
+const log = {
+  debug: takeNative<(text: string) => void>("D"),
+  info: takeNative<(text: string) => void>("I"),
+  warn: takeNative<(text: string) => void>("W"),
+  error: takeNative<(text: string) => void>("E"),
+};
+
+class BlockHandle {
+  readonly offset: bigint;
+  readonly len: number;
+
+  constructor(offset: bigint | number, len: bigint | number) {
+    this.offset = BigInt(offset);
+    this.len = Number(len);
+  }
+
+  readString(): string {
+    return load(this.offset);
+  }
+
+  readJsonObject(): unknown {
+    return JSON.parse(load(this.offset));
+  }
+
+  free(): void {
+    free(this.offset);
+  }
+}
+
+const memory = {
+  fromString: (text: unknown): BlockHandle => handleOf(store(String(text))),
+  fromJsonObject: (value: unknown): BlockHandle => handleOf(store(JSON.stringify(value))),
+  find: (offset: bigint | number): BlockHandle => handleOf(BigInt(offset)),
+};
+
+function handleOf(offset: bigint): BlockHandle {
+  return new BlockHandle(offset, length(offset));
+}
+
+const capabilities = Object.fromEntries(
+  CAPABILITY_NAMES.map((name, index) => [
+    name,
+    (request: bigint | number): bigint => capability(index, BigInt(request)),
+  ]),
+);
+
+const host = {
+  inputString: input,
+  outputString: (text: unknown): boolean => {
+    output(String(text));
+    return true;
+  },
+  getFunctions: (): Record<string, unknown> => capabilities,
+};
+
+const config = {
+  get(key: unknown): string | null {
+    const block = configValue(store(String(key)));
+    return block === 0n ? null : load(block);
+  },
+};
+
+const line = (parts: unknown[]): string => parts.map(String).join(" ");
+
+const guestConsole = {
+  debug: (...parts: unknown[]): void => log.debug(line(parts)),
+  log: (...parts: unknown[]): void => log.info(line(parts)),
+  info: (...parts: unknown[]): void => log.info(line(parts)),
+  warn: (...parts: unknown[]): void => log.warn(line(parts)),
+  error: (...parts: unknown[]): void => log.error(line(parts)),
+};
+
+Object.assign(scope, {
+  Host: host,
+  Memory: memory,
+  MemoryHandle: BlockHandle,
+  Config: config,
+  console: guestConsole,
+  TextEncoder: textEncoder,
+  TextDecoder: textDecoder,
+});
+
+// The snapshot freezes the generator's seed, so every call would see the same "random" numbers. Better none.
+delete (Math as unknown as Record<string, unknown>)["random"];
+
+/**
+ * Makes the function that the glue runs for one exported tool. It never throws: what the tool throws becomes the
+ * call's error, and the tool's own return code is kept.
+ */
+function entryPoint(tool: Native): () => number {
+  return () => {
+    try {
+      const code = tool();
+      if (code === undefined) return 0;
+      if (typeof code === "number") return code;
+      throw new TypeError("A tool returns nothing or its exit code, and is not asynchronous");
+    } catch (error) {
+      fail(error instanceof Error ? error.message || error.name : String(error));
+      return 1;
+    }
+  };
+}
+
+scope["__entryPoint"] = entryPoint;

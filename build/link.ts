@@ -1,0 +1,63 @@
+/**
+ * Steps 4 and 5. Engine image and glue into one module, reduced to what its exports reach, and optimised. All three
+ * tools are binaryen's, run as the scripts its package ships.
+ */
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { projectFolder } from "./bundle.ts";
+
+const run = promisify(execFile);
+
+const binaryenFolder = dirname(fileURLToPath(import.meta.resolve("binaryen")));
+const glueFolder = join(projectFolder, "build", "glue");
+
+/**
+ * Named one by one: they are what the engine uses and what every SDK's runtime has had for years. All features at once
+ * would write an import section that Node 20 cannot read.
+ */
+const features = [
+  "bulk-memory",
+  "bulk-memory-opt",
+  "sign-ext",
+  "nontrapping-float-to-int",
+  "mutable-globals",
+  "reference-types",
+  "multivalue",
+].map((feature) => `--enable-${feature}`);
+
+/** Merges image, glue and family glue; what one of them exports and another imports becomes a direct call. */
+export async function linkModules(scratch: string, image: string, familyGlueText: string): Promise<string> {
+  const family = join(scratch, "family.wat");
+  const linked = join(scratch, "linked.wasm");
+  await writeFile(family, familyGlueText);
+  const engineGlue = join(glueFolder, "engine.wat");
+  await binaryen("wasm-merge", [
+    ...[image, "qjs", engineGlue, "env", join(glueFolder, "wasi.wat"), "wasi_snapshot_preview1", family, "family"],
+    ...["-o", linked],
+    ...features,
+  ]);
+  return linked;
+}
+
+/** Drops everything that neither a tool nor the memory needs, the engine's own exports among it. */
+export async function reduceModule(scratch: string, linked: string, roots: readonly string[]): Promise<string> {
+  const graph = join(scratch, "roots.json");
+  const reduced = join(scratch, "reduced.wasm");
+  await writeFile(graph, JSON.stringify(roots.map((name) => ({ name: `root-${name}`, root: true, export: name }))));
+  await binaryen("wasm-metadce", [linked, "--graph-file", graph, "-o", reduced, ...features]);
+  return reduced;
+}
+
+export async function optimiseModule(scratch: string, reduced: string, level: "-O0" | "-O2"): Promise<string> {
+  const optimised = join(scratch, "optimised.wasm");
+  await binaryen("wasm-opt", [reduced, level, "--strip-debug", "--strip-producers", "-o", optimised, ...features]);
+  return optimised;
+}
+
+async function binaryen(tool: string, args: readonly string[]): Promise<void> {
+  await run(process.execPath, [join(binaryenFolder, "bin", tool), ...args], { maxBuffer: 64 * 1024 * 1024 });
+}

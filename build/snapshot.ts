@@ -1,0 +1,76 @@
+import { failed } from "../shared/envelope.ts";
+/**
+ * Step 2. JavaScript to the memory of an engine that has already run it.
+ *
+ * Compiling and running happen in two engines: the first can compile, the second, whose memory is kept, has neither
+ * `eval` nor `Function`. Output: the memory, and the addresses in it that the glue needs.
+ */
+import type { Family } from "../shared/manifest.ts";
+import { toolGlobal } from "./bundle.ts";
+import { Engine } from "./engine.ts";
+
+/** Text at an address of the snapshot's memory. */
+export interface LaidText {
+  readonly pointer: number;
+  readonly bytes: number;
+}
+
+export interface Snapshot {
+  readonly memory: Uint8Array;
+  /** For each tool, in the family's order, the box of the function to run. */
+  readonly tools: readonly number[];
+  /** The engine's context pointer. */
+  readonly context: number;
+  /** Error envelopes for what the guest cannot report itself. */
+  readonly fuelText: LaidText;
+  readonly trapText: LaidText;
+  /** Sixteen bytes for the glue's out-parameters. */
+  readonly scratch: number;
+}
+
+/** The natives' letters: `glue/engine.wat` says what each does. */
+const natives = "ioesrnfcuDIWE".split("");
+
+export async function snapshotPlugin(script: string, family: Family): Promise<Snapshot> {
+  const compiler = await Engine.forCompiling();
+  const bytecode = compiler.compile(script, family.name);
+  const cleanUp = compiler.compile(cleanUpScript(family), "clean-up");
+
+  const engine = await Engine.forGuest();
+  const restingStack = Number(engine.exports.__stack_pointer.value);
+  for (const letter of natives) engine.defineNative(letter);
+  engine.run(bytecode, family.name);
+  const tools = family.tools.map((tool) => toolBox(engine, family, tool.export));
+  engine.run(cleanUp, "clean-up");
+
+  const addresses = {
+    tools,
+    context: engine.exports.qjs_get_context_ptr(),
+    fuelText: layFailure(engine, "FUEL_EXHAUSTED", "Cannot finish the call: its computing budget is used up"),
+    trapText: layFailure(engine, "GUEST_TRAPPED", "Cannot finish the call: the plugin's code failed beyond repair"),
+    scratch: engine.reserve(16),
+  };
+  engine.exports.qjs_run_gc();
+  if (Number(engine.exports.__stack_pointer.value) !== restingStack) {
+    throw new Error(`Cannot snapshot plugin "${family.name}": the engine's stack is not at rest`);
+  }
+  return { memory: engine.bytes.slice(), ...addresses };
+}
+
+function toolBox(engine: Engine, family: Family, exportName: string): number {
+  const box = engine.globalProperty(toolGlobal(exportName));
+  if (!engine.isFunction(box)) {
+    throw new Error(`Cannot build plugin "${family.name}": index.ts exports no function "${exportName}"`);
+  }
+  return box;
+}
+
+/** The names that only the build needed. */
+function cleanUpScript(family: Family): string {
+  const names = ["__entryPoint", ...family.tools.map((tool) => toolGlobal(tool.export))];
+  return names.map((name) => `delete globalThis.${name};`).join("");
+}
+
+function layFailure(engine: Engine, code: "FUEL_EXHAUSTED" | "GUEST_TRAPPED", message: string): LaidText {
+  return engine.layText(JSON.stringify(failed(code, message)));
+}

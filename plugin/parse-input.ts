@@ -1,0 +1,70 @@
+/** JSON text to a tool's input, or an error that names each wrong field, its value and what is allowed. */
+import type { InputIssue } from "../shared/envelope.ts";
+import { hasLoneSurrogate, quoted, utf8Bytes } from "../shared/text.ts";
+import * as z from "../shared/zod.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** More would help nobody to mend the input. */
+const issuesShownMax = 8;
+
+export function parseInput<Input>(toolName: string, schema: z.ZodMiniType<Input>, text: string): Input {
+  const value = parseJson(toolName, text);
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.flatMap((issue) => inputIssues(issue, value)).slice(0, issuesShownMax);
+  throw inputError(toolName, issues);
+}
+
+function parseJson(toolName: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw inputError(toolName, [{ field: "input", value: quoted(text), allowed: "a JSON object" }]);
+  }
+}
+
+/** `INPUT_INVALID` for one or more fields. */
+export function inputError(toolName: string, issues: readonly InputIssue[]): ToolError {
+  const parts = issues.map(({ field, value, allowed }) => `${field} is ${value}, allowed: ${allowed}`);
+  return new ToolError("INPUT_INVALID", `Cannot call ${toolName}: ${parts.join("; ")}`, issues);
+}
+
+interface SchemaIssue {
+  readonly code: string;
+  readonly path: readonly PropertyKey[];
+  /** What the schema allows: the schemas' `error` texts are written so. */
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+function inputIssues(issue: SchemaIssue, input: unknown): InputIssue[] {
+  if (issue.code === "unrecognized_keys") {
+    return (issue.keys ?? []).map((key) => ({
+      field: fieldName(key),
+      value: presentValue(ownProperty(input, key)),
+      allowed: issue.message,
+    }));
+  }
+  const [field] = issue.path;
+  if (field === undefined) return [{ field: "input", value: presentValue(input), allowed: "a JSON object" }];
+  return [{ field: String(field), value: presentValue(ownProperty(input, String(field))), allowed: issue.message }];
+}
+
+function ownProperty(value: unknown, key: string): unknown {
+  return Object.getOwnPropertyDescriptor(Object(value), key)?.value;
+}
+
+/** A key of the input is the caller's text, and quoted unless it is a plain word. */
+const fieldName = (key: string): string => (/^\w{1,60}$/.test(key) ? key : quoted(key));
+
+function presentValue(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (typeof value !== "string") return jsonOf(value);
+  const size = value.length > 60 ? ` (${utf8Bytes(value)} UTF-8 bytes)` : "";
+  return `${quoted(value)}${size}${hasLoneSurrogate(value) ? " with a lone surrogate" : ""}`;
+}
+
+function jsonOf(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}

@@ -1,0 +1,42 @@
+/**
+ * What every exported tool does around its own work: parse the input, answer with an envelope.
+ *
+ * Success is an envelope as output and the code 0. Failure is an envelope as Extism error and the code 1; the error
+ * reaches Extism as the message of an `Error`, which is how the PDK of any compiler reports one.
+ */
+import { failed } from "../shared/envelope.ts";
+import type { Envelope } from "../shared/envelope.ts";
+import type * as z from "../shared/zod.ts";
+import { parseInput } from "./parse-input.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** What a tool returns: a sentence for the model, and data as its output schema says. */
+export interface Answer<Data> {
+  readonly message: string;
+  readonly data: Data;
+}
+
+export function serveTool<Input, Data>(
+  toolName: string,
+  schema: z.ZodMiniType<Input>,
+  work: (input: Input) => Answer<Data>,
+): number {
+  let answer: Answer<Data>;
+  try {
+    answer = work(parseInput(toolName, schema, Host.inputString()));
+  } catch (error) {
+    throw new Error(JSON.stringify(failureOf(toolName, error)));
+  }
+  const envelope: Envelope = { ok: true, ...answer };
+  Host.outputString(JSON.stringify(envelope));
+  return 0;
+}
+
+function failureOf(toolName: string, error: unknown): Envelope {
+  if (error instanceof ToolError) return failed(error.code, error.message, error.issues);
+  const reason = error instanceof Error ? error.message : String(error);
+  if (reason.includes("out of memory")) {
+    return failed("MEMORY_EXCEEDED", `Cannot finish ${toolName}: the plugin's wasm memory is used up`);
+  }
+  return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code failed (${reason})`);
+}

@@ -1,0 +1,23 @@
+import type { UpdateUserMemoryOutput } from "../../shared/user-memory/update.ts";
+import type { Answer } from "../serve-tool.ts";
+import { entryNotFound, entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
+import { loadEntry, loadIndex, memory } from "./memory-scope.ts";
+
+/**
+ * Moves an entry's file to the trash and takes its line out of the index. An entry of which only the line is left, its
+ * file having been removed by hand, loses the line.
+ */
+export function deleteEntry(name: string): Answer<UpdateUserMemoryOutput> {
+  refuseReservedName(name);
+  const path = entryPath(name);
+  const hasFile = loadEntry(name) !== null;
+  const index = loadIndex();
+  if (!hasFile && !index.has(name)) throw entryNotFound(name);
+
+  const trashed = hasFile ? memory.trash(path) : null;
+  index.remove(name);
+  memory.write(indexPath, index.toString());
+
+  const where = trashed === null ? "; its file was already gone" : `; its file is now ${trashed}`;
+  return { message: `Memory entry "${name}" deleted${where}`, data: { name, outcome: "deleted", path, trashed } };
+}

@@ -1,0 +1,80 @@
+/** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
+import { entryTypes } from "../../shared/user-memory/fields.ts";
+import type { EntryType } from "../../shared/user-memory/fields.ts";
+import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "./front-matter.ts";
+
+export interface Entry {
+  readonly description: string;
+  readonly type: EntryType;
+  /** UTC, ISO 8601. `null` in a file that a person wrote without it. */
+  readonly created: string | null;
+  readonly updated: string | null;
+  readonly body: string;
+  /** The front matter as it stands in the file. */
+  readonly frontMatter: string;
+}
+
+/** Reads a file, or says in a few words why it is no entry. */
+export function parseEntry(file: string): Entry | { unreadable: string } {
+  const front = splitFrontMatter(file);
+  if (!front) return { unreadable: 'it does not begin with YAML front matter between "---" lines' };
+  const text = (key: string): string | null => {
+    const value = front.fields.get(key);
+    return typeof value === "string" ? value : null;
+  };
+  const description = text("description");
+  if (description === null) return { unreadable: "its front matter has no description" };
+  const type = entryTypes.find((each) => each === text("type"));
+  if (!type) return { unreadable: `its front matter's type is not one of ${entryTypes.join(", ")}` };
+  return {
+    description,
+    type,
+    created: text("created"),
+    updated: text("updated"),
+    body: front.body,
+    frontMatter: front.text,
+  };
+}
+
+export interface EntryFields {
+  readonly name: string;
+  readonly description: string;
+  readonly type: EntryType;
+  readonly created: string;
+  readonly updated: string;
+}
+
+const ownKeys: readonly string[] = ["name", "description", "type", "created", "updated"];
+
+/** Writes an entry. With the front matter that is replaced, keys that people added to it survive. */
+export function formatEntry(fields: EntryFields, body: string, replaced?: string): string {
+  const own = formatFields(ownKeys.map((key) => [key, fields[key as keyof EntryFields]]));
+  return joinFrontMatter(replaced === undefined ? own : own + foreignLines(own, replaced), body);
+}
+
+/**
+ * The lines of the keys that are not ours, as they stand, comments included. Taken by line and then checked with the
+ * parser: if the result does not mean what it should (keys in braces, say), the keys are written anew instead.
+ */
+function foreignLines(own: string, replaced: string): string {
+  const foreign = [...(parseFields(replaced) ?? [])].filter(([key]) => !ownKeys.includes(key));
+  const kept = linesWithoutOwnKeys(replaced);
+  const fields = new Map(parseFields(own + kept));
+  for (const key of ownKeys) fields.delete(key);
+  const hasSameMeaning = parseFields(own + kept) !== null && JSON.stringify([...fields]) === JSON.stringify(foreign);
+  if (hasSameMeaning) return kept;
+  return foreign.length === 0 ? "" : formatFields(foreign);
+}
+
+const startsKey = /^[^\s#-]/;
+const startsOwnKey = new RegExp(`^(["']?)(?:${ownKeys.join("|")})\\1[ \\t]*:`);
+
+function linesWithoutOwnKeys(text: string): string {
+  let isOwn = false;
+  const kept = text.split("\n").filter((line) => {
+    if (startsKey.test(line)) isOwn = startsOwnKey.test(line);
+    return !isOwn || line.startsWith("#");
+  });
+  const lines = kept.join("\n");
+  return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
+}

@@ -1,0 +1,35 @@
+import { ToolError } from "../tool-error.ts";
+
+export const indexPath = "MEMORY.md";
+
+/** Names of devices on Windows: a file of that name, with any extension, cannot be made there. */
+const deviceName = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
+
+const entryPathPattern = /^([a-zA-Z0-9_-]{1,100})\.md$/;
+
+/** Refuses a name that is the index's, in any case, or a device's. */
+export function refuseReservedName(name: string): void {
+  if (!isReserved(name)) return;
+  throw new ToolError(
+    "NAME_RESERVED",
+    `Cannot use the name "${name}": it is reserved, as are MEMORY and the device names of Windows (CON, NUL, COM1 …) in any case`,
+  );
+}
+
+function isReserved(name: string): boolean {
+  return name.toLowerCase() === "memory" || deviceName.test(name);
+}
+
+export function entryPath(name: string): string {
+  return `${name}.md`;
+}
+
+/** The name of the entry that lies at a path, or `null` when a file there is no entry. */
+export function entryNameAt(path: string): string | null {
+  const name = entryPathPattern.exec(path)?.[1];
+  return name === undefined || isReserved(name) ? null : name;
+}
+
+export function entryNotFound(name: string): ToolError {
+  return new ToolError("ENTRY_NOT_FOUND", `Cannot find memory entry "${name}": no entry of this name exists`);
+}

@@ -1,0 +1,54 @@
+/**
+ * What this family is: read by the build, which derives the manifest from it. Not part of the guest.
+ *
+ * The descriptions are what a model reads when it chooses a tool.
+ */
+import type { Family } from "../../shared/manifest.ts";
+import { promptIndexInput, promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
+import { readInput, readOutput } from "../../shared/user-memory/read.ts";
+import { updateInputFlat } from "../../shared/user-memory/update-flat.ts";
+import { updateOutput } from "../../shared/user-memory/update.ts";
+
+export const family: Family = {
+  name: "user-memory",
+  version: "0.1.0",
+  tools: [
+    {
+      name: "UpdateUserMemory",
+      export: "update_user_memory",
+      audience: "model",
+      description:
+        "Writes or deletes a persistent memory entry in the caller's personal folder. " +
+        '"upsert" creates an entry or replaces the one of the same name; it needs type, description and body. ' +
+        '"delete" moves an entry to the trash; it needs only the name. ' +
+        "Types: user for lasting preferences and standing instructions, feedback for corrections the user has given, " +
+        "project for project facts (stack, conventions, key files), reference for URLs and external IDs. " +
+        "Look at the index before writing and replace an entry rather than adding a second one about the same thing.",
+      input: updateInputFlat,
+      output: updateOutput,
+      scopes: ["memory"],
+      rights: ["read", "list", "write", "trash", "clock"],
+    },
+    {
+      name: "ReadUserMemory",
+      export: "read_user_memory",
+      audience: "model",
+      description:
+        "Reads the full text of one memory entry of the caller. The index in the system prompt lists the names.",
+      input: readInput,
+      output: readOutput,
+      scopes: ["memory"],
+      rights: ["read"],
+    },
+    {
+      name: "PromptIndex",
+      export: "prompt_index",
+      audience: "host",
+      description: "The index of the caller's memory, framed for a system prompt. Reads only.",
+      input: promptIndexInput,
+      output: promptIndexOutput,
+      scopes: ["memory"],
+      rights: ["read", "list"],
+    },
+  ],
+};

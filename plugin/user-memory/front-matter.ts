@@ -1,0 +1,58 @@
+/**
+ * Front matter, read and written. Sole importer of gray-matter and js-yaml.
+ *
+ * Read with YAML's failsafe schema: every scalar is the text that stands there, so nothing turns into a date, a number
+ * or a boolean, and tags are an error. Only a plain `---` opens front matter; `---js` and the like are not even looked
+ * at. (There is no `eval` here for them to reach, either.)
+ */
+import matter from "gray-matter";
+import yaml from "js-yaml";
+
+/** What a file says before its body. */
+export interface FrontMatter {
+  /** The text between the fences. */
+  readonly text: string;
+  readonly fields: ReadonlyMap<string, unknown>;
+  readonly body: string;
+}
+
+const opening = /^\uFEFF?---[ \t]*\r?\n/;
+const closing = /^---[ \t]*\r?$/m;
+
+/** Takes a file apart, or returns `null` when it has no front matter that is a YAML mapping. */
+export function splitFrontMatter(file: string): FrontMatter | null {
+  const open = opening.exec(file);
+  if (!open) return null;
+  const rest = file.slice(open[0].length);
+  const close = closing.exec(rest);
+  if (!close) return null;
+  const text = rest.slice(0, close.index);
+  const fields = parseFields(text);
+  // The line break that ends the closing fence belongs to the fence, every byte behind it to the body.
+  const body = rest.slice(close.index + close[0].length).replace(/^\n/, "");
+  return fields && { text, fields, body };
+}
+
+/** The fields of a front matter text in file order, or `null` when it is not a YAML mapping. */
+export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
+  try {
+    const { data } = matter(`---\n${text}\n---\n`, { language: "yaml", engines: { yaml: parseYaml } });
+    if (typeof data !== "object" || data === null || Array.isArray(data)) return null;
+    return new Map(Object.entries(data));
+  } catch {
+    return null;
+  }
+}
+
+function parseYaml(text: string): object {
+  return yaml.safeLoad(text, { schema: yaml.FAILSAFE_SCHEMA }) as object;
+}
+
+/** Fields as YAML lines, quoted so that every YAML reader gets the same strings back. */
+export function formatFields(fields: Iterable<readonly [string, unknown]>): string {
+  return yaml.safeDump(Object.fromEntries(fields), { lineWidth: -1 });
+}
+
+export function joinFrontMatter(text: string, body: string): string {
+  return `---\n${text}---\n${body}`;
+}

@@ -1,0 +1,64 @@
+/**
+ * `MEMORY.md`, line by line. A line that is no entry line belongs to people and is kept as it is.
+ *
+ * Entry lines are matched from their start, `- [name](name.md)` and then a space or the end: removing `a` touches
+ * neither `a-b` nor a description that mentions `(a.md)`.
+ */
+import { entryNameAt } from "./entry-name.ts";
+
+const entryLine = /^- \[([a-zA-Z0-9_-]{1,100})\]\(([a-zA-Z0-9_-]{1,100}\.md)\)(?: |\r?$)/;
+
+export class IndexFile {
+  /** Split at line feeds; the last piece is what follows the last one. */
+  #lines: string[];
+
+  constructor(text: string) {
+    this.#lines = text.split("\n");
+  }
+
+  /** The entries that have a line, in order, each once. */
+  get names(): string[] {
+    return [...new Set(this.#lines.map(nameOf).filter((name) => name !== null))];
+  }
+
+  has(name: string): boolean {
+    return this.#lines.some((line) => nameOf(line) === name);
+  }
+
+  /** Replaces the entry's line where it stands, and drops further ones of the same name; a new entry goes last. */
+  set(name: string, description: string): void {
+    const line = `- [${name}](${name}.md) \u2014 ${description}${this.#carriageReturn}`;
+    const place = this.#lines.findIndex((each) => nameOf(each) === name);
+    if (place < 0) return this.#append(line);
+    this.#lines = this.#lines.filter((each, at) => at === place || nameOf(each) !== name);
+    this.#lines[place] = line;
+  }
+
+  remove(name: string): void {
+    this.#lines = this.#lines.filter((line) => nameOf(line) !== name);
+  }
+
+  /** The lines without the empty piece behind the last line feed. */
+  get lines(): string[] {
+    return this.#lines.at(-1) === "" ? this.#lines.slice(0, -1) : this.#lines;
+  }
+
+  toString(): string {
+    return this.#lines.join("\n");
+  }
+
+  #append(line: string): void {
+    if (this.#lines.at(-1) === "") this.#lines.splice(-1, 0, line);
+    else this.#lines.push(line, "");
+  }
+
+  /** A file that an editor on Windows saved stays in that form. */
+  get #carriageReturn(): string {
+    return this.#lines.length > 1 && this.#lines[0]?.endsWith("\r") ? "\r" : "";
+  }
+}
+
+export function nameOf(line: string): string | null {
+  const [, name, path] = entryLine.exec(line) ?? [];
+  return name !== undefined && path === `${name}.md` ? entryNameAt(path) : null;
+}

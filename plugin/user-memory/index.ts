@@ -1,0 +1,23 @@
+/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
+import { promptIndexInput } from "../../shared/user-memory/prompt-index.ts";
+import { readInput } from "../../shared/user-memory/read.ts";
+import { updateInput } from "../../shared/user-memory/update.ts";
+import { serveTool } from "../serve-tool.ts";
+import { deleteEntry } from "./delete-entry.ts";
+import { promptIndex } from "./prompt-index.ts";
+import { readEntry } from "./read-entry.ts";
+import { upsertEntry } from "./upsert-entry.ts";
+
+export function update_user_memory(): number {
+  return serveTool("UpdateUserMemory", updateInput, (input) =>
+    input.action === "upsert" ? upsertEntry(input) : deleteEntry(input.name),
+  );
+}
+
+export function read_user_memory(): number {
+  return serveTool("ReadUserMemory", readInput, ({ name }) => readEntry(name));
+}
+
+export function prompt_index(): number {
+  return serveTool("PromptIndex", promptIndexInput, () => promptIndex());
+}

@@ -1,0 +1,62 @@
+/** The memory folder as this family sees it: entries, and the index that lists them. */
+import { entryLimits } from "../../shared/limits.ts";
+import { breaksLine } from "../../shared/user-memory/fields.ts";
+import { Scope } from "../capabilities.ts";
+import { ToolError } from "../tool-error.ts";
+import { parseEntry } from "./entry-file.ts";
+import type { Entry } from "./entry-file.ts";
+import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
+import { IndexFile } from "./index-file.ts";
+
+export const memory: Scope = new Scope("memory");
+
+/** The names of all entries that have a file, sorted. */
+export function listEntryNames(): string[] {
+  return memory
+    .list()
+    .map(({ path }) => entryNameAt(path))
+    .filter((name) => name !== null);
+}
+
+/** An entry; why its file cannot be read; or `null` when there is no file. */
+export function loadEntry(name: string): Entry | { unreadable: string } | null {
+  let file: string | null;
+  try {
+    file = memory.read(entryPath(name));
+  } catch (error) {
+    // The host found bytes there that are no UTF-8 text: a file all the same.
+    if (error instanceof ToolError && error.code === "ENTRY_UNREADABLE") return { unreadable: "it is not UTF-8 text" };
+    throw error;
+  }
+  return file === null ? null : parseEntry(file);
+}
+
+/** The index, made anew from the entries when there is none. */
+export function loadIndex(): IndexFile {
+  const text = memory.read(indexPath);
+  return text === null || text.trim() === "" ? rebuildIndex() : new IndexFile(text);
+}
+
+/** Entries in the order they were created, which is the order their lines had. */
+function rebuildIndex(): IndexFile {
+  const found: { name: string; created: string; description: string }[] = [];
+  for (const name of listEntryNames()) {
+    const entry = loadEntry(name);
+    if (entry === null || "unreadable" in entry) continue;
+    found.push({ name, created: entry.created ?? "", description: asIndexDescription(entry.description, name) });
+  }
+  const index = new IndexFile("");
+  for (const { name, description } of found.toSorted(byCreation)) index.set(name, description);
+  return index;
+}
+
+const byCreation = (a: { created: string; name: string }, b: { created: string; name: string }): number =>
+  compare(a.created, b.created) || compare(a.name, b.name);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** A description that a person may have edited, as one line within the limit. */
+function asIndexDescription(description: string, name: string): string {
+  const line = description.replace(new RegExp(breaksLine, "gu"), " ").trim();
+  return Array.from(line).slice(0, entryLimits.descriptionCharsMax).join("") || name;
+}

@@ -1,0 +1,17 @@
+import type { ReadUserMemoryOutput } from "../../shared/user-memory/read.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { entryNotFound, refuseReservedName } from "./entry-name.ts";
+import { loadEntry } from "./memory-scope.ts";
+
+/** The full text of one entry, byte for byte as it was written, and what its front matter says. */
+export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
+  refuseReservedName(name);
+  const entry = loadEntry(name);
+  if (entry === null) throw entryNotFound(name);
+  if ("unreadable" in entry) {
+    throw new ToolError("ENTRY_UNREADABLE", `Cannot read memory entry "${name}": ${entry.unreadable}`);
+  }
+  const { description, type, created, updated, body } = entry;
+  return { message: `Memory entry "${name}"`, data: { name, description, type, created, updated, body } };
+}

@@ -1,0 +1,86 @@
+/**
+ * The capability ABI, version 1: what a plugin may import, and what crosses in each direction.
+ *
+ * Each capability takes one block (a JSON request) and returns one block (a JSON reply). `README.md` beside this file
+ * is the specification for hosts in other languages.
+ */
+import { failedSchema } from "./envelope.ts";
+import type { Failure } from "./envelope.ts";
+import * as z from "./zod.ts";
+
+export const abiVersion = 1;
+
+/** The Extism kernel's functions that a plugin may import: those that every SDK offers with one meaning. */
+export const kernelModule = "extism:host/env";
+export const kernelImports: readonly string[] = [
+  "input_length",
+  "input_load_u8",
+  "input_load_u64",
+  "alloc",
+  "free",
+  "length",
+  "load_u8",
+  "load_u64",
+  "store_u8",
+  "store_u64",
+  "output_set",
+  "error_set",
+  "config_get",
+  "log_info",
+  "log_warn",
+  "log_error",
+  "log_debug",
+];
+
+/** Where the capabilities live. */
+export const capabilityModule = "extism:host/user";
+
+export const rights = ["read", "list", "write", "trash", "clock"] as const;
+export type Right = (typeof rights)[number];
+
+/** Each capability and the right it needs. */
+export const capabilityRights = {
+  store_read: "read",
+  store_list: "list",
+  store_write: "write",
+  store_trash: "trash",
+  clock_now: "clock",
+} as const satisfies Record<string, Right>;
+
+export type CapabilityName = keyof typeof capabilityRights;
+
+export const capabilityNames: readonly CapabilityName[] = Object.keys(capabilityRights) as CapabilityName[];
+
+/** What a guest may send. Unknown keys are refused: a request means one thing in every version. */
+export const requestSchemas = {
+  store_read: z.strictObject({ scope: z.string(), path: z.string() }),
+  store_list: z.strictObject({ scope: z.string(), prefix: z.optional(z.string()) }),
+  store_write: z.strictObject({ scope: z.string(), path: z.string(), content: z.string() }),
+  store_trash: z.strictObject({ scope: z.string(), path: z.string() }),
+  clock_now: z.strictObject({}),
+} as const;
+
+export type CapabilityRequest<Name extends CapabilityName> = z.infer<(typeof requestSchemas)[Name]>;
+
+const listedFile = z.strictObject({ path: z.string(), bytes: z.int() });
+
+/** What a host answers on success. */
+export const replySchemas = {
+  store_read: z.strictObject({ ok: z.literal(true), content: z.nullable(z.string()) }),
+  store_list: z.strictObject({ ok: z.literal(true), entries: z.array(listedFile) }),
+  store_write: z.strictObject({ ok: z.literal(true) }),
+  store_trash: z.strictObject({ ok: z.literal(true), trashed: z.string() }),
+  clock_now: z.strictObject({ ok: z.literal(true), epochMs: z.int() }),
+} as const;
+
+export type CapabilityReply<Name extends CapabilityName> = z.infer<(typeof replySchemas)[Name]>;
+
+/** What a host answers otherwise. Never a trap, never handle 0. */
+export const refusalSchema: typeof failedSchema = failedSchema;
+export interface CapabilityRefusal {
+  ok: false;
+  error: Failure;
+}
+
+/** One file of a listing. `bytes` is its size on disk. */
+export type ListedFile = z.infer<typeof listedFile>;

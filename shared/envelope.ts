@@ -1,0 +1,55 @@
+/**
+ * What a tool answers, and what every error looks like on its way across a border.
+ *
+ * Classes and codes of thrown errors survive neither a worker thread nor the sandbox; these values do.
+ */
+import { errorCodes } from "./errors.ts";
+import type { ErrorCode } from "./errors.ts";
+import * as z from "./zod.ts";
+
+/** One thing that is wrong with an input: which field, what it is now, what it may be. */
+export interface InputIssue {
+  readonly field: string;
+  readonly value: string;
+  readonly allowed: string;
+}
+
+/** An error as a guest or a worker reports it. */
+export interface Failure {
+  readonly code: ErrorCode;
+  /** The action, the present value and the allowed one; fit to be shown to a model. Never a host path. */
+  readonly message: string;
+  /** With `INPUT_INVALID`: each field that is wrong. */
+  readonly issues?: readonly InputIssue[] | undefined;
+}
+
+/** A tool's answer: on success a sentence for the model and the data its output schema describes. */
+export type Envelope = { ok: true; message: string; data: unknown } | { ok: false; error: Failure };
+
+const inputIssue = z.strictObject({ field: z.string(), value: z.string(), allowed: z.string() });
+
+export const failureSchema: z.ZodMiniType<Failure> = z.strictObject({
+  code: z.enum(errorCodes),
+  message: z.string(),
+  issues: z.optional(z.array(inputIssue)),
+});
+
+export const successSchema: z.ZodMiniType<Extract<Envelope, { ok: true }>> = z.strictObject({
+  ok: z.literal(true),
+  message: z.string(),
+  data: z.unknown(),
+});
+
+export const failedSchema: z.ZodMiniType<Extract<Envelope, { ok: false }>> = z.strictObject({
+  ok: z.literal(false),
+  error: failureSchema,
+});
+
+/** Makes the failed envelope of a code and a message. */
+export function failed(
+  code: ErrorCode,
+  message: string,
+  issues?: readonly InputIssue[],
+): Extract<Envelope, { ok: false }> {
+  return { ok: false, error: { code, message, ...(issues && { issues }) } };
+}

@@ -1,0 +1,55 @@
+/**
+ * The closed table of error codes.
+ *
+ * `blame` says whose fault it was: of the `caller` (the model or the program that called the tool), of the `guest`
+ * (the plugin), or of the `host` (this runtime or the machine under it). `retryable` says whether the same call may
+ * succeed later without any change. Codes are the contract; messages may change.
+ */
+export interface ErrorEntry {
+  readonly blame: "caller" | "guest" | "host";
+  readonly retryable: boolean;
+  /** What it means, in one sentence. */
+  readonly meaning: string;
+}
+
+const entry = (blame: ErrorEntry["blame"], retryable: boolean, meaning: string): ErrorEntry => ({
+  blame,
+  retryable,
+  meaning,
+});
+
+export const errorTable = {
+  INPUT_INVALID: entry("caller", false, "The input does not fit the tool's schema or is too large."),
+  TOOL_UNKNOWN: entry("caller", false, "No loaded plugin offers a tool of this name."),
+  USER_REQUIRED: entry("caller", false, "The call's context names no user."),
+  USER_INVALID: entry("caller", false, "The context's user id cannot name a folder."),
+  ENTRY_NOT_FOUND: entry("caller", false, "The user has no entry of this name."),
+  ENTRY_UNREADABLE: entry("caller", false, "The entry's file is there, but its front matter cannot be read."),
+  NAME_RESERVED: entry("caller", false, "The name belongs to the index or to a device of some operating system."),
+  NAME_CONFLICT: entry("caller", false, "The name differs from an existing one only by case."),
+  QUOTA_EXCEEDED: entry("caller", false, "The user's number of entries or bytes is used up."),
+  BUSY: entry("caller", true, "The queue is full, or another process holds the user's folder."),
+  CLOSED: entry("caller", false, "The runtime is closed."),
+  CANCELLED: entry("caller", true, "The caller cancelled the call."),
+  CAPABILITY_DENIED: entry("guest", false, "The plugin asked for something its grant does not hold."),
+  OUTPUT_INVALID: entry("guest", false, "The plugin's answer is not an envelope."),
+  GUEST_TRAPPED: entry("guest", false, "The plugin's code crashed."),
+  FUEL_EXHAUSTED: entry("guest", false, "The plugin used up its computing budget."),
+  DEADLINE_EXCEEDED: entry("guest", true, "The plugin did not answer in time."),
+  MEMORY_EXCEEDED: entry("guest", false, "The plugin needed more wasm memory than its maximum."),
+  OUTPUT_TOO_LARGE: entry("guest", false, "The plugin's answer is larger than allowed."),
+  PLUGIN_REFUSED: entry("host", false, "The plugin file is not what its manifest or the host's policy says."),
+  STORAGE_UNSAFE: entry("host", false, "Something lies in the user's folder that must not be there, such as a link."),
+  STORAGE_FULL: entry("host", true, "The disk is full."),
+  STORAGE_FAILED: entry("host", true, "The disk refused to read or write."),
+  INTERNAL: entry("host", false, "A fault of the runtime itself."),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export const errorCodes: readonly ErrorCode[] = Object.keys(errorTable) as ErrorCode[];
+
+/** Whether a string, of a guest for instance, is a code of the table. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorTable, code);
+}

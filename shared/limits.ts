@@ -1,0 +1,64 @@
+/**
+ * Every number that bounds something, with its unit in the name and its reason beside it.
+ * A limit is never optional and never zero.
+ */
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+/** What a call may bring and take away. */
+export const callLimits = {
+  /** A 65,536-byte body written as JSON escapes takes six bytes for each of its own; the rest of the input is small. */
+  inputBytesMax: 512 * kib,
+  /** As the input: the largest answer is one body, escaped. */
+  outputBytesMax: 512 * kib,
+  /** One capability request: a file's content, escaped, and its path. */
+  requestBytesMax: 8 * mib,
+  /** A tool logs for its developer; a flood helps nobody. */
+  logLinesMax: 200,
+  logLineCharsMax: 2000,
+} as const;
+
+/** What a user's folder may hold. */
+export const storeLimits = {
+  /** UTF-8 bytes, before encoding. 128 holds every UUID, e-mail address and subject claim seen in practice. */
+  userIdBytesMax: 128,
+  /** Most file systems hold 255 bytes in a name; 64 of them stay free for the store's own suffixes. */
+  folderNameBytesMax: 191,
+  /** The longest path a tool needs is `trash/`, a 100-character name, a stamp and `.md`. */
+  pathCharsMax: 255,
+  /** An index of 1,000 entries with the longest names and descriptions takes 1.4 MB. */
+  fileBytesMax: 2 * mib,
+  /** All files of a user's scope together, trash included. */
+  scopeBytesMax: 64 * mib,
+  /** Files in one listing. Beyond it something else than memory is kept there. */
+  listEntriesMax: 20_000,
+} as const;
+
+/** What one plugin instance may use. */
+export const guestLimits = {
+  /**
+   * Wasm pages of 64 KiB. 64 MiB: rebuilding an index of 1,000 entries of the longest kind took 38 MiB.
+   */
+  memoryPagesMax: 1024,
+  /** Polls of the engine's interrupt check, one for about 5,000 loop turns. */
+  fuelPollsMax: 20_000,
+  /** From the start in a worker to the answer. */
+  deadlineMs: 10_000,
+  /** The engine's own stack; beyond it the guest sees a RangeError that it can catch. */
+  stackBytesMax: 256 * kib,
+  /** A plugin file. Ours has under 1 MiB. */
+  pluginBytesMax: 16 * mib,
+} as const;
+
+/** What an entry of the user-memory family may hold. */
+export const entryLimits = {
+  nameCharsMax: 100,
+  descriptionCharsMax: 300,
+  bodyBytesMax: 65_536,
+  entriesMax: 1_000,
+  /** The part of the index that enters a prompt: lines after the 200th are not shown. */
+  indexLinesMax: 200,
+  /** 25 KB, whole lines only. */
+  indexBytesMax: 25_000,
+} as const;

@@ -1,0 +1,27 @@
+import { storeLimits } from "./limits.ts";
+
+/**
+ * The grammar of a path inside a scope: segments of `[A-Za-z0-9_-][A-Za-z0-9._-]*`, joined by `/`.
+ *
+ * A string that fits holds no `.` or `..` segment, no empty one, no separator of any other system, no control
+ * character and nothing outside ASCII, so it can be handed to a store without a look at any disk.
+ */
+const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+export function isScopePath(path: string): boolean {
+  if (path.length === 0 || path.length > storeLimits.pathCharsMax) return false;
+  return path.split("/").every((part) => segment.test(part));
+}
+
+/** The grammar of the `prefix` of a listing: a path that may end anywhere, also behind a `/`. */
+export function isScopePrefix(prefix: string): boolean {
+  if (prefix === "") return true;
+  return isScopePath(prefix.endsWith("/") ? prefix.slice(0, -1) : prefix);
+}
+
+/** Where `store_trash` puts files. Tools may read it and never write it. */
+export const trashFolder = "trash";
+
+export function isTrashPath(path: string): boolean {
+  return path === trashFolder || path.startsWith(`${trashFolder}/`);
+}

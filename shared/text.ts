@@ -1,0 +1,43 @@
+/** Questions about text that both sides of the sandbox ask, without `Buffer` or `TextEncoder`. */
+
+/** The bytes a string takes in UTF-8. A lone surrogate counts three, as the replacement character would. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
+    bytes += unit < 0x800 ? 1 : 2;
+    if (isPair) index++;
+  }
+  return bytes;
+}
+
+/** Whether a string holds half of a surrogate pair, which no UTF-8 file can store. */
+export function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}
+
+/** The number of Unicode code points, as JSON Schema counts `maxLength`. */
+export function codePoints(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}"\\]/gu;
+
+/**
+ * A string as an error message shows it: in double quotes, at most 60 code points of it, and everything that could
+ * break a line, hide or turn text around written as an escape.
+ */
+export function quoted(text: string, codePointsMax = 60): string {
+  const shown = Array.from(text.slice(0, codePointsMax * 2)).slice(0, codePointsMax);
+  const escaped = shown.join("").replace(unprintable, escapeCharacter);
+  return shown.join("").length < text.length ? `"${escaped}…"` : `"${escaped}"`;
+}
+
+function escapeCharacter(character: string): string {
+  if (character === '"' || character === "\\") return `\\${character}`;
+  if (character === "\n") return "\\n";
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+}

@@ -1,0 +1,40 @@
+/** Input and output of `UpdateUserMemory`. */
+import * as z from "../zod.ts";
+import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
+
+const actionAllowed = 'one of "upsert", "delete"';
+
+const upsertInput = z.strictObject({
+  action: z.literal("upsert"),
+  name: nameField,
+  type: typeField,
+  description: descriptionField,
+  body: bodyField,
+});
+
+/** `delete` takes no notice of the fields that only `upsert` needs: models often send them along. */
+const deleteInput = z.strictObject({
+  action: z.literal("delete"),
+  name: nameField,
+  type: z.optional(z.unknown()),
+  description: z.optional(z.unknown()),
+  body: z.optional(z.unknown()),
+});
+
+/** What the guest parses with. */
+export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteInput], { error: actionAllowed });
+
+export type UpsertInput = z.infer<typeof upsertInput>;
+export type DeleteInput = z.infer<typeof deleteInput>;
+export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name">;
+
+export const updateOutput = z.strictObject({
+  name: z.string(),
+  outcome: z.enum(["created", "replaced", "deleted"]),
+  /** The entry's file inside the memory folder. */
+  path: z.string(),
+  /** Where a file went that this call took away, inside the memory folder; `null` when none did. */
+  trashed: z.nullable(z.string()),
+});
+
+export type UpdateUserMemoryOutput = z.infer<typeof updateOutput>;

@@ -1,0 +1,45 @@
+/**
+ * The part of the WebAssembly JavaScript API that host and build use. TypeScript has it only in its browser
+ * libraries, whose other globals must not compile here.
+ */
+declare namespace WebAssembly {
+  type Imports = Record<string, Record<string, unknown>>;
+
+  interface ImportDescriptor {
+    readonly module: string;
+    readonly name: string;
+    readonly kind: "function" | "table" | "memory" | "global" | "tag";
+  }
+
+  interface ExportDescriptor {
+    readonly name: string;
+    readonly kind: ImportDescriptor["kind"];
+  }
+
+  interface Module {}
+
+  const Module: {
+    imports(module: Module): ImportDescriptor[];
+    exports(module: Module): ExportDescriptor[];
+    customSections(module: Module, name: string): ArrayBuffer[];
+  };
+
+  interface Instance {
+    readonly exports: Record<string, unknown>;
+  }
+
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+
+  interface Global {
+    readonly value: unknown;
+  }
+
+  function compile(bytes: Uint8Array): Promise<Module>;
+  function instantiate(bytes: Uint8Array, imports: Imports): Promise<{ module: Module; instance: Instance }>;
+
+  class RuntimeError extends Error {}
+  class CompileError extends Error {}
+  class LinkError extends Error {}
+}
