@@ -59,7 +59,10 @@ const bodyAllowed = `0 to ${bodyBytesMax} UTF-8 bytes, without NUL and without l
 /** The entry's text. It comes back byte for byte. */
 export const bodyField = z.string({ error: bodyAllowed }).check(
   z.refine((text) => isBody(text), { error: bodyAllowed }),
-  z.meta({ description: "Full text of the entry, in Markdown", maxLength: bodyBytesMax }),
+  z.meta({
+    description: `Full text of the entry, in Markdown; at most ${bodyBytesMax} UTF-8 bytes`,
+    maxLength: bodyBytesMax,
+  }),
 );
 
 function isBody(text: string): boolean {

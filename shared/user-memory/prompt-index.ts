@@ -1,7 +1,7 @@
 /** Input and output of `PromptIndex`, which the host calls for `runtime.memoryIndex()`. */
 import * as z from "../zod.ts";
 
-export const promptIndexInput = z.strictObject({});
+export const promptIndexInput = z.strictObject({}, { error: "no fields" });
 
 export const promptIndexOutput = z.strictObject({
   /** The framed index for a system prompt; empty for a user without entries. */

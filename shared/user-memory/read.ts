@@ -2,7 +2,7 @@
 import * as z from "../zod.ts";
 import { nameField, typeField } from "./fields.ts";
 
-export const readInput = z.strictObject({ name: nameField });
+export const readInput = z.strictObject({ name: nameField }, { error: "no other field than name" });
 
 export type ReadUserMemoryInput = z.infer<typeof readInput>;
 

@@ -4,22 +4,30 @@ import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
 
 const actionAllowed = 'one of "upsert", "delete"';
 
-const upsertInput = z.strictObject({
-  action: z.literal("upsert"),
-  name: nameField,
-  type: typeField,
-  description: descriptionField,
-  body: bodyField,
-});
+const fieldsAllowed = "no other fields than action, name, type, description and body";
+
+const upsertInput = z.strictObject(
+  {
+    action: z.literal("upsert"),
+    name: nameField,
+    type: typeField,
+    description: descriptionField,
+    body: bodyField,
+  },
+  { error: fieldsAllowed },
+);
 
 /** `delete` takes no notice of the fields that only `upsert` needs: models often send them along. */
-const deleteInput = z.strictObject({
-  action: z.literal("delete"),
-  name: nameField,
-  type: z.optional(z.unknown()),
-  description: z.optional(z.unknown()),
-  body: z.optional(z.unknown()),
-});
+const deleteInput = z.strictObject(
+  {
+    action: z.literal("delete"),
+    name: nameField,
+    type: z.optional(z.unknown()),
+    description: z.optional(z.unknown()),
+    body: z.optional(z.unknown()),
+  },
+  { error: fieldsAllowed },
+);
 
 /** What the guest parses with. */
 export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteInput], { error: actionAllowed });

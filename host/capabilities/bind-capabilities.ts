@@ -1,0 +1,94 @@
+/**
+ * The five capabilities, bound to one call: text in, text out, nothing thrown.
+ *
+ * A request that the grant does not cover is answered with `CAPABILITY_DENIED` and remembered; the sandbox then refuses
+ * the whole call, whatever the guest says afterwards.
+ */
+import { capabilityNames, capabilityRights, requestSchemas } from "../../shared/abi.ts";
+import type { CapabilityName } from "../../shared/abi.ts";
+import type { Failure } from "../../shared/envelope.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
+import { callLimits } from "../../shared/limits.ts";
+import { safeParse } from "../../shared/zod.ts";
+import { asToolError } from "../tool-error.ts";
+import type { ToolError } from "../tool-error.ts";
+import { envelopeOf } from "../tool-result.ts";
+import { clockNow } from "./clock-now.ts";
+import { denied } from "./guest-call.ts";
+import type { GuestCall } from "./guest-call.ts";
+import { storeList } from "./store-list.ts";
+import { storeRead } from "./store-read.ts";
+import { storeTrash } from "./store-trash.ts";
+import { storeWrite } from "./store-write.ts";
+
+/** What the host learns from a call's capability uses. */
+export interface CapabilityRecord {
+  /** The first denial, which decides the call. */
+  denial: Failure | null;
+  /** The codes the guest was told, and may therefore report as its own. */
+  readonly reported: Set<ErrorCode>;
+  /** What lies behind failures of the disk and the runtime: for the operator, never for the guest. */
+  readonly causes: unknown[];
+}
+
+export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
+
+export function bindCapabilities(call: GuestCall, record: CapabilityRecord): BoundCapabilities {
+  const bound = capabilityNames.map((name) => [name, (request: string) => answer(name, call, request, record)]);
+  return Object.fromEntries(bound) as BoundCapabilities;
+}
+
+function answer(name: CapabilityName, call: GuestCall, request: string, record: CapabilityRecord): string {
+  try {
+    return JSON.stringify(perform(name, call, request));
+  } catch (thrown) {
+    const error = asToolError(thrown, name);
+    remember(error, record);
+    return JSON.stringify(envelopeOf(error));
+  }
+}
+
+function remember(error: ToolError, record: CapabilityRecord): void {
+  if (error.code === "CAPABILITY_DENIED") record.denial ??= envelopeOf(error).error;
+  record.reported.add(error.code);
+  if (error.cause !== undefined) record.causes.push(error.cause);
+}
+
+function perform(name: CapabilityName, call: GuestCall, request: string): unknown {
+  const right = capabilityRights[name];
+  if (!call.grant.rights.includes(right)) throw denied(`Cannot call ${name}: this call is not granted "${right}"`);
+  const value = parseRequest(name, request);
+  switch (name) {
+    case "store_read":
+      return storeRead(call, checked("store_read", value));
+    case "store_list":
+      return storeList(call, checked("store_list", value));
+    case "store_write":
+      return storeWrite(call, checked("store_write", value));
+    case "store_trash":
+      return storeTrash(call, checked("store_trash", value));
+    case "clock_now":
+      checked("clock_now", value);
+      return clockNow(call);
+  }
+}
+
+function parseRequest(name: CapabilityName, request: string): unknown {
+  if (request.length > callLimits.requestBytesMax) {
+    throw denied(`Cannot call ${name}: the request is over ${callLimits.requestBytesMax} bytes`);
+  }
+  try {
+    return JSON.parse(request);
+  } catch {
+    throw denied(`Cannot call ${name}: the request is not JSON`);
+  }
+}
+
+function checked<Name extends CapabilityName>(
+  name: Name,
+  value: unknown,
+): (typeof requestSchemas)[Name]["_zod"]["output"] {
+  const parsed = safeParse(requestSchemas[name], value);
+  if (!parsed.success) throw denied(`Cannot call ${name}: the request has not the form that ABI version 1 gives it`);
+  return parsed.data as (typeof requestSchemas)[Name]["_zod"]["output"];
+}

@@ -1,0 +1,38 @@
+import { isScopePath, isTrashPath } from "../../shared/path.ts";
+import { quoted } from "../../shared/text.ts";
+import type { Grant } from "../grant.ts";
+import type { UserReader } from "../store/store.ts";
+import { ToolError } from "../tool-error.ts";
+import type { StagedChanges } from "./staged-changes.ts";
+
+/** What the capabilities of one call work on. */
+export interface GuestCall {
+  readonly grant: Grant;
+  readonly store: UserReader;
+  readonly staged: StagedChanges;
+  /** The time, the same for the whole call. */
+  readonly epochMs: number;
+}
+
+/** Refuses a scope that the grant does not hold, and a path outside the grammar, before either meets a store. */
+export function checkPlace(call: GuestCall, scope: string, path: string): void {
+  checkScope(call, scope);
+  if (!isScopePath(path)) {
+    throw denied(`Cannot use path ${quoted(path)}: allowed are relative paths inside the scope, without "." and ".."`);
+  }
+}
+
+export function checkScope({ grant }: GuestCall, scope: string): void {
+  if (grant.scopes.includes(scope)) return;
+  throw denied(
+    `Cannot use scope ${quoted(scope)}: this call is granted ${grant.scopes.map((each) => quoted(each)).join(", ")}`,
+  );
+}
+
+export function refuseTrash(path: string): void {
+  if (isTrashPath(path)) throw denied(`Cannot change ${quoted(path)}: what lies in trash/ is not a tool's to change`);
+}
+
+export function denied(message: string): ToolError {
+  return new ToolError("CAPABILITY_DENIED", message);
+}

@@ -1,0 +1,22 @@
+import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
+import { isScopePrefix, isTrashPath } from "../../shared/path.ts";
+import { quoted, utf8Bytes } from "../../shared/text.ts";
+import { checkScope, denied } from "./guest-call.ts";
+import type { GuestCall } from "./guest-call.ts";
+
+/** Files whose path begins with the prefix, sorted; those below `trash/` only when the prefix names it. */
+export function storeList(
+  call: GuestCall,
+  { scope, prefix = "" }: CapabilityRequest<"store_list">,
+): CapabilityReply<"store_list"> {
+  checkScope(call, scope);
+  if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
+  const bytesByPath = new Map(call.store.list(scope, prefix).map(({ path, bytes }) => [path, bytes]));
+  for (const { path, content } of call.staged.touched(scope)) {
+    if (!path.startsWith(prefix) || isTrashPath(path) !== isTrashPath(prefix)) continue;
+    if (content === null) bytesByPath.delete(path);
+    else bytesByPath.set(path, utf8Bytes(content));
+  }
+  const entries = Array.from(bytesByPath, ([path, bytes]) => ({ path, bytes }));
+  return { ok: true, entries: entries.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+}

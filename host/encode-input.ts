@@ -1,0 +1,24 @@
+import { callLimits } from "../shared/limits.ts";
+import { ToolError } from "./tool-error.ts";
+
+/** A tool's input as the JSON text that enters the guest. What it says is the guest's to judge. */
+export function encodeInput(toolName: string, input: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(input);
+  } catch (error) {
+    throw invalid(toolName, "not serialisable", "a JSON object", error);
+  }
+  if (text === undefined)
+    throw invalid(toolName, input === undefined ? "missing" : `a ${typeof input}`, "a JSON object");
+  const bytes = Buffer.byteLength(text);
+  if (bytes > callLimits.inputBytesMax) {
+    throw invalid(toolName, `${bytes} bytes of JSON`, `at most ${callLimits.inputBytesMax} bytes`);
+  }
+  return text;
+}
+
+function invalid(toolName: string, value: string, allowed: string, cause?: unknown): ToolError {
+  const message = `Cannot call ${toolName}: input is ${value}, allowed: ${allowed}`;
+  return new ToolError("INPUT_INVALID", message, { cause, issues: [{ field: "input", value, allowed }] });
+}

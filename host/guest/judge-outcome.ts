@@ -1,0 +1,56 @@
+/**
+ * From how a guest's run ended to the call's envelope. A guest is believed as far as it can know: it may report its
+ * own failures and those that a capability told it, and no others.
+ */
+import { failed, failedSchema, successSchema } from "../../shared/envelope.ts";
+import type { Envelope } from "../../shared/envelope.ts";
+import { errorTable } from "../../shared/errors.ts";
+import { callLimits } from "../../shared/limits.ts";
+import { safeParse } from "../../shared/zod.ts";
+import type { CapabilityRecord } from "../capabilities/bind-capabilities.ts";
+import type { GuestOutcome } from "./extism-plugin.ts";
+
+export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: CapabilityRecord): Envelope {
+  if (record.denial) return { ok: false, error: record.denial };
+  switch (outcome.kind) {
+    case "output":
+      return successEnvelope(toolName, outcome.text);
+    case "error":
+      return failedEnvelope(toolName, outcome.text, record);
+    case "oversized":
+      return failed(
+        "OUTPUT_TOO_LARGE",
+        `Cannot finish ${toolName}: its answer is ${outcome.bytes} bytes, at most ${callLimits.outputBytesMax} allowed`,
+      );
+    case "trap":
+      return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
+  }
+}
+
+function successEnvelope(toolName: string, text: string): Envelope {
+  const parsed = safeParse(successSchema, parseJson(text));
+  return parsed.success ? parsed.data : invalid(toolName, "its output is not a success envelope");
+}
+
+function failedEnvelope(toolName: string, text: string, record: CapabilityRecord): Envelope {
+  if (text.length > callLimits.outputBytesMax) return invalid(toolName, "its error is too long");
+  const value = parseJson(text);
+  if (value === undefined) return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code failed`);
+  const parsed = safeParse(failedSchema, value);
+  if (!parsed.success) return invalid(toolName, "its error is not a failed envelope");
+  const { code } = parsed.data.error;
+  const mayReport = errorTable[code].blame !== "host" || record.reported.has(code);
+  return mayReport ? parsed.data : invalid(toolName, `it reports ${code}, which nobody told it`);
+}
+
+function invalid(toolName: string, reason: string): Envelope {
+  return failed("OUTPUT_INVALID", `Cannot use the answer of ${toolName}: ${reason}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

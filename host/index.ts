@@ -1,0 +1,11 @@
+/** The public face of memcell. What is not exported here may change without notice. */
+export { createRuntime } from "./runtime.ts";
+export type { CallContext, LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./runtime.ts";
+export { ToolError } from "./tool-error.ts";
+export type { ToolFailure, ToolResult } from "./tool-result.ts";
+export { errorTable } from "../shared/errors.ts";
+export type { ErrorCode, ErrorEntry } from "../shared/errors.ts";
+export type { InputIssue } from "../shared/envelope.ts";
+export type { PromptIndexOutput } from "../shared/user-memory/prompt-index.ts";
+export type { ReadUserMemoryInput, ReadUserMemoryOutput } from "../shared/user-memory/read.ts";
+export type { UpdateUserMemoryInput, UpdateUserMemoryOutput } from "../shared/user-memory/update.ts";

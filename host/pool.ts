@@ -1,0 +1,33 @@
+/**
+ * Threads that run guests. Sole importer of piscina.
+ *
+ * One task in a thread at a time: a guest's work is synchronous, and a thread may one day be killed for it.
+ */
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+
+import { Piscina } from "piscina";
+
+import type { WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
+
+export interface Pool {
+  run(task: WorkerTask): Promise<WorkerReply>;
+  /** Waits for what runs, then ends the threads. */
+  close(): Promise<void>;
+}
+
+export function createPool(setup: WorkerSetup, threadsMax: number = availableParallelism()): Pool {
+  const piscina = new Piscina<WorkerTask, WorkerReply>({
+    filename: fileURLToPath(import.meta.resolve("#worker")),
+    workerData: setup,
+    minThreads: 1,
+    maxThreads: threadsMax,
+    concurrentTasksPerWorker: 1,
+    // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  return {
+    run: (task) => piscina.run(task),
+    close: () => piscina.close(),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
+ * `.memcell/` beside the scopes.
+ *
+ * For now a change set is applied file by file, each whole by rename. Making it durable as one, under a lock that other
+ * processes see, replaces `commit` and nothing else.
+ */
+import { randomBytes } from "node:crypto";
+import { renameSync, rmSync } from "node:fs";
+
+import type { ListedFile } from "../../../shared/abi.ts";
+import type { Change, ChangeSet } from "../../change-set.ts";
+import { ToolError } from "../../tool-error.ts";
+import type { UserId } from "../../user-id.ts";
+import type { Store, UserReader } from "../store.ts";
+import { UserFolder } from "./confine.ts";
+import { failureOfDisk } from "./disk-failure.ts";
+import { listFiles, wantedBy } from "./list-files.ts";
+import { claimOwner, checkOwner } from "./owner.ts";
+import { createRegularFile, isRegularFile, readRegularFile } from "./regular-file.ts";
+
+export class FileStore implements Store {
+  readonly #dataDir: string;
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  openUser(userId: UserId): UserReader {
+    return new FileReader(new UserFolder(this.#dataDir, userId), userId);
+  }
+
+  commit(userId: UserId, changes: ChangeSet): void {
+    if (changes.length === 0) return;
+    const folder = new UserFolder(this.#dataDir, userId);
+    claimOwner(folder, userId);
+    for (const change of changes) applyChange(folder, change);
+  }
+}
+
+class FileReader implements UserReader {
+  readonly #folder: UserFolder;
+
+  constructor(folder: UserFolder, userId: UserId) {
+    checkOwner(folder, userId);
+    this.#folder = folder;
+  }
+
+  read(scope: string, path: string): string | null {
+    const place = this.#folder.find(scope, path);
+    const bytes = place === null ? null : readRegularFile(place, path);
+    return bytes === null ? null : decode(bytes, path);
+  }
+
+  list(scope: string, prefix: string): ListedFile[] {
+    const place = this.#folder.findFolder(scope);
+    if (place === null) return [];
+    return listFiles(place, wantedBy(prefix)).filter(({ path }) => path.startsWith(prefix));
+  }
+
+  exists(scope: string, path: string): boolean {
+    const place = this.#folder.find(scope, path);
+    return place !== null && isRegularFile(place, path);
+  }
+
+  bytesUsed(scope: string): number {
+    const place = this.#folder.findFolder(scope);
+    return place === null ? 0 : listFiles(place, () => true).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+}
+
+/** Bytes to text without loss: what is not UTF-8 is refused, and a byte order mark stays. */
+function decode(bytes: Buffer, shown: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new ToolError("ENTRY_UNREADABLE", `Cannot read "${shown}": it is not UTF-8 text`, { cause: error });
+  }
+}
+
+function applyChange(folder: UserFolder, change: Change): void {
+  if (change.kind === "write") replaceFile(folder, change.scope, change.path, change.content);
+  else moveToTrash(folder, change.scope, change.path, change.trashed);
+}
+
+/** Writes a whole file beside the scopes, then renames it into place: a reader sees the old one or the new one. */
+function replaceFile(folder: UserFolder, scope: string, path: string, content: string): void {
+  const target = folder.make(scope, path);
+  isRegularFile(target, path);
+  const staged = folder.makeOwn(`staged-${randomBytes(8).toString("hex")}`);
+  try {
+    createRegularFile(staged, content, path);
+    renameSync(staged, target);
+  } catch (error) {
+    rmSync(staged, { force: true });
+    throw failureOfDisk(error, `write "${path}"`);
+  }
+}
+
+function moveToTrash(folder: UserFolder, scope: string, path: string, trashed: string): void {
+  const source = folder.make(scope, path);
+  const target = folder.make(scope, trashed);
+  if (!isRegularFile(source, path)) throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": it is gone`);
+  if (isRegularFile(target, trashed)) {
+    throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": "${trashed}" has come into being meanwhile`);
+  }
+  try {
+    renameSync(source, target);
+  } catch (error) {
+    throw failureOfDisk(error, `trash "${path}"`);
+  }
+}

@@ -1,0 +1,42 @@
+import type { ListedFile } from "../../shared/abi.ts";
+import type { ChangeSet } from "../change-set.ts";
+import type { UserId } from "../user-id.ts";
+
+/**
+ * Where users' memory is kept. Files are the first implementation; nothing outside `host/store/` knows that there are
+ * files.
+ *
+ * Readers live in workers that may be killed at any instant, so they only read, and synchronously, because a guest
+ * waits for the answer. `commit` lives on the side that nobody kills.
+ *
+ * Scopes and paths are as `shared/path.ts` says; an implementation checks them again and throws
+ * `CAPABILITY_DENIED` otherwise. Both sides throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or
+ * `STORAGE_FAILED` for what the medium does to them.
+ */
+export interface Store {
+  /** A view of one user's scopes. Creates nothing. */
+  openUser(userId: UserId): UserReader;
+
+  /** Makes a change set visible, in order. Creates the user's folder when there is none. */
+  commit(userId: UserId, changes: ChangeSet): void;
+}
+
+export interface UserReader {
+  /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` when its bytes are no UTF-8. */
+  read(scope: string, path: string): string | null;
+
+  /** Files whose path begins with `prefix`, sorted by path; those below `trash/` only when the prefix names it. */
+  list(scope: string, prefix: string): ListedFile[];
+
+  /** Whether anything at all lies at a path. */
+  exists(scope: string, path: string): boolean;
+
+  /** The bytes of all files of a scope, trash included. */
+  bytesUsed(scope: string): number;
+}
+
+/** Which store to open, as plain data that reaches workers. */
+export interface StoreLocation {
+  readonly kind: "files";
+  readonly dataDir: string;
+}

@@ -1,0 +1,75 @@
+/**
+ * The thread's side of a call. It may be killed at any instant, so it only reads the store; what the guest wants to
+ * change goes back as a change set.
+ */
+import { workerData } from "node:worker_threads";
+
+import type { Envelope } from "../shared/envelope.ts";
+import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
+import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
+import { StagedChanges } from "./capabilities/staged-changes.ts";
+import type { ChangeSet } from "./change-set.ts";
+import type { Grant } from "./grant.ts";
+import { runPlugin } from "./guest/extism-plugin.ts";
+import { GuestLog } from "./guest/guest-log.ts";
+import type { LogLine } from "./guest/guest-log.ts";
+import { judgeOutcome } from "./guest/judge-outcome.ts";
+import { openStore } from "./store/open-store.ts";
+import type { StoreLocation } from "./store/store.ts";
+import { asToolError } from "./tool-error.ts";
+import { envelopeOf } from "./tool-result.ts";
+
+/** What every call of a pool has in common. Compiled modules are shared by all threads. */
+export interface WorkerSetup {
+  readonly modules: readonly WebAssembly.Module[];
+  readonly store: StoreLocation;
+}
+
+export interface WorkerTask {
+  readonly toolName: string;
+  /** Which of the setup's modules holds the tool, and under which export. */
+  readonly moduleIndex: number;
+  readonly exportName: string;
+  /** JSON text: the host does not look into it. */
+  readonly input: string;
+  readonly grant: Grant;
+  readonly epochMs: number;
+}
+
+export interface WorkerReply {
+  readonly envelope: Envelope;
+  /** Empty unless the envelope is a success. */
+  readonly changes: ChangeSet;
+  readonly log: readonly LogLine[];
+}
+
+export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
+  const log = new GuestLog();
+  try {
+    return await runGuest(task, log);
+  } catch (error) {
+    const failure = asToolError(error, `run ${task.toolName}`);
+    return { envelope: envelopeOf(failure), changes: [], log: [...log.lines, ...causeLines([failure.cause])] };
+  }
+}
+
+async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
+  const { toolName, moduleIndex, exportName, input, grant, epochMs } = task;
+  const { modules, store } = workerData as WorkerSetup;
+  const module = modules[moduleIndex];
+  if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
+  const staged = new StagedChanges();
+  const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
+  const reader = openStore(store).openUser(grant.userId);
+  const capabilities = bindCapabilities({ grant, store: reader, staged, epochMs }, record);
+  const outcome = await runPlugin(module, exportName, input, { capabilities, log });
+  const envelope = judgeOutcome(toolName, outcome, record);
+  const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
+  return { envelope, changes: envelope.ok ? staged.toChangeSet() : [], log: [...log.lines, ...causeLines(causes)] };
+}
+
+function causeLines(causes: readonly unknown[]): LogLine[] {
+  return causes
+    .filter((cause) => cause !== undefined)
+    .map((cause) => ({ level: "error", text: `host: ${String(cause)}` }));
+}
