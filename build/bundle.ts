@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
-import type { BuildOptions } from "esbuild";
+import type { BuildOptions, Plugin } from "esbuild";
 
 import type { CapabilityName } from "../shared/abi.ts";
 import type { Family } from "../shared/manifest.ts";
@@ -32,6 +32,7 @@ export async function bundlePlugin(
     inject: [join(guestFolder, "buffer-stand-in.ts")],
     // gray-matter names "fs" and holds an eval; the guest has neither, and nothing calls them.
     alias: { fs: join(guestFolder, "fs-stand-in.ts") },
+    plugins: [grayMatterWithoutYaml],
     logOverride: { "direct-eval": "silent", "import-is-undefined": "silent" },
     define: { CAPABILITY_NAMES: JSON.stringify(capabilities) },
     minify: true,
@@ -42,6 +43,15 @@ export async function bundlePlugin(
   if (!bundle) throw new Error(`Cannot bundle plugin "${family.name}": esbuild returned no file`);
   return bundle.text;
 }
+
+const grayMatterWithoutYaml: Plugin = {
+  name: "gray-matter-without-yaml",
+  setup({ onResolve }) {
+    onResolve({ filter: /^js-yaml$/ }, ({ importer }) =>
+      importer.includes("gray-matter") ? { path: join(guestFolder, "gray-matter-yaml-stand-in.ts") } : null,
+    );
+  },
+};
 
 /** `family.ts` with its schemas as a module that Node can import. */
 export async function bundleFamilyDeclaration(declaration: string, outFile: string): Promise<void> {

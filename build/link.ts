@@ -35,11 +35,9 @@ export async function linkModules(scratch: string, image: string, familyGlueText
   const linked = join(scratch, "linked.wasm");
   await writeFile(family, familyGlueText);
   const engineGlue = join(glueFolder, "engine.wat");
-  await binaryen("wasm-merge", [
-    ...[image, "qjs", engineGlue, "env", join(glueFolder, "wasi.wat"), "wasi_snapshot_preview1", family, "family"],
-    ...["-o", linked],
-    ...features,
-  ]);
+  const modules = { qjs: image, env: engineGlue, wasi_snapshot_preview1: join(glueFolder, "wasi.wat"), family };
+  const fileThenName = Object.entries(modules).flatMap(([name, file]) => [file, name]);
+  await binaryen("wasm-merge", [...fileThenName, "-o", linked, ...features]);
   return linked;
 }
 

@@ -4,7 +4,7 @@
  * usage: node dist/build/main.js [--plugins DIR] [--out DIR] [--fast]
  */
 import { mkdir, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 
 await mkdir(values.out, { recursive: true });
-for (const source of await readFamilies(values.plugins)) {
+for (const source of await readFamilies(resolve(values.plugins))) {
   const startedMs = performance.now();
   const { wasm, sha256 } = await buildPlugin(source, { optimise: !values.fast });
   const file = join(values.out, `${source.family.name}.wasm`);

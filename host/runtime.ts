@@ -181,13 +181,13 @@ class LocalRuntime implements Runtime {
     ctx: CallContext,
   ): Promise<ToolResult> {
     try {
-      if (this.#closing) throw new ToolError("CLOSED", `Cannot call ${quoted(toolName)}: the runtime is closed`);
+      if (this.#closing) throw new ToolError("CLOSED", `Cannot call ${toolLabel(toolName)}: the runtime is closed`);
       const found = this.#find(audience, toolName);
       const userId = checkUserId((ctx as CallContext | null | undefined)?.userId);
       const text = encodeInput(toolName, input);
       return await this.#queue.run(userId, () => this.#perform(found, text, userId));
     } catch (error) {
-      return resultOf(envelopeOf(asToolError(error, `call ${quoted(String(toolName))}`)));
+      return resultOf(envelopeOf(asToolError(error, `call ${toolLabel(toolName)}`)));
     }
   }
 
@@ -197,7 +197,7 @@ class LocalRuntime implements Runtime {
     const known = this.tools().map(({ name }) => name);
     throw new ToolError(
       "TOOL_UNKNOWN",
-      `Cannot call ${quoted(String(toolName))}: no such tool, allowed: ${known.join(", ")}`,
+      `Cannot call ${toolLabel(toolName)}: no such tool, allowed: ${known.join(", ")}`,
     );
   }
 
@@ -215,4 +215,9 @@ class LocalRuntime implements Runtime {
     store.commit(userId, changes);
     return resultOf(envelope);
   }
+}
+
+/** A tool's name as messages show it. Callers without types may pass anything. */
+function toolLabel(toolName: unknown): string {
+  return typeof toolName === "string" ? quoted(toolName) : `a tool whose name is of type ${typeof toolName}`;
 }

@@ -2,6 +2,7 @@
  * The thread's side of a call. It may be killed at any instant, so it only reads the store; what the guest wants to
  * change goes back as a change set.
  */
+import { inspect } from "node:util";
 import { workerData } from "node:worker_threads";
 
 import type { Envelope } from "../shared/envelope.ts";
@@ -69,7 +70,6 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
 }
 
 function causeLines(causes: readonly unknown[]): LogLine[] {
-  return causes
-    .filter((cause) => cause !== undefined)
-    .map((cause) => ({ level: "error", text: `host: ${String(cause)}` }));
+  const known = causes.filter((cause) => cause !== undefined);
+  return known.map((cause) => ({ level: "error", text: `host: ${inspect(cause)}` }));
 }

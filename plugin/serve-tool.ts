@@ -25,7 +25,7 @@ export function serveTool<Input, Data>(
   try {
     answer = work(parseInput(toolName, schema, Host.inputString()));
   } catch (error) {
-    throw new Error(JSON.stringify(failureOf(toolName, error)));
+    throw new Error(JSON.stringify(failureOf(toolName, error)), { cause: error });
   }
   const envelope: Envelope = { ok: true, ...answer };
   Host.outputString(JSON.stringify(envelope));

@@ -10,32 +10,42 @@ import { textDecoder, textEncoder } from "./text-coding.ts";
 /** Replaced by the bundler: the names of the capabilities the family may call, in the order the glue knows them. */
 declare const CAPABILITY_NAMES: readonly string[];
 
-type Native = (...args: unknown[]) => unknown;
+/** The natives by letter, as `glue/engine.wat` describes them. */
+interface Natives {
+  i(): string;
+  o(text: string): void;
+  e(text: string): void;
+  s(text: string): bigint;
+  r(handle: bigint): string;
+  n(handle: bigint): number;
+  f(handle: bigint): void;
+  c(key: bigint): bigint;
+  u(capability: number, request: bigint): bigint;
+  D(text: string): void;
+  I(text: string): void;
+  W(text: string): void;
+  E(text: string): void;
+}
 
 const scope = globalThis as unknown as Record<string, unknown>;
 
-function takeNative<Signature>(letter: string): Signature {
+function takeNative<Letter extends keyof Natives>(letter: Letter): Natives[Letter] {
   const name = `__native_${letter}`;
-  const native = scope[name] as Signature;
+  const native = scope[name] as Natives[Letter];
   delete scope[name];
   return native;
 }
 
-const input = takeNative<() => string>("i");
-const output = takeNative<(text: string) => void>("o");
-const fail = takeNative<(text: string) => void>("e");
-const store = takeNative<(text: string) => bigint>("s");
-const load = takeNative<(handle: bigint) => string>("r");
-const length = takeNative<(handle: bigint) => number>("n");
-const free = takeNative<(handle: bigint) => void>("f");
-const configValue = takeNative<(key: bigint) => bigint>("c");
-const capability = takeNative<(index: number, request: bigint) => bigint>("u");
-const log = {
-  debug: takeNative<(text: string) => void>("D"),
-  info: takeNative<(text: string) => void>("I"),
-  warn: takeNative<(text: string) => void>("W"),
-  error: takeNative<(text: string) => void>("E"),
-};
+const input = takeNative("i");
+const output = takeNative("o");
+const fail = takeNative("e");
+const store = takeNative("s");
+const load = takeNative("r");
+const length = takeNative("n");
+const free = takeNative("f");
+const configValue = takeNative("c");
+const capability = takeNative("u");
+const log = { debug: takeNative("D"), info: takeNative("I"), warn: takeNative("W"), error: takeNative("E") };
 
 class BlockHandle {
   readonly offset: bigint;
@@ -119,7 +129,7 @@ delete (Math as unknown as Record<string, unknown>)["random"];
  * Makes the function that the glue runs for one exported tool. It never throws: what the tool throws becomes the
  * call's error, and the tool's own return code is kept.
  */
-function entryPoint(tool: Native): () => number {
+function entryPoint(tool: () => unknown): () => number {
   return () => {
     try {
       const code = tool();

@@ -6,7 +6,7 @@
  * at. (There is no `eval` here for them to reach, either.)
  */
 import matter from "gray-matter";
-import yaml from "js-yaml";
+import { dump, FAILSAFE_SCHEMA, load } from "js-yaml";
 
 /** What a file says before its body. */
 export interface FrontMatter {
@@ -45,12 +45,12 @@ export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
 }
 
 function parseYaml(text: string): object {
-  return yaml.safeLoad(text, { schema: yaml.FAILSAFE_SCHEMA }) as object;
+  return load(text, { schema: FAILSAFE_SCHEMA }) as object;
 }
 
 /** Fields as YAML lines, quoted so that every YAML reader gets the same strings back. */
 export function formatFields(fields: Iterable<readonly [string, unknown]>): string {
-  return yaml.safeDump(Object.fromEntries(fields), { lineWidth: -1 });
+  return dump(Object.fromEntries(fields), { lineWidth: -1 });
 }
 
 export function joinFrontMatter(text: string, body: string): string {

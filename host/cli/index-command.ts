@@ -1,0 +1,36 @@
+import { ToolError } from "../tool-error.ts";
+import { envelopeOf, resultOf } from "../tool-result.ts";
+import { openRuntime } from "./open-runtime.ts";
+import { parseOptions } from "./parse-options.ts";
+import type { Command } from "./run-command.ts";
+
+export const indexCommand: Command = {
+  help: `Prints a user's index as it enters a system prompt: nothing for a user without entries.
+
+Usage
+  memcell index --user ID [--data DIR]
+
+Options
+  --user ID    whose index
+  --data DIR   the data folder (default: data)
+
+Example
+  memcell index --user alice
+
+Exit codes
+  0 printed   1 failed, with the error as JSON on standard output   2 the command line makes no sense
+`,
+
+  async run(args) {
+    const { options } = parseOptions(args, ["user", "data"], 0);
+    await using runtime = await openRuntime(options.data);
+    try {
+      process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      process.stdout.write(`${JSON.stringify(resultOf(envelopeOf(error)), null, 2)}\n`);
+      return 1;
+    }
+  },
+};

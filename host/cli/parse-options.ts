@@ -1,0 +1,30 @@
+import { parseArgs } from "node:util";
+
+import { UsageError } from "./usage-error.ts";
+
+export interface ParsedOptions<Name extends string> {
+  /** Arguments that are no options. */
+  readonly operands: readonly string[];
+  readonly options: { readonly [Key in Name]?: string };
+}
+
+/** Options that each take a text. Throws `UsageError` for unknown ones and for surplus operands. */
+export function parseOptions<Name extends string>(
+  args: readonly string[],
+  names: readonly Name[],
+  operandsMax: number,
+): ParsedOptions<Name> {
+  const parsed = parseKnown(args, names);
+  const surplus = parsed.positionals[operandsMax];
+  if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`);
+  return { operands: parsed.positionals, options: parsed.values };
+}
+
+function parseKnown(args: readonly string[], names: readonly string[]): { positionals: string[]; values: object } {
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "unknown option", { cause: error });
+  }
+}

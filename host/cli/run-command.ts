@@ -1,0 +1,62 @@
+import { callCommand } from "./call-command.ts";
+import { indexCommand } from "./index-command.ts";
+import { toolsCommand } from "./tools-command.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** A command: its help, and what it does with the arguments behind its name. Resolves to the exit code. */
+export interface Command {
+  readonly help: string;
+  run(args: readonly string[]): Promise<number>;
+}
+
+const commands: ReadonlyMap<string, Command> = new Map([
+  ["call", callCommand],
+  ["index", indexCommand],
+  ["tools", toolsCommand],
+]);
+
+const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
+
+Usage
+  memcell call <Tool> --user ID [--data DIR] [--input JSON]
+  memcell index --user ID [--data DIR]
+  memcell tools
+  memcell <command> --help
+
+Commands
+  call    calls a tool for a user and prints its result as JSON
+  index   prints a user's index as it enters a system prompt
+  tools   prints the tools a model may call, with their JSON Schemas
+
+Examples
+  memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",
+    "description":"Uses Helix","body":"The user writes code in Helix."}'
+  memcell call ReadUserMemory --user alice --input '{"name":"editor"}'
+  memcell index --user alice
+
+Exit codes
+  0 the tool succeeded   1 the tool failed   2 the command line makes no sense
+`;
+
+export async function runCommand([name, ...args]: readonly string[]): Promise<number> {
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    process[name === undefined ? "stderr" : "stdout"].write(help);
+    return name === undefined ? 2 : 0;
+  }
+  const command = commands.get(name);
+  if (!command) {
+    process.stderr.write(`memcell: no command "${name}", allowed: ${[...commands.keys()].join(", ")}\n`);
+    return 2;
+  }
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(command.help);
+    return 0;
+  }
+  try {
+    return await command.run(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`memcell ${name}: ${error.message}\nTry "memcell ${name} --help"\n`);
+    return 2;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * A plugin on strings. Its input is a list of steps; each adds one thing to the list that it answers with. A step that
+ * ends the call (`output`, `fail`, `throw`, `spin`, `recurse`, `allocate`) is the last.
+ */
+type Step =
+  /** Calls a capability with any text as request; adds the reply's text. */
+  | { readonly request: string; readonly of: string }
+  /** Calls a capability with a number as handle. */
+  | { readonly handle: number; readonly of: string }
+  /** Adds what a global name is bound to, by type. */
+  | { readonly typeOf: string }
+  /** Leaves a text behind in a global, a module variable, a prototype, and freed memory; or looks for it. */
+  | { readonly plant: string }
+  | { readonly look: true }
+  | { readonly log: string; readonly times: number }
+  | { readonly output: string }
+  | { readonly fail: string }
+  | { readonly spin: true }
+  | { readonly recurse: true }
+  | { readonly allocate: true };
+
+let planted = "nothing";
+
+function play(): number {
+  const seen: unknown[] = [];
+  for (const step of JSON.parse(Host.inputString()) as Step[]) {
+    const end = perform(step, seen);
+    if (end !== undefined) return end;
+  }
+  Host.outputString(JSON.stringify({ ok: true, message: "Done", data: seen }));
+  return 0;
+}
+
+function perform(step: Step, seen: unknown[]): number | undefined {
+  if ("request" in step) seen.push(callCapability(step.of, Memory.fromString(step.request).offset));
+  if ("handle" in step) seen.push(callCapability(step.of, step.handle));
+  if ("typeOf" in step) seen.push(typeof resolve(step.typeOf));
+  if ("plant" in step) plant(step.plant);
+  if ("look" in step) seen.push(look());
+  if ("log" in step) for (let count = 0; count < step.times; count++) console.log(step.log);
+  if ("output" in step) {
+    Host.outputString(step.output);
+    return 0;
+  }
+  if ("fail" in step) throw new Error(step.fail);
+  if ("spin" in step) for (;;);
+  if ("recurse" in step) seen.push(recurse(0));
+  if ("allocate" in step) seen.push(allocate());
+  return undefined;
+}
+
+function callCapability(name: string, request: PTR): string {
+  const capability = (Host.getFunctions() as unknown as Record<string, (request: PTR) => PTR>)[name];
+  if (!capability) return "absent";
+  return Memory.find(capability(request)).readString();
+}
+
+/** A path of property names from the global object, such as `Math.random` or `call.constructor`. */
+function resolve(path: string): unknown {
+  const roots: Record<string, unknown> = { function: play, global: globalThis };
+  const [root = "", ...names] = path.split(".");
+  let value: unknown = root in roots ? roots[root] : (globalThis as unknown as Record<string, unknown>)[root];
+  for (const name of names) value = (value as Record<string, unknown> | undefined)?.[name];
+  return value;
+}
+
+function plant(text: string): void {
+  planted = text;
+  (globalThis as unknown as Record<string, unknown>)["planted"] = text;
+  (Object.prototype as unknown as Record<string, unknown>)["planted"] = text;
+  Memory.fromString(`${text} in a freed block`).free();
+}
+
+function look(): unknown {
+  return {
+    moduleVariable: planted,
+    global: String((globalThis as unknown as Record<string, unknown>)["planted"]),
+    prototype: String(({} as Record<string, unknown>)["planted"]),
+  };
+}
+
+function recurse(depth: number): number {
+  return recurse(depth + 1) + 1;
+}
+
+function allocate(): number {
+  const kept: Uint8Array[] = [];
+  for (;;) kept.push(new Uint8Array(1024 * 1024).fill(kept.length));
+}
+
+export const puppet: () => number = play;
+export const reading_puppet: () => number = play;

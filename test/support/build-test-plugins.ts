@@ -1,0 +1,15 @@
+/** Runs once before all tests: builds the plugins that only tests load, with the compiled build of the project. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+export default function buildTestPlugins(): void {
+  if (!existsSync(`${projectFolder}/dist/build/main.js`)) throw new Error('Run "npm run build" before the tests');
+  execFileSync(
+    process.execPath,
+    ["dist/build/main.js", "--plugins", "test/plugins", "--out", "dist/test-plugins", "--fast"],
+    { cwd: projectFolder, stdio: "inherit" },
+  );
+}

@@ -1,0 +1,41 @@
+/** Users' folders on disk as plain objects: user id, then path inside the user's folder, then text. */
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
+import type { UserId } from "../../host/user-id.ts";
+
+export type UserFiles = Record<string, Record<string, string>>;
+
+export function userFolder(dataDir: string, userId: string): string {
+  return join(dataDir, "users", userFolderName(userId as UserId));
+}
+
+export function writeUserFiles(dataDir: string, users: UserFiles, links: UserFiles = {}): void {
+  for (const [userId, files] of Object.entries(users)) {
+    for (const [path, text] of Object.entries(files)) writeFileSync(placeFor(dataDir, userId, path), text);
+  }
+  for (const [userId, files] of Object.entries(links)) {
+    for (const [path, target] of Object.entries(files)) symlinkSync(target, placeFor(dataDir, userId, path));
+  }
+}
+
+function placeFor(dataDir: string, userId: string, path: string): string {
+  const place = join(userFolder(dataDir, userId), path);
+  mkdirSync(dirname(place), { recursive: true });
+  return place;
+}
+
+/** Every regular file of a user, without the host's own folder. */
+export function readUserFiles(dataDir: string, userId: string): Record<string, string> {
+  const folder = userFolder(dataDir, userId);
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const files = names.filter((name) => !name.startsWith(".memcell") && lstatSync(join(folder, name)).isFile());
+  return Object.fromEntries(files.toSorted().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+}
+
+/** The names of all users' folders; none when there is no data folder. */
+export function userFolderNames(dataDir: string): string[] {
+  const users = join(dataDir, "users");
+  return existsSync(users) ? readdirSync(users).toSorted() : [];
+}
