@@ -46,8 +46,8 @@ export async function bundlePlugin(
 
 const grayMatterWithoutYaml: Plugin = {
   name: "gray-matter-without-yaml",
-  setup({ onResolve }) {
-    onResolve({ filter: /^js-yaml$/ }, ({ importer }) =>
+  setup(bundler) {
+    bundler.onResolve({ filter: /^js-yaml$/ }, ({ importer }) =>
       importer.includes("gray-matter") ? { path: join(guestFolder, "gray-matter-yaml-stand-in.ts") } : null,
     );
   },

@@ -122,6 +122,15 @@ Object.assign(scope, {
   TextDecoder: textDecoder,
 });
 
+/**
+ * What the language brings along and a guest does not get. The engine has no compiler, so `eval` and `Function` could
+ * only throw; shared memory and microtasks serve nobody in a call that is synchronous.
+ */
+for (const name of ["eval", "Function", "SharedArrayBuffer", "Atomics", "queueMicrotask"]) delete scope[name];
+for (const made of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+  delete (Object.getPrototypeOf(made) as Record<string, unknown>)["constructor"];
+}
+
 // The snapshot freezes the generator's seed, so every call would see the same "random" numbers. Better none.
 delete (Math as unknown as Record<string, unknown>)["random"];
 

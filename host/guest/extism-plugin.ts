@@ -65,8 +65,12 @@ function hostFunctions(capabilities: BoundCapabilities): Record<string, HostFunc
 
 /** Handle 0 and handles that are no block count as empty text, which no capability accepts. */
 function textOf(context: CallContext, handle: bigint): string {
-  if (handle === 0n) return "";
-  const block = context.read(handle);
-  if (block === null || block.bytes().byteLength > callLimits.requestBytesMax) return "";
-  return block.text();
+  if (handle <= 0n) return "";
+  try {
+    const block = context.read(handle);
+    if (block === null || block.bytes().byteLength > callLimits.requestBytesMax) return "";
+    return block.text();
+  } catch {
+    return "";
+  }
 }

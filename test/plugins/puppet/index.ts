@@ -12,10 +12,20 @@ type Step =
   /** Leaves a text behind in a global, a module variable, a prototype, and freed memory; or looks for it. */
   | { readonly plant: string }
   | { readonly look: true }
+  /** Makes a function of text, by the constructor that every function has. */
+  | { readonly compile: string }
+  | { readonly dateNow: true }
+  | { readonly config: string }
+  | { readonly encode: string }
+  /** Stages a file of so many characters, more than an input could bring. */
+  | { readonly writeLarge: { readonly path: string; readonly characters: number } }
   | { readonly log: string; readonly times: number }
   | { readonly output: string }
   | { readonly fail: string }
+  | { readonly outputLarge: number }
   | { readonly spin: true }
+  /** A regular expression that takes for ever. */
+  | { readonly backtrack: true }
   | { readonly recurse: true }
   | { readonly allocate: true };
 
@@ -37,13 +47,23 @@ function perform(step: Step, seen: unknown[]): number | undefined {
   if ("typeOf" in step) seen.push(typeof resolve(step.typeOf));
   if ("plant" in step) plant(step.plant);
   if ("look" in step) seen.push(look());
+  if ("compile" in step) seen.push(compile(step.compile));
+  if ("dateNow" in step) seen.push(Date.now());
+  if ("config" in step) seen.push(Config.get(step.config));
+  if ("encode" in step) seen.push(encode(step.encode));
+  if ("writeLarge" in step) seen.push(writeLarge(step.writeLarge.path, step.writeLarge.characters));
   if ("log" in step) for (let count = 0; count < step.times; count++) console.log(step.log);
   if ("output" in step) {
     Host.outputString(step.output);
     return 0;
   }
   if ("fail" in step) throw new Error(step.fail);
+  if ("outputLarge" in step) {
+    Host.outputString(JSON.stringify({ ok: true, message: "", data: "x".repeat(step.outputLarge) }));
+    return 0;
+  }
   if ("spin" in step) for (;;);
+  if ("backtrack" in step) seen.push(/^(a+)+$/.test("a".repeat(40) + "b"));
   if ("recurse" in step) seen.push(recurse(0));
   if ("allocate" in step) seen.push(allocate());
   return undefined;
@@ -52,7 +72,8 @@ function perform(step: Step, seen: unknown[]): number | undefined {
 function callCapability(name: string, request: PTR): string {
   const capability = (Host.getFunctions() as unknown as Record<string, (request: PTR) => PTR>)[name];
   if (!capability) return "absent";
-  return Memory.find(capability(request)).readString();
+  const offset = capability(request);
+  return Memory.find(offset).readString();
 }
 
 /** A path of property names from the global object, such as `Math.random` or `call.constructor`. */
@@ -62,6 +83,29 @@ function resolve(path: string): unknown {
   let value: unknown = root in roots ? roots[root] : (globalThis as unknown as Record<string, unknown>)[root];
   for (const name of names) value = (value as Record<string, unknown> | undefined)?.[name];
   return value;
+}
+
+/** By the constructors of all four kinds of function. */
+function compile(text: string): string[] {
+  const kinds = [function () {}, function* () {}, async function () {}, async function* () {}];
+  return kinds.map((kind) => {
+    try {
+      const made = new (kind.constructor as new (text: string) => unknown)(text);
+      return typeof made === "function" ? "compiled" : "refused";
+    } catch {
+      return "refused";
+    }
+  });
+}
+
+function encode(text: string): unknown {
+  const bytes = new TextEncoder().encode(text);
+  return { bytes: Array.from(bytes), text: new TextDecoder().decode(bytes) };
+}
+
+function writeLarge(path: string, characters: number): string {
+  const request = JSON.stringify({ scope: "memory", path, content: "x".repeat(characters) });
+  return callCapability("store_write", Memory.fromString(request).offset);
 }
 
 function plant(text: string): void {

@@ -1,0 +1,72 @@
+/** Guests that fail, lie or run away: each is one coded error, and the next call is served. */
+import { createRuntime } from "memcell";
+import type { LogEntry, Runtime } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { testPlugin } from "../support/test-plugin.ts";
+import { userFolderNames } from "../support/user-files.ts";
+
+const folder = temporaryFolder();
+const log: LogEntry[] = [];
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({
+    dataDir: folder.path,
+    plugins: [testPlugin("puppet")],
+    threadsMax: 1,
+    onLog: (entry) => log.push(entry),
+  });
+});
+afterAll(async () => {
+  await runtime.close();
+  folder[Symbol.dispose]();
+});
+
+const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };
+const failed = (code: string): string => JSON.stringify({ ok: false, error: { code, message: "m" } });
+
+test.for([
+  { name: "spins", steps: [{ spin: true }], code: "FUEL_EXHAUSTED" },
+  { name: "spins in a regular expression", steps: [{ backtrack: true }], code: "FUEL_EXHAUSTED" },
+  { name: "recurses", steps: [{ recurse: true }], code: "GUEST_TRAPPED" },
+  { name: "allocates without end", steps: [{ allocate: true }], code: "GUEST_TRAPPED" },
+  { name: "throws text", steps: [{ fail: "just text" }], code: "GUEST_TRAPPED" },
+  { name: "throws nothing", steps: [{ fail: "" }], code: "GUEST_TRAPPED" },
+  { name: "answers with text", steps: [{ output: "text" }], code: "OUTPUT_INVALID" },
+  { name: "answers with a failure as output", steps: [{ output: failed("ENTRY_NOT_FOUND") }], code: "OUTPUT_INVALID" },
+  {
+    name: "answers with surplus fields",
+    steps: [{ output: '{"ok":true,"message":"","data":1,"x":1}' }],
+    code: "OUTPUT_INVALID",
+  },
+  { name: "answers with too much", steps: [{ outputLarge: 600_000 }], code: "OUTPUT_TOO_LARGE" },
+  { name: "fails with a success", steps: [{ fail: '{"ok":true,"message":"","data":1}' }], code: "OUTPUT_INVALID" },
+  { name: "fails with a code of its own", steps: [{ fail: failed("NO_SUCH_CODE") }], code: "OUTPUT_INVALID" },
+  {
+    name: "blames the host for what never happened",
+    steps: [{ fail: failed("STORAGE_FULL") }],
+    code: "OUTPUT_INVALID",
+  },
+  { name: "reports a failure of its own", steps: [{ fail: failed("NAME_CONFLICT") }], code: "NAME_CONFLICT" },
+])("a guest that $name is $code and writes nothing", async ({ steps, code }) => {
+  const result = await runtime.call("Puppet", [write, ...steps], { userId: "alice" });
+  expect(result).toMatchObject({ ok: false, error: { code } });
+  expect(userFolderNames(folder.path)).toEqual([]);
+  expect(await runtime.call("Puppet", [], { userId: "bob" })).toMatchObject({ ok: true });
+});
+
+test("what a guest logs reaches the operator, within bounds", async () => {
+  log.length = 0;
+  await runtime.call(
+    "Puppet",
+    [
+      { log: "hello", times: 300 },
+      { log: "y".repeat(5000), times: 1 },
+    ],
+    { userId: "alice" },
+  );
+  expect(log).toHaveLength(201);
+  expect(log[0]).toEqual({ level: "info", tool: "Puppet", userId: "alice", text: "hello" });
+  expect(log.at(-1)?.text).toBe("101 further lines not shown");
+});

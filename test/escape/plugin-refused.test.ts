@@ -1,0 +1,151 @@
+/** Plugin files that are not what they say: refused when the runtime is made, before any of their code runs. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime, ToolError } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import type { Manifest } from "../../shared/manifest.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const good = guestManifest("guest", "Guest", "guest");
+const module = (...parts: string[]): string => `(module ${parts.join(" ")})`;
+const memory = '(memory (export "memory") 1 4)';
+const run = '(func (export "guest") (result i32) (i32.const 0))';
+const imports = (from: string, name: string): string => `(import "${from}" "${name}" (func (param i64) (result i64)))`;
+
+interface Refusal {
+  readonly name: string;
+  readonly text: string;
+  readonly manifests?: readonly unknown[];
+  readonly reason: RegExp;
+}
+
+const change = (changes: Partial<Manifest>): unknown => ({ ...good, ...changes });
+
+const refusals: Refusal[] = [
+  { name: "no manifest", text: module(memory, run), manifests: [], reason: /exactly one custom section/ },
+  { name: "two manifests", text: module(memory, run), manifests: [good, good], reason: /exactly one custom section/ },
+  { name: "a manifest of another form", text: module(memory, run), manifests: [{}], reason: /form that ABI version 1/ },
+  { name: "another ABI version", text: module(memory, run), manifests: [{ ...good, abi: 2 }], reason: /form that ABI/ },
+  {
+    name: "a right that does not exist",
+    text: module(memory, run),
+    manifests: [{ ...good, tools: [{ ...good.tools[0], rights: ["network"] }] }],
+    reason: /form that ABI/,
+  },
+  {
+    name: "a scope that climbs",
+    text: module(memory, run),
+    manifests: [{ ...good, tools: [{ ...good.tools[0], scopes: ["../x"] }] }],
+    reason: /form that ABI/,
+  },
+  {
+    name: "an undeclared capability",
+    text: module(imports("extism:host/user", "store_read"), memory, run),
+    reason: /imports function "extism:host\/user" "store_read"/,
+  },
+  {
+    name: "a capability that does not exist",
+    text: module(imports("extism:host/user", "shell"), memory, run),
+    reason: /"shell"/,
+  },
+  {
+    name: "a kernel function outside the subset",
+    text: module(imports("extism:host/env", "http_request"), memory, run),
+    reason: /"http_request"/,
+  },
+  {
+    name: "a variable of Extism",
+    text: module(imports("extism:host/env", "var_get"), memory, run),
+    reason: /"var_get"/,
+  },
+  {
+    name: "WASI",
+    text: module(imports("wasi_snapshot_preview1", "fd_write"), memory, run),
+    reason: /"wasi_snapshot_preview1"/,
+  },
+  {
+    name: "an imported memory",
+    text: module('(import "extism:host/env" "memory" (memory 1 4))', '(export "memory" (memory 0))', run),
+    reason: /imports memory/,
+  },
+  {
+    name: "a declared capability that is not imported",
+    text: module(memory, run),
+    manifests: [{ ...good, tools: [{ ...good.tools[0], rights: ["read"] }] }],
+    reason: /asks for "store_read"/,
+  },
+  { name: "a missing export", text: module(memory), reason: /names "guest", which it does not export/ },
+  {
+    name: "an undeclared export",
+    text: module(memory, run, '(func (export "_start"))'),
+    reason: /exports function "_start"/,
+  },
+  { name: "a start function", text: module(memory, run, "(func $go)", "(start $go)"), reason: /start function/ },
+  { name: "no memory maximum", text: module('(memory (export "memory") 1)', run), reason: /1 to unlimited pages/ },
+  { name: "a memory other than declared", text: module('(memory (export "memory") 1 5)', run), reason: /1 to 5 pages/ },
+  {
+    name: "a memory over the limit",
+    text: module('(memory (export "memory") 1 2000)', run),
+    manifests: [change({ memoryPages: { min: 1, max: 2000 } })],
+    reason: /at most 1024/,
+  },
+  {
+    name: "a memory that cannot grow",
+    text: module('(memory (export "memory") 4 4)', run),
+    manifests: [change({ memoryPages: { min: 4, max: 4 } })],
+    reason: /fewer at first/,
+  },
+];
+
+test.for(refusals)("a plugin with $name is refused", async ({ text, manifests = [good], reason }, { task }) => {
+  const file = join(folder.path, `${task.id}.wasm`);
+  writeFileSync(
+    file,
+    assembleGuest(
+      text,
+      manifests.map((manifest) => JSON.stringify(manifest)),
+    ),
+  );
+  await expectRefused([file], reason);
+});
+
+test("control: the guest that these are made from is accepted", async () => {
+  const file = join(folder.path, "good.wasm");
+  writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(good)]));
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file] });
+  expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
+});
+
+test.for([
+  { name: "text", bytes: Buffer.from("not wasm") },
+  { name: "nothing", bytes: Buffer.alloc(0) },
+  { name: "half a plugin", bytes: readFileSync(shippedPlugin("user-memory")).subarray(0, 100_000) },
+])("a file that holds $name is refused", async ({ bytes }, { task }) => {
+  const file = join(folder.path, `${task.id}.wasm`);
+  writeFileSync(file, bytes);
+  await expectRefused([file], /not a valid WebAssembly module/);
+});
+
+test("a file that is not there is refused, without its path", async () => {
+  await expectRefused([join(folder.path, "absent.wasm")], /"absent.wasm": it cannot be read/);
+});
+
+test("two plugins that offer one tool are refused", async () => {
+  await expectRefused([shippedPlugin("user-memory"), shippedPlugin("user-memory")], /already offers the tool/);
+});
+
+async function expectRefused(plugins: string[], reason: RegExp): Promise<void> {
+  const error = await createRuntime({ dataDir: folder.path, plugins }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ToolError)) throw new Error("The plugin was not refused");
+  expect(error.code).toBe("PLUGIN_REFUSED");
+  expect(error.message).toMatch(reason);
+  expect(error.message).not.toContain(folder.path);
+}
