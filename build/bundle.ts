@@ -13,8 +13,8 @@ import type { BuildOptions, Plugin } from "esbuild";
 import type { CapabilityName } from "../shared/abi.ts";
 import type { Family } from "../shared/manifest.ts";
 
-/** The folder of the TypeScript sources; this file runs from `dist/build/`. */
-export const projectFolder: string = fileURLToPath(new URL("../../", import.meta.url));
+/** The folder of the TypeScript sources, whether this file runs compiled or as it is. */
+export const projectFolder: string = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 
 const guestFolder = join(projectFolder, "build", "guest");
 

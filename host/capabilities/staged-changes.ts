@@ -1,33 +1,40 @@
 import type { Change, ChangeSet } from "../change-set.ts";
 
+/** How a file that a call has touched stands now. */
+export type StagedFile =
+  | { readonly kind: "written"; readonly content: string }
+  | { readonly kind: "gone" }
+  /** In the trash, with the text of a file that is still where it was on disk. */
+  | { readonly kind: "moved"; readonly from: string; readonly bytes: number };
+
 /** What a call has changed so far. Its own later reads see it; nobody else does until it is committed. */
 export class StagedChanges {
   readonly #changes: Change[] = [];
-  /** For each changed file its new text, or `null` when it is gone. */
-  readonly #contents = new Map<string, string | null>();
+  readonly #files = new Map<string, StagedFile>();
 
   write(scope: string, path: string, content: string): void {
     this.#changes.push({ kind: "write", scope, path, content });
-    this.#contents.set(keyOf(scope, path), content);
+    this.#files.set(keyOf(scope, path), { kind: "written", content });
   }
 
-  trash(scope: string, path: string, trashed: string, content: string): void {
+  /** `file` is how the file will stand under its new path. */
+  trash(scope: string, path: string, trashed: string, file: StagedFile): void {
     this.#changes.push({ kind: "trash", scope, path, trashed });
-    this.#contents.set(keyOf(scope, path), null);
-    this.#contents.set(keyOf(scope, trashed), content);
+    this.#files.set(keyOf(scope, path), { kind: "gone" });
+    this.#files.set(keyOf(scope, trashed), file);
   }
 
-  /** A file's staged text, `null` when it is staged to be gone, `undefined` when this call has not touched it. */
-  contentOf(scope: string, path: string): string | null | undefined {
-    return this.#contents.get(keyOf(scope, path));
+  /** How a file stands, or `undefined` when this call has not touched it. */
+  fileAt(scope: string, path: string): StagedFile | undefined {
+    return this.#files.get(keyOf(scope, path));
   }
 
   /** The files of a scope that this call has touched. */
-  touched(scope: string): { path: string; content: string | null }[] {
+  touched(scope: string): { path: string; file: StagedFile }[] {
     const prefix = keyOf(scope, "");
-    return Array.from(this.#contents, ([key, content]) => ({ key, content }))
+    return Array.from(this.#files, ([key, file]) => ({ key, file }))
       .filter(({ key }) => key.startsWith(prefix))
-      .map(({ key, content }) => ({ path: key.slice(prefix.length), content }));
+      .map(({ key, file }) => ({ path: key.slice(prefix.length), file }));
   }
 
   toChangeSet(): ChangeSet {

@@ -12,10 +12,10 @@ export function storeList(
   checkScope(call, scope);
   if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
   const bytesByPath = new Map(call.store.list(scope, prefix).map(({ path, bytes }) => [path, bytes]));
-  for (const { path, content } of call.staged.touched(scope)) {
+  for (const { path, file } of call.staged.touched(scope)) {
     if (!path.startsWith(prefix) || isTrashPath(path) !== isTrashPath(prefix)) continue;
-    if (content === null) bytesByPath.delete(path);
-    else bytesByPath.set(path, utf8Bytes(content));
+    if (file.kind === "gone") bytesByPath.delete(path);
+    else bytesByPath.set(path, file.kind === "moved" ? file.bytes : utf8Bytes(file.content));
   }
   const entries = Array.from(bytesByPath, ([path, bytes]) => ({ path, bytes }));
   return { ok: true, entries: entries.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };

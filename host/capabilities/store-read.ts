@@ -8,6 +8,19 @@ export function storeRead(
   { scope, path }: CapabilityRequest<"store_read">,
 ): CapabilityReply<"store_read"> {
   checkPlace(call, scope, path);
-  const staged = call.staged.contentOf(scope, path);
-  return { ok: true, content: staged === undefined ? call.store.read(scope, path) : staged };
+  return { ok: true, content: currentText(call, scope, path) };
+}
+
+function currentText({ staged, store }: GuestCall, scope: string, path: string): string | null {
+  const file = staged.fileAt(scope, path);
+  switch (file?.kind) {
+    case undefined:
+      return store.read(scope, path);
+    case "written":
+      return file.content;
+    case "moved":
+      return store.read(scope, file.from);
+    case "gone":
+      return null;
+  }
 }

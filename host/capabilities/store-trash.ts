@@ -2,6 +2,7 @@ import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { trashFolder } from "../../shared/path.ts";
 import { checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
+import type { StagedFile } from "./staged-changes.ts";
 
 /** Stages a move into `trash/`, to a name that nothing has. */
 export function storeTrash(
@@ -10,18 +11,19 @@ export function storeTrash(
 ): CapabilityReply<"store_trash"> {
   checkPlace(call, scope, path);
   refuseTrash(path);
-  const content = contentAt(call, scope, path);
-  if (content === null) throw denied(`Cannot trash "${path}": no such file`);
+  const file = fileToMove(call, scope, path);
+  if (file === null) throw denied(`Cannot trash "${path}": no such file`);
   const trashed = freeTrashPath(call, scope, path);
-  call.staged.trash(scope, path, trashed, content);
+  call.staged.trash(scope, path, trashed, file);
   return { ok: true, trashed };
 }
 
-/** The staged text, or an empty one for a file that is only moved: nobody needs to decode it for that. */
-function contentAt(call: GuestCall, scope: string, path: string): string | null {
-  const staged = call.staged.contentOf(scope, path);
-  if (staged !== undefined) return staged;
-  return call.store.exists(scope, path) ? "" : null;
+/** A stored file is not read for this: its text need not even be text. */
+function fileToMove(call: GuestCall, scope: string, path: string): StagedFile | null {
+  const staged = call.staged.fileAt(scope, path);
+  if (staged !== undefined) return staged.kind === "gone" ? null : staged;
+  const bytes = call.store.sizeOf(scope, path);
+  return bytes === null ? null : { kind: "moved", from: path, bytes };
 }
 
 /** `trash/<name>.<UTC stamp><ending>`, with a number before the ending while that is taken. */
@@ -34,7 +36,7 @@ function freeTrashPath(call: GuestCall, scope: string, path: string): string {
   const ending = hasEnding ? path.slice(dot) : "";
   for (let count = 1; ; count++) {
     const candidate = `${trashFolder}/${base}.${stamp}${count === 1 ? "" : `-${count}`}${ending}`;
-    const isTaken = call.staged.contentOf(scope, candidate) !== undefined || call.store.exists(scope, candidate);
+    const isTaken = call.staged.fileAt(scope, candidate) !== undefined || call.store.sizeOf(scope, candidate) !== null;
     if (!isTaken) return candidate;
   }
 }

@@ -14,7 +14,7 @@ export function storeWrite(
   refuseTrash(path);
   if (hasLoneSurrogate(content)) throw denied(`Cannot write "${path}": its text holds a lone surrogate`);
   // Looks at the place now, so that a link in it ends the call before anything is committed.
-  call.store.exists(scope, path);
+  call.store.sizeOf(scope, path);
   checkSize(call, scope, path, utf8Bytes(content));
   call.staged.write(scope, path, content);
   return { ok: true };
@@ -28,7 +28,8 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
       `Cannot write "${path}": it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
     );
   }
-  const staged = call.staged.touched(scope).reduce((sum, { content }) => sum + utf8Bytes(content ?? ""), 0);
+  const written = call.staged.touched(scope).map(({ file }) => (file.kind === "written" ? utf8Bytes(file.content) : 0));
+  const staged = written.reduce((sum, each) => sum + each, 0);
   const used = call.store.bytesUsed(scope) + staged + bytes;
   if (used > scopeBytesMax) {
     throw new ToolError(

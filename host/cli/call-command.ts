@@ -5,9 +5,9 @@ import type { CallContext } from "../runtime.ts";
 import { ToolError } from "../tool-error.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
+import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
-import type { Command } from "./run-command.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const callCommand: Command = {

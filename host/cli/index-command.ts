@@ -1,8 +1,8 @@
 import { ToolError } from "../tool-error.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
+import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
-import type { Command } from "./run-command.ts";
 
 export const indexCommand: Command = {
   help: `Prints a user's index as it enters a system prompt: nothing for a user without entries.

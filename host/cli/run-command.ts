@@ -1,13 +1,8 @@
 import { callCommand } from "./call-command.ts";
+import type { Command } from "./command.ts";
 import { indexCommand } from "./index-command.ts";
 import { toolsCommand } from "./tools-command.ts";
 import { UsageError } from "./usage-error.ts";
-
-/** A command: its help, and what it does with the arguments behind its name. Resolves to the exit code. */
-export interface Command {
-  readonly help: string;
-  run(args: readonly string[]): Promise<number>;
-}
 
 const commands: ReadonlyMap<string, Command> = new Map([
   ["call", callCommand],

@@ -1,6 +1,6 @@
+import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
-import type { Command } from "./run-command.ts";
 
 export const toolsCommand: Command = {
   help: `Prints the tools a model may call, as a JSON array: name, description, JSON Schemas of input and output.

@@ -28,8 +28,8 @@ export interface UserReader {
   /** Files whose path begins with `prefix`, sorted by path; those below `trash/` only when the prefix names it. */
   list(scope: string, prefix: string): ListedFile[];
 
-  /** Whether anything at all lies at a path. */
-  exists(scope: string, path: string): boolean;
+  /** The bytes of the file at a path, or `null` when there is none. */
+  sizeOf(scope: string, path: string): number | null;
 
   /** The bytes of all files of a scope, trash included. */
   bytesUsed(scope: string): number;

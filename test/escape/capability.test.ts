@@ -175,7 +175,9 @@ test("a call sees what it has staged, and the disk does not until it succeeds", 
     ask("store_read", memory("new.md")),
     ask("store_trash", memory("a.md")),
     ask("store_read", memory("a.md")),
+    ask("store_read", memory("trash/a.20231114T221320000Z.md")),
     ask("store_list", { scope: "memory" }),
+    ask("store_list", { scope: "memory", prefix: "trash/a" }),
     { fail: JSON.stringify({ ok: false, error: { code: "ENTRY_NOT_FOUND", message: "stop" } }) },
   ];
   const seen = await runtime.call("Puppet", [...steps.slice(0, -1), { output: "not an envelope" }], {
@@ -200,7 +202,9 @@ test("a call sees what it has staged, and the disk does not until it succeeds", 
       '{"ok":true,"content":"été"}',
       JSON.stringify({ ok: true, trashed }),
       '{"ok":true,"content":null}',
+      '{"ok":true,"content":"of alice"}',
       '{"ok":true,"entries":[{"path":"new.md","bytes":5}]}',
+      JSON.stringify({ ok: true, entries: [{ path: trashed, bytes: 8 }] }),
     ],
   });
   expect(readUserFiles(copy.path, "alice")).toEqual({

@@ -1,6 +1,6 @@
 /** What may lie in a user's folder that should not: links, pipes, devices, folders, giants, other people's records. */
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -15,7 +15,7 @@ const upsert = { action: "upsert", name: "x", type: "user", description: "d", bo
 interface Trap {
   readonly name: string;
   /** Gets alice's and bob's memory folders. */
-  lay(alice: string, bob: string): void;
+  readonly lay: (alice: string, bob: string) => void;
 }
 
 const traps: Trap[] = [
@@ -111,10 +111,9 @@ test("a file that is not UTF-8 is ENTRY_UNREADABLE, and upsert moves it to the t
   const read = await runtime.call("ReadUserMemory", { name: "x" }, { userId: "alice" });
   expect(read).toMatchObject({ ok: false, error: { code: "ENTRY_UNREADABLE" } });
   const written = await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });
-  expect(written).toMatchObject({
-    ok: true,
-    data: { outcome: "replaced", trashed: expect.stringContaining("trash/x.") },
-  });
+  const { trashed } = (written as { data: { trashed: string } }).data;
+  expect(trashed).toMatch(/^trash\/x\./);
+  expect(readFileSync(join(userFolder(folder.path, "alice"), "memory", trashed))).toEqual(latin1);
 });
 
 test("an index that is not UTF-8 is left alone", async () => {

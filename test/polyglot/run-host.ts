@@ -1,11 +1,10 @@
 /** Runs the same steps on each host: the programs in `go/` and `python/` as processes, and the Node runtime. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { lstat, readdir, readFile, rm } from "node:fs/promises";
+import { lstat, readdir, readFile, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 
 import { createRuntime } from "memcell";
@@ -36,13 +35,13 @@ interface RunOptions {
   readonly input?: string;
 }
 
-export const epochMs = 1_700_000_000_000;
+const epochMs = 1_700_000_000_000;
 
+const packageRequire = createRequire(import.meta.url);
+
+/** Whether a toolchain is there: it can at least say its version. */
 export async function isInstalled(command: string, versionOption: string): Promise<boolean> {
-  return promisify(execFile)(command, [versionOption]).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(command, [versionOption]);
 }
 
 /** Builds the Go program into a folder outside the clone. */
@@ -54,32 +53,37 @@ export async function prepareGoHost(folder: string, signal: AbortSignal): Promis
 }
 
 /** Installs the Python program's packages into a folder that later runs with the same pins find again. */
-export async function preparePythonHost(_folder: string, signal: AbortSignal): Promise<HostProgram> {
+export async function preparePythonHost(folder: string, signal: AbortSignal): Promise<HostProgram> {
   const requirements = sourcePath("python/requirements.txt");
   const digest = createHash("sha256")
     .update(await readFile(requirements))
     .digest("hex");
   const environment = join(tmpdir(), `memcell-polyglot-${digest.slice(0, 16)}`);
-  const python = join(environment, "bin", "python");
-  if (!(await isUsable(environment, python))) {
+  if (!(await isUsable(environment))) {
     await rm(environment, { recursive: true, force: true });
-    await run("python3", ["-m", "venv", environment], { signal });
-    await run(python, ["-m", "pip", "install", "--quiet", "--require-hashes", "-r", requirements], { signal });
+    const made = join(folder, "python-environment");
+    await run("python3", ["-m", "venv", made], { signal });
+    await run(pythonOf(made), ["-m", "pip", "install", "--quiet", "--require-hashes", "-r", requirements], { signal });
+    // Whole or not at all. When another run was faster, its environment is as good.
+    await rename(made, environment).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    });
   }
-  return { command: python, args: [sourcePath("python/smoke.py")] };
+  return { command: pythonOf(environment), args: [sourcePath("python/smoke.py")] };
 }
 
 /** Another user of the machine may have made a folder of this name: code in it is not run. */
-async function isUsable(environment: string, python: string): Promise<boolean> {
+async function isUsable(environment: string): Promise<boolean> {
   const owner = await lstat(environment).then(
     ({ uid }) => uid,
     () => null,
   );
   if (owner === null || owner !== process.getuid?.()) return false;
-  return promisify(execFile)(python, ["-c", "import extism"]).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(pythonOf(environment), ["-c", "import extism"]);
+}
+
+function pythonOf(environment: string): string {
+  return join(environment, "bin", "python");
 }
 
 export async function runProgram(
@@ -87,7 +91,7 @@ export async function runProgram(
   steps: readonly Step[],
   signal: AbortSignal,
 ): Promise<HostReport> {
-  const plugin = createRequire(import.meta.url).resolve("memcell/plugins/user-memory.wasm");
+  const plugin = packageRequire.resolve("memcell/plugins/user-memory.wasm");
   const input = JSON.stringify(steps);
   const stdout = await run(program.command, [...program.args, plugin], { input, signal });
   const { results, files } = JSON.parse(stdout) as { results: unknown[]; files: HostReport["files"] };
@@ -139,8 +143,16 @@ async function readFiles(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files));
 }
 
+/** From the package's folder: the programs are not compiled, and lie nowhere else. */
 function sourcePath(path: string): string {
-  return fileURLToPath(new URL(path, import.meta.url));
+  return join(dirname(packageRequire.resolve("memcell/package.json")), "test/polyglot", path);
+}
+
+async function succeeds(command: string, args: readonly string[]): Promise<boolean> {
+  return promisify(execFile)(command, args).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The standard output of a process; rejects with its standard error when it fails. */

@@ -17,7 +17,7 @@ import { UserFolder } from "./confine.ts";
 import { failureOfDisk } from "./disk-failure.ts";
 import { listFiles, wantedBy } from "./list-files.ts";
 import { claimOwner, checkOwner } from "./owner.ts";
-import { createRegularFile, isRegularFile, readRegularFile } from "./regular-file.ts";
+import { createRegularFile, readRegularFile, regularFileSize } from "./regular-file.ts";
 
 export class FileStore implements Store {
   readonly #dataDir: string;
@@ -58,9 +58,9 @@ class FileReader implements UserReader {
     return listFiles(place, wantedBy(prefix)).filter(({ path }) => path.startsWith(prefix));
   }
 
-  exists(scope: string, path: string): boolean {
+  sizeOf(scope: string, path: string): number | null {
     const place = this.#folder.find(scope, path);
-    return place !== null && isRegularFile(place, path);
+    return place === null ? null : regularFileSize(place, path);
   }
 
   bytesUsed(scope: string): number {
@@ -86,7 +86,7 @@ function applyChange(folder: UserFolder, change: Change): void {
 /** Writes a whole file beside the scopes, then renames it into place: a reader sees the old one or the new one. */
 function replaceFile(folder: UserFolder, scope: string, path: string, content: string): void {
   const target = folder.make(scope, path);
-  isRegularFile(target, path);
+  regularFileSize(target, path);
   const staged = folder.makeOwn(`staged-${randomBytes(8).toString("hex")}`);
   try {
     createRegularFile(staged, content, path);
@@ -100,8 +100,9 @@ function replaceFile(folder: UserFolder, scope: string, path: string, content: s
 function moveToTrash(folder: UserFolder, scope: string, path: string, trashed: string): void {
   const source = folder.make(scope, path);
   const target = folder.make(scope, trashed);
-  if (!isRegularFile(source, path)) throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": it is gone`);
-  if (isRegularFile(target, trashed)) {
+  if (regularFileSize(source, path) === null)
+    throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": it is gone`);
+  if (regularFileSize(target, trashed) !== null) {
     throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": "${trashed}" has come into being meanwhile`);
   }
   try {

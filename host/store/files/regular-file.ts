@@ -40,14 +40,15 @@ export function createRegularFile(place: string, content: string | Buffer, shown
   }
 }
 
-/** Whether a regular file lies at a place. Anything else there is `STORAGE_UNSAFE`. */
-export function isRegularFile(place: string, shown: string): boolean {
+/** The bytes of a file, or `null` when there is none. Anything but a regular file there is `STORAGE_UNSAFE`. */
+export function regularFileSize(place: string, shown: string): number | null {
   try {
-    const refusal = whyUnsafe(lstatSync(place));
+    const facts = lstatSync(place);
+    const refusal = whyUnsafe(facts);
     if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
-    return true;
+    return facts.size;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissing(error)) return null;
     throw failureOfDisk(error, `use "${shown}"`);
   }
 }

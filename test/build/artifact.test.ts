@@ -1,0 +1,65 @@
+/** The plugin file itself: what it imports, how large it is, and that the build always makes the same one. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { buildPlugin } from "../../build/build-plugin.ts";
+import { readFamilies } from "../../build/family.ts";
+import { capabilityNames, kernelImports } from "../../shared/abi.ts";
+import { manifestSchema, manifestSection } from "../../shared/manifest.ts";
+import { readMemoryLimits, readSections } from "../../shared/wasm-sections.ts";
+import { safeParse } from "../../shared/zod.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+
+const wasm = readFileSync(shippedPlugin("user-memory"));
+const module = await WebAssembly.compile(wasm);
+
+test("the plugin imports the kernel's subset and the five capabilities, and no WASI", () => {
+  const imports = WebAssembly.Module.imports(module);
+  const from = (name: string): string[] => imports.filter((each) => each.module === name).map((each) => each.name);
+  expect(from("extism:host/user").toSorted()).toEqual([...capabilityNames].toSorted());
+  expect(from("extism:host/env").filter((name) => !kernelImports.includes(name))).toEqual([]);
+  expect(new Set(imports.map((each) => each.module))).toEqual(new Set(["extism:host/env", "extism:host/user"]));
+  expect(new Set(imports.map((each) => each.kind))).toEqual(new Set(["function"]));
+});
+
+test("the plugin exports its memory and one function for each tool", () => {
+  expect(
+    WebAssembly.Module.exports(module)
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(["memory", "prompt_index", "read_user_memory", "update_user_memory"]);
+});
+
+test("the plugin's memory has a maximum above its minimum", () => {
+  const [limits] = readMemoryLimits(readSections(wasm));
+  expect(limits?.max).toBeGreaterThan(limits?.min ?? Infinity);
+});
+
+test("the plugin is at most 1.6 MB", () => {
+  expect(wasm.length).toBeLessThanOrEqual(1_600_000);
+});
+
+test("the manifest sealed into the plugin has the published form", () => {
+  const [section] = WebAssembly.Module.customSections(module, manifestSection);
+  expect(safeParse(manifestSchema, JSON.parse(new TextDecoder().decode(section))).success).toBe(true);
+});
+
+test("the file holds no path of the machine that built it", () => {
+  const text = wasm.toString("latin1");
+  for (const trace of [fileURLToPath(new URL("../..", import.meta.url)), "node_modules", "/tmp/", "/home/"]) {
+    expect(text).not.toContain(trace);
+  }
+});
+
+test("building twice gives the same bytes as the file that is there", { timeout: 300_000 }, async () => {
+  const pluginFolder = fileURLToPath(new URL("../../plugin", import.meta.url));
+  const source = (await readFamilies(pluginFolder)).find(({ family }) => family.name === "user-memory");
+  if (!source) throw new Error("The family user-memory is not there");
+  const [first, second] = [await buildPlugin(source), await buildPlugin(source)];
+  expect(first.sha256).toBe(second.sha256);
+  expect(Buffer.compare(first.wasm, wasm)).toBe(0);
+  const record = readFileSync(`${shippedPlugin("user-memory")}.sha256`, "utf8");
+  expect(record).toBe(`${first.sha256}  user-memory.wasm\n`);
+});

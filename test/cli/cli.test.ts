@@ -1,0 +1,121 @@
+/** The command line as its users meet it: a process, its two outputs and its exit code. */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function memcell(args: readonly string[], input = ""): Outcome {
+  return spawnSync(process.execPath, [program, ...args], { cwd: folder.path, input, encoding: "utf8" });
+}
+
+const entry = {
+  action: "upsert",
+  name: "editor",
+  type: "user",
+  description: "Uses Helix",
+  body: "The user uses Helix.",
+};
+
+test("call stores under ./data by default, prints the result as JSON and nothing else", () => {
+  const { status, stdout, stderr } = memcell([
+    "call",
+    "UpdateUserMemory",
+    "--user",
+    "alice",
+    "--input",
+    JSON.stringify(entry),
+  ]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { name: "editor", outcome: "created" } });
+  expect(readUserFiles(`${folder.path}/data`, "alice")["memory/MEMORY.md"]).toBe(
+    "- [editor](editor.md) \u2014 Uses Helix\n",
+  );
+});
+
+test("call reads its input from standard input", () => {
+  const { status, stdout } = memcell(["call", "ReadUserMemory", "--user", "alice"], '{"name":"editor"}');
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { body: "The user uses Helix." } });
+});
+
+test("index prints the framed index, and nothing for a user without entries", () => {
+  expect(memcell(["index", "--user", "alice"]).stdout).toContain("- [editor](editor.md) \u2014 Uses Helix\n");
+  expect(memcell(["index", "--user", "bob"])).toMatchObject({ status: 0, stdout: "", stderr: "" });
+});
+
+test("tools prints what a function-calling API needs", () => {
+  const { status, stdout } = memcell(["tools"]);
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([
+    { name: "UpdateUserMemory", inputSchema: { type: "object", required: ["action", "name"] } },
+    { name: "ReadUserMemory", inputSchema: { type: "object", required: ["name"] } },
+  ]);
+});
+
+test.for([
+  { name: "an unknown tool", args: ["call", "Delete", "--user", "eve", "--input", "{}"], code: "TOOL_UNKNOWN" },
+  {
+    name: "the host's own tool",
+    args: ["call", "PromptIndex", "--user", "eve", "--input", "{}"],
+    code: "TOOL_UNKNOWN",
+  },
+  { name: "a missing user", args: ["call", "ReadUserMemory", "--input", '{"name":"x"}'], code: "USER_REQUIRED" },
+  {
+    name: "an invalid user",
+    args: ["call", "ReadUserMemory", "--user", "../eve", "--input", "{}"],
+    code: "USER_INVALID",
+  },
+  {
+    name: "malformed input",
+    args: ["call", "UpdateUserMemory", "--user", "eve", "--input", "{name: x}"],
+    code: "INPUT_INVALID",
+  },
+  { name: "empty input", args: ["call", "UpdateUserMemory", "--user", "eve"], code: "INPUT_INVALID" },
+  {
+    name: "a missing entry",
+    args: ["call", "ReadUserMemory", "--user", "eve", "--input", '{"name":"x"}'],
+    code: "ENTRY_NOT_FOUND",
+  },
+  { name: "an index without user", args: ["index"], code: "USER_REQUIRED" },
+])("$name is a coded error with exit code 1, and makes nothing", ({ args, code }) => {
+  const { status, stdout } = memcell(args);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code, message: expect.stringContaining("Cannot") } });
+  expect(stdout).not.toContain(folder.path);
+  expect(userFolderNames(`${folder.path}/data`)).toEqual(["alice"]);
+});
+
+test.for([
+  { name: "no command", args: [] },
+  { name: "an unknown command", args: ["remember"] },
+  { name: "an unknown option", args: ["call", "ReadUserMemory", "--usr", "alice"] },
+  { name: "a missing tool", args: ["call", "--user", "alice"] },
+  { name: "a surplus argument", args: ["tools", "more"] },
+  { name: "an option without value", args: ["index", "--user"] },
+])("$name is a usage error: exit code 2, nothing on standard output", ({ args }) => {
+  const { status, stdout, stderr } = memcell(args);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).not.toBe("");
+});
+
+test.for([[], ["call"], ["index"], ["tools"]].map((command) => ({ command })))(
+  "--help of $command has examples",
+  ({ command }) => {
+    const { status, stdout } = memcell([...command, "--help"]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/Examples?\n {2}memcell/);
+  },
+);

@@ -1,0 +1,103 @@
+/** Whatever is stored comes back: entries and index lines over random text. */
+import fc from "fast-check";
+import { test } from "vitest";
+
+import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
+import { IndexFile } from "../../plugin/user-memory/index-file.ts";
+import { bodyField, descriptionField } from "../../shared/user-memory/fields.ts";
+import { safeParse } from "../../shared/zod.ts";
+
+/** Text that YAML, Markdown and our own formats could stumble over. */
+const awkward = fc.constantFrom(
+  "---",
+  "\n",
+  "\r\n",
+  "\r",
+  "- [a](a.md) \u2014 ",
+  ": ",
+  " #",
+  "'",
+  '"',
+  "\\",
+  "|",
+  ">",
+  "&a",
+  "*a",
+  "!!",
+  "%",
+  "{",
+  "[",
+  "\t",
+  "\ufeff",
+  "\u2028",
+  "😀",
+);
+const body = fc.array(fc.oneof(fc.string({ unit: "binary" }), awkward)).map((parts) => parts.join(""));
+const description = body
+  .map((text) => text.replaceAll("\n", " "))
+  .filter((text) => safeParse(descriptionField, text).success);
+const name = fc
+  .stringMatching(/^[a-zA-Z0-9_-]{1,100}$/)
+  .filter((each) => !/^(memory|con|prn|aux|nul|com\d|lpt\d)$/i.test(each));
+
+test("an entry's description and body come back as they were", () => {
+  fc.assert(
+    fc.property(name, description, body, (entryName, line, text) => {
+      if (!safeParse(bodyField, text).success) return true;
+      const fields = { name: entryName, description: line, type: "user", created: "c", updated: "u" } as const;
+      const entry = parseEntry(formatEntry(fields, text));
+      return "body" in entry && entry.body === text && entry.description === line;
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("writing over any front matter either keeps its foreign keys or did not read it", () => {
+  const yaml = fc
+    .array(fc.tuple(fc.constantFrom("name", "mine", "type", "x y", '"q"', "# c"), description))
+    .map((lines) => lines.map(([key, value]) => `${key}: ${value}\n`).join(""));
+  fc.assert(
+    fc.property(yaml, body, (replaced, text) => {
+      const fields = { name: "a", description: "d", type: "user", created: "c", updated: "u" } as const;
+      const entry = parseEntry(formatEntry(fields, text, replaced));
+      return "body" in entry && entry.body === text && entry.description === "d";
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("an index keeps foreign lines and one line for each entry, in any order of changes", () => {
+  const change = fc.record({
+    name: fc.constantFrom("a", "a-b", "b", "__proto__"),
+    description: fc.option(description),
+  });
+  const prose = fc.array(
+    fc.oneof(description, fc.constantFrom("", "# Title", "* [a](a.md) \u2014 starred", "[a](a.md)")),
+  );
+  fc.assert(
+    fc.property(prose, fc.array(change), (lines, changes) => {
+      const own = lines.filter((line) => !line.startsWith("- ["));
+      const index = new IndexFile(own.map((line) => `${line}\n`).join(""));
+      const expected = new Map<string, string>();
+      for (const { name: entryName, description: text } of changes) {
+        if (text === null) {
+          index.remove(entryName);
+          expected.delete(entryName);
+        } else {
+          index.set(entryName, text);
+          expected.set(entryName, text);
+        }
+      }
+      const entryLines = Array.from(
+        expected,
+        ([entryName, text]) => `- [${entryName}](${entryName}.md) \u2014 ${text}`,
+      );
+      const written = index.toString().split("\n").slice(0, -1);
+      return (
+        JSON.stringify(written.map((line) => line.replace(/\r$/, ""))) ===
+        JSON.stringify([...own, ...entryLines].map((line) => line.replace(/\r$/, "")))
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,130 @@
+/** The tree keeps its own rules: who may import whom, one importer for each package, names, sizes, no cycles. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: projectFolder,
+  encoding: "utf8",
+})
+  .trim()
+  .split("\n");
+const sources = tracked.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
+const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
+
+interface Import {
+  readonly from: string;
+  /** A path from the project's folder, or a package's name. */
+  readonly to: string;
+}
+
+const imports: Import[] = sources.flatMap((from) =>
+  Array.from(textOf(from).matchAll(/^(?:import|export)\s[^;]*?from "([^"]+)";|^import "([^"]+)";/gm), (found) => {
+    const specifier = found[1] ?? found[2] ?? "";
+    return { from, to: specifier.startsWith(".") ? normalize(join(dirname(from), specifier)) : specifier };
+  }),
+);
+
+const areaOf = (file: string): string => file.split("/")[0] ?? "";
+const isLocal = (specifier: string): boolean => /^(host|plugin|shared|build|test)\//.test(specifier);
+
+/** Which areas an area may import. Nothing imports the plugins' code but the plugins and their unit tests. */
+const mayImport: Record<string, readonly string[]> = {
+  shared: ["shared"],
+  plugin: ["plugin", "shared"],
+  host: ["host", "shared"],
+  build: ["build", "shared"],
+};
+
+test("arrows: plugin → shared ← host, build → shared", () => {
+  const wrong = imports.filter(
+    ({ from, to }) => isLocal(to) && areaOf(from) in mayImport && !mayImport[areaOf(from)]?.includes(areaOf(to)),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("nothing imports plugin code but plugins, unit tests and fuzz tests", () => {
+  const allowed = /^(plugin|test\/unit|test\/fuzz|test\/plugins)\//;
+  expect(imports.filter(({ from, to }) => to.startsWith("plugin/") && !allowed.test(from))).toEqual([]);
+});
+
+test("shared and plugin import nothing of Node", () => {
+  const wrong = imports.filter(({ from, to }) => ["shared", "plugin"].includes(areaOf(from)) && to.startsWith("node:"));
+  expect(wrong).toEqual([]);
+});
+
+/** Every package that is imported outside tests, where, and so why it is there. */
+const soleImporters: Record<string, string> = {
+  "@extism/extism": "host/guest/extism-plugin.ts",
+  piscina: "host/pool.ts",
+  "zod/mini": "shared/zod.ts",
+  esbuild: "build/bundle.ts",
+  "gray-matter": "plugin/user-memory/front-matter.ts",
+  "js-yaml": "plugin/user-memory/front-matter.ts",
+};
+
+test("each package has one importer", () => {
+  const packages = imports.filter(({ from, to }) => areaOf(from) !== "test" && !isLocal(to) && !to.startsWith("node:"));
+  const importers = Object.fromEntries(packages.map(({ to }) => [to, [] as string[]]));
+  for (const { from, to } of packages) if (!importers[to]?.includes(from)) importers[to]?.push(from);
+  expect(importers).toEqual(Object.fromEntries(Object.entries(soleImporters).map(([name, file]) => [name, [file]])));
+});
+
+test("only the store's folder touches users' files, and only confine.ts joins a user's path", () => {
+  const touching = imports
+    .filter(({ from, to }) => areaOf(from) === "host" && to.startsWith("node:fs"))
+    .map(({ from }) => from);
+  expect(touching.filter((file) => !file.startsWith("host/store/files/"))).toEqual(["host/catalog.ts"]);
+  const joining = imports
+    .filter(({ from, to }) => areaOf(from) === "host" && to === "node:path")
+    .map(({ from }) => from);
+  expect(joining.toSorted()).toEqual([
+    "host/catalog.ts",
+    "host/runtime.ts",
+    "host/store/files/confine.ts",
+    "host/store/files/list-files.ts",
+  ]);
+});
+
+test("no import cycles", () => {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of imports.filter((each) => isLocal(each.to)))
+    next.set(from, [...(next.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const visit = (file: string, trail: string[]): string[] | null => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+    if (done.has(file)) return null;
+    done.add(file);
+    for (const to of next.get(file) ?? []) {
+      const cycle = visit(to, [...trail, file]);
+      if (cycle) return cycle;
+    }
+    return null;
+  };
+  expect(sources.map((file) => visit(file, [])).filter((cycle) => cycle !== null)).toEqual([]);
+});
+
+test("file names say what a file is about", () => {
+  const vague = /(^|[/-])(utils?|helpers?|common|misc|lib|manager)([./-]|$)/;
+  expect(tracked.filter((file) => vague.test(file))).toEqual([]);
+  expect(sources.filter((file) => !/^[a-z0-9./-]+$/.test(file))).toEqual([]);
+});
+
+test("no source file is over 250 lines", () => {
+  expect(sources.filter((file) => textOf(file).split("\n").length > 251)).toEqual([]);
+});
+
+test("no unfinished marks, silenced types or skipped tests", () => {
+  const marks = /TOD[O]|FIXM[E]|@ts-ignor[e]|\.(skip|only|todo)\(/;
+  // A toolchain that is not there is a reason to skip, and the reason is printed.
+  const maySkip = "test/polyglot/polyglot.test.ts";
+  expect(sources.filter((file) => file !== maySkip && marks.test(textOf(file)))).toEqual([]);
+});
+
+test("the lock file names no registry", () => {
+  expect(textOf("package-lock.json")).not.toMatch(/"resolved": *"https?:/);
+});
