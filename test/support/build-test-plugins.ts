@@ -7,9 +7,5 @@ const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
 export default function buildTestPlugins(): void {
   if (!existsSync(`${projectFolder}/dist/build/main.js`)) throw new Error('Run "npm run build" before the tests');
-  execFileSync(
-    process.execPath,
-    ["dist/build/main.js", "--plugins", "test/plugins", "--out", "dist/test-plugins", "--fast"],
-    { cwd: projectFolder, stdio: "inherit" },
-  );
+  execFileSync("npm", ["run", "--silent", "build:test-plugins"], { cwd: projectFolder, stdio: "inherit" });
 }
