@@ -38,9 +38,10 @@ export const storeLimits = {
 /** What one plugin instance may use. */
 export const guestLimits = {
   /**
-   * Wasm pages of 64 KiB. 64 MiB: rebuilding an index of 1,000 entries of the longest kind took 38 MiB.
+   * Wasm pages of 64 KiB: 32 MiB. The most that was seen, 13.4 MiB, is an index of 1,000 entries of the longest kind
+   * being made anew from facts of the largest kind.
    */
-  memoryPagesMax: 1024,
+  memoryPagesMax: 512,
   /** Polls of the engine's interrupt check, one for about 5,000 loop turns. */
   fuelPollsMax: 20_000,
   /** From the start in a worker to the answer. */

@@ -16,6 +16,11 @@ export class IndexFile {
     this.#lines = text.split("\n");
   }
 
+  /** An index of entries with distinct names, in their order. */
+  static of(entries: readonly { readonly name: string; readonly description: string }[]): IndexFile {
+    return new IndexFile(entries.map(({ name, description }) => `${lineOf(name, description)}\n`).join(""));
+  }
+
   /** The entries that have a line, in order, each once. */
   get names(): string[] {
     return [...new Set(this.#lines.map(nameOf).filter((name) => name !== null))];
@@ -27,7 +32,7 @@ export class IndexFile {
 
   /** Replaces the entry's line where it stands, and drops further ones of the same name; a new entry goes last. */
   set(name: string, description: string): void {
-    const line = `- [${name}](${name}.md) \u2014 ${description}${this.#carriageReturn}`;
+    const line = lineOf(name, description) + this.#carriageReturn;
     const place = this.#lines.findIndex((each) => nameOf(each) === name);
     if (place < 0) return this.#append(line);
     this.#lines = this.#lines.filter((each, at) => at === place || nameOf(each) !== name);
@@ -58,6 +63,11 @@ export class IndexFile {
   }
 }
 
+function lineOf(name: string, description: string): string {
+  return `- [${name}](${name}.md) \u2014 ${description}`;
+}
+
+/** The entry that a line stands for, or `null`. */
 export function nameOf(line: string): string | null {
   const [, name, path] = entryLine.exec(line) ?? [];
   return name !== undefined && path === `${name}.md` ? entryNameAt(path) : null;

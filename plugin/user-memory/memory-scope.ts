@@ -45,9 +45,7 @@ function rebuildIndex(): IndexFile {
     if (entry === null || "unreadable" in entry) continue;
     found.push({ name, created: entry.created ?? "", description: asIndexDescription(entry.description, name) });
   }
-  const index = new IndexFile("");
-  for (const { name, description } of found.toSorted(byCreation)) index.set(name, description);
-  return index;
+  return IndexFile.of(found.toSorted(byCreation));
 }
 
 const byCreation = (a: { created: string; name: string }, b: { created: string; name: string }): number =>
@@ -55,8 +53,10 @@ const byCreation = (a: { created: string; name: string }, b: { created: string; 
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+const everyLineBreaker = new RegExp(breaksLine, "gu");
+
 /** A description that a person may have edited, as one line within the limit. */
 function asIndexDescription(description: string, name: string): string {
-  const line = description.replace(new RegExp(breaksLine, "gu"), " ").trim();
+  const line = description.replaceAll(everyLineBreaker, " ").trim();
   return Array.from(line).slice(0, entryLimits.descriptionCharsMax).join("") || name;
 }

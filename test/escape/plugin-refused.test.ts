@@ -95,7 +95,7 @@ const refusals: Refusal[] = [
     name: "a memory over the limit",
     text: module('(memory (export "memory") 1 2000)', run),
     manifests: [change({ memoryPages: { min: 1, max: 2000 } })],
-    reason: /at most 1024/,
+    reason: /at most 512/,
   },
   {
     name: "a memory that cannot grow",
