@@ -46,6 +46,15 @@ test("the manifest sealed into the plugin has the published form", () => {
   expect(safeParse(manifestSchema, JSON.parse(new TextDecoder().decode(section))).success).toBe(true);
 });
 
+test("interface.d.ts names the exports and imports that the file has", () => {
+  const declared = readFileSync(new URL("../../plugin/user-memory/interface.d.ts", import.meta.url), "utf8");
+  const names = (pattern: RegExp): string[] =>
+    Array.from(declared.matchAll(pattern), ([, name = ""]) => name).toSorted();
+  const exported = WebAssembly.Module.exports(module).filter(({ kind }) => kind === "function");
+  expect(names(/export function (\w+)\(\): I32/g)).toEqual(exported.map(({ name }) => name).toSorted());
+  expect(names(/^ {4}(\w+)\(request: PTR\): PTR;/gm)).toEqual([...capabilityNames].toSorted());
+});
+
 test("the file holds no path of the machine that built it", () => {
   const text = wasm.toString("latin1");
   for (const trace of [fileURLToPath(new URL("../..", import.meta.url)), "node_modules", "/tmp/", "/home/"]) {

@@ -1,11 +1,12 @@
 import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import type { UserId } from "../../host/user-id.ts";
 import { UserQueue } from "../../host/user-queue.ts";
-import { errorCodes } from "../../shared/errors.ts";
+import { errorTable } from "../../shared/errors.ts";
 import { isScopePath, isScopePrefix } from "../../shared/path.ts";
 import { codePoints, hasLoneSurrogate, quoted, utf8Bytes } from "../../shared/text.ts";
 
@@ -126,6 +127,17 @@ describe("UserQueue", () => {
   });
 });
 
-test("the error table has the codes that the design names", () => {
-  expect(errorCodes).toHaveLength(24);
+test("the error table and shared/README.md say the same", () => {
+  const readme = readFileSync(new URL("../../shared/README.md", import.meta.url), "utf8");
+  const rows = Array.from(
+    readme.matchAll(/^\| `([A-Z_]+)` \| (\w+) \| (yes|no) \| (.+) \|$/gm),
+    ([, ...cells]) => cells,
+  );
+  const table = Object.entries(errorTable).map(([code, { blame, retryable, meaning }]) => [
+    code,
+    blame,
+    retryable ? "yes" : "no",
+    meaning,
+  ]);
+  expect(rows).toEqual(table);
 });
