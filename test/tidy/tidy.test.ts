@@ -128,3 +128,12 @@ test("no unfinished marks, silenced types or skipped tests", () => {
 test("the lock file names no registry", () => {
   expect(textOf("package-lock.json")).not.toMatch(/"resolved": *"https?:/);
 });
+
+test("the lock file holds every platform's optional packages", () => {
+  // An install leaves out those that its registry does not offer, and "npm ci" then refuses the lock file elsewhere.
+  const { packages } = JSON.parse(textOf("package-lock.json")) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+  };
+  const optional = Object.values(packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}));
+  expect(optional.filter((name) => !(`node_modules/${name}` in packages))).toEqual([]);
+});
