@@ -1,6 +1,6 @@
 /** The public face of memcell. What is not exported here may change without notice. */
 export { createRuntime } from "./runtime.ts";
-export type { CallContext, LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./runtime.ts";
+export type { CallContext, LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 export { ToolError } from "./tool-error.ts";
 export type { ToolFailure, ToolResult } from "./tool-result.ts";
 export { errorTable } from "../shared/errors.ts";

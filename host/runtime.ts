@@ -5,10 +5,13 @@ import type { ManifestTool } from "../shared/manifest.ts";
 import { quoted } from "../shared/text.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../shared/zod.ts";
+import type { CallContext, LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
 import type { Catalog, CatalogTool } from "./catalog.ts";
+import { causeLines } from "./cause-line.ts";
 import { encodeInput } from "./encode-input.ts";
 import { grantFor } from "./grant.ts";
+import type { LogLine } from "./guest/guest-log.ts";
 import { createPool } from "./pool.ts";
 import type { Pool } from "./pool.ts";
 import { openStore } from "./store/open-store.ts";
@@ -19,83 +22,7 @@ import type { ToolResult } from "./tool-result.ts";
 import { checkUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 import { UserQueue } from "./user-queue.ts";
-
-/** On whose behalf a call is made. The user comes from here and from nowhere else. */
-export interface CallContext {
-  /** The authenticated user: 1 to 128 bytes, no control characters, no slashes. */
-  readonly userId: string;
-}
-
-/** What a function-calling API needs to know of a tool. */
-export interface ToolDescription {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema, draft 2020-12. The top level is an object without unions. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** JSON Schema of a successful result's `data`. */
-  readonly outputSchema: Readonly<Record<string, unknown>>;
-}
-
-/** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
-export interface LogEntry {
-  readonly level: "debug" | "info" | "warn" | "error";
-  readonly tool: string;
-  readonly userId: string;
-  readonly text: string;
-}
-
-export interface RuntimeOptions {
-  /** The folder that holds `users/`. Made on the first write. */
-  readonly dataDir: string;
-  /** Plugin files. Default: those that come with the package. */
-  readonly plugins?: readonly string[];
-  /** Threads that run guests. Default: one for each core. */
-  readonly threadsMax?: number;
-  /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */
-  readonly clock?: () => number;
-  /** Receives what guests log and what lies behind host failures. Default: nothing is kept. */
-  readonly onLog?: (entry: LogEntry) => void;
-}
-
-export interface Runtime {
-  /**
-   * Calls a tool for a user. Resolves to a value in every case; it never rejects for a tool's failure.
-   *
-   * Calls of one user run one after another in the order they were made; calls of different users run in parallel.
-   * What a successful call changed is in the user's folder when the promise resolves; of a failed call nothing is.
-   *
-   * Isolation: the guest starts from the same state every time. It sees the scopes its manifest names in the folder of
-   * `ctx.userId`, and nothing else: no file, no other user, no network, no environment.
-   *
-   * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `INPUT_INVALID`, those of the tool
-   * (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin
-   * (`CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `MEMORY_EXCEEDED`),
-   * and of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).
-   *
-   * @example
-   * const result = await runtime.call("ReadUserMemory", { name: "preferred-language" }, { userId: "alice" });
-   * if (result.ok) console.log(result.data);
-   * else console.log(result.error.code); // "ENTRY_NOT_FOUND"
-   */
-  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
-
-  /**
-   * The user's index as text for a system prompt: at most 200 lines and 25 KB of it, framed as data. Empty for a user
-   * without entries. Reads only, creates nothing. Rejects with a `ToolError` where `call` would return an error.
-   *
-   * @example
-   * const prompt = `${instructions}\n${await runtime.memoryIndex({ userId: "alice" })}`;
-   */
-  memoryIndex(ctx: CallContext): Promise<string>;
-
-  /** The tools a model may call, in the order their plugins declare them. */
-  tools(): ToolDescription[];
-
-  /** Finishes the calls already made, then ends the threads. Later calls get `CLOSED`. Closing twice is harmless. */
-  close(): Promise<void>;
-
-  [Symbol.asyncDispose](): Promise<void>;
-}
+import type { WorkerTask } from "./worker.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -201,19 +128,34 @@ class LocalRuntime implements Runtime {
     );
   }
 
-  async #perform({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): Promise<ToolResult> {
-    const { pool, store, clock, onLog } = this.#parts;
-    const { envelope, changes, log } = await pool.run({
-      toolName: tool.name,
-      moduleIndex,
-      exportName: tool.export,
-      input,
-      grant: grantFor(tool, userId),
-      epochMs: clock(),
-    });
-    for (const line of log) onLog({ ...line, tool: tool.name, userId });
-    store.commit(userId, changes);
-    return resultOf(envelope);
+  async #perform(found: CatalogTool, input: string, userId: UserId): Promise<ToolResult> {
+    const toolName = found.tool.name;
+    try {
+      const { envelope, changes, log } = await this.#parts.pool.run(this.#taskFor(found, input, userId));
+      this.#log(log, toolName, userId);
+      this.#parts.store.commit(userId, changes);
+      return resultOf(envelope);
+    } catch (error) {
+      const failure = asToolError(error, `call ${toolName}`);
+      this.#log(causeLines([failure.cause]), toolName, userId);
+      throw failure;
+    }
+  }
+
+  #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): WorkerTask {
+    const epochMs = this.#parts.clock();
+    if (!Number.isSafeInteger(epochMs)) throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
+    return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant: grantFor(tool, userId), epochMs };
+  }
+
+  #log(lines: readonly LogLine[], tool: string, userId: string): void {
+    for (const line of lines) {
+      try {
+        this.#parts.onLog({ ...line, tool, userId });
+      } catch {
+        // A log that fails must not undo a call.
+      }
+    }
   }
 }
 

@@ -2,13 +2,13 @@
  * The thread's side of a call. It may be killed at any instant, so it only reads the store; what the guest wants to
  * change goes back as a change set.
  */
-import { inspect } from "node:util";
 import { workerData } from "node:worker_threads";
 
 import type { Envelope } from "../shared/envelope.ts";
 import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import { StagedChanges } from "./capabilities/staged-changes.ts";
+import { causeLines } from "./cause-line.ts";
 import type { ChangeSet } from "./change-set.ts";
 import type { Grant } from "./grant.ts";
 import { runPlugin } from "./guest/extism-plugin.ts";
@@ -67,9 +67,4 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const envelope = judgeOutcome(toolName, outcome, record);
   const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
   return { envelope, changes: envelope.ok ? staged.toChangeSet() : [], log: [...log.lines, ...causeLines(causes)] };
-}
-
-function causeLines(causes: readonly unknown[]): LogLine[] {
-  const known = causes.filter((cause) => cause !== undefined);
-  return known.map((cause) => ({ level: "error", text: `host: ${inspect(cause)}` }));
 }

@@ -5,11 +5,11 @@
  */
 import { abiVersion, rights } from "./abi.ts";
 import { guestLimits } from "./limits.ts";
+import { scopeName } from "./path.ts";
 import * as z from "./zod.ts";
 
 export const manifestSection = "memcell:manifest";
 
-const scopeName = /^[a-z][a-z0-9-]{0,31}$/;
 const exportName = /^[a-z][a-z0-9_]{0,63}$/;
 const toolName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const familyName = /^[a-z][a-z0-9-]{0,63}$/;

@@ -19,6 +19,9 @@ export function isScopePrefix(prefix: string): boolean {
   return isScopePath(prefix.endsWith("/") ? prefix.slice(0, -1) : prefix);
 }
 
+/** The grammar of a scope's name, which is also its folder's name beside the host's own `.memcell`. */
+export const scopeName: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
+
 /** Where `store_trash` puts files. Tools may read it and never write it. */
 export const trashFolder = "trash";
 

@@ -5,7 +5,7 @@
  * the whole call, whatever the guest says afterwards.
  */
 import { capabilityNames, capabilityRights, requestSchemas } from "../../shared/abi.ts";
-import type { CapabilityName } from "../../shared/abi.ts";
+import type { CapabilityName, CapabilityRequest } from "../../shared/abi.ts";
 import type { Failure } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits } from "../../shared/limits.ts";
@@ -84,11 +84,8 @@ function parseRequest(name: CapabilityName, request: string): unknown {
   }
 }
 
-function checked<Name extends CapabilityName>(
-  name: Name,
-  value: unknown,
-): (typeof requestSchemas)[Name]["_zod"]["output"] {
+function checked<Name extends CapabilityName>(name: Name, value: unknown): CapabilityRequest<Name> {
   const parsed = safeParse(requestSchemas[name], value);
   if (!parsed.success) throw denied(`Cannot call ${name}: the request has not the form that ABI version 1 gives it`);
-  return parsed.data as (typeof requestSchemas)[Name]["_zod"]["output"];
+  return parsed.data as CapabilityRequest<Name>;
 }

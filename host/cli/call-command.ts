@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 
 import { quoted } from "../../shared/text.ts";
-import type { CallContext } from "../runtime.ts";
+import type { CallContext } from "../api.ts";
 import { ToolError } from "../tool-error.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";

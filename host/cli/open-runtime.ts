@@ -1,5 +1,5 @@
+import type { LogEntry, Runtime } from "../api.ts";
 import { createRuntime } from "../runtime.ts";
-import type { LogEntry, Runtime } from "../runtime.ts";
 
 /** A runtime for one command: a single thread, logs on standard error. */
 export function openRuntime(dataDir = "data"): Promise<Runtime> {

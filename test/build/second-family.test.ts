@@ -41,6 +41,7 @@ import { input } from "./input.ts";
 
 export function count(): number {
   return serveTool("Count", input, ({ by }) => {
+    if (by === 999) for (const kept: unknown[] = []; ; ) kept.push(new Uint8Array(1024 * 1024).fill(1));
     const scope = new Scope("counts");
     const total = Number(scope.read("total.txt") ?? 0) + by;
     scope.write("total.txt", String(total));
@@ -66,6 +67,10 @@ test("a folder with family.ts and index.ts becomes a plugin with a scope of its 
   expect(runtime.tools()).toMatchObject([{ name: "Count", inputSchema: { properties: { by: { type: "integer" } } } }]);
   await runtime.call("Count", { by: 2 }, { userId: "alice" });
   expect(await runtime.call("Count", { by: 3 }, { userId: "alice" })).toMatchObject({ ok: true, data: { count: 5 } });
+  expect(await runtime.call("Count", { by: 999 }, { userId: "alice" })).toMatchObject({
+    ok: false,
+    error: { code: "MEMORY_EXCEEDED" },
+  });
   expect(readUserFiles(dataDir, "alice")).toEqual({ "counts/total.txt": "5" });
 });
 

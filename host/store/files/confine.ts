@@ -7,7 +7,7 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { isScopePath } from "../../../shared/path.ts";
+import { isScopePath, scopeName } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
@@ -16,8 +16,6 @@ import { userFolderName } from "./user-folder-name.ts";
 
 /** The host's own folder beside the scopes. Its name fits no scope, so no guest can reach it. */
 const hostFolder = ".memcell";
-
-const scopeName = /^[a-z][a-z0-9-]{0,31}$/;
 
 export class UserFolder {
   readonly #dataDir: string;
