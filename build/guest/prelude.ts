@@ -89,7 +89,8 @@ const capabilities = Object.fromEntries(
 const host = {
   inputString: input,
   outputString: (text: unknown): boolean => {
-    output(String(text));
+    // Without an output the SDKs agree on "empty"; with a block of no bytes they do not.
+    if (text !== "") output(String(text));
     return true;
   },
   getFunctions: (): Record<string, unknown> => capabilities,
@@ -102,7 +103,8 @@ const config = {
   },
 };
 
-const line = (parts: unknown[]): string => parts.map(String).join(" ");
+/** Never empty: a block of no bytes has no handle, and one SDK would log the byte that lies at 0. */
+const line = (parts: unknown[]): string => parts.map(String).join(" ") || " ";
 
 const guestConsole = {
   debug: (...parts: unknown[]): void => log.debug(line(parts)),

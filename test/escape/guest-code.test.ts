@@ -34,6 +34,7 @@ test.for([
   { name: "throws text", steps: [{ fail: "just text" }], code: "GUEST_TRAPPED" },
   { name: "throws nothing", steps: [{ fail: "" }], code: "GUEST_TRAPPED" },
   { name: "answers with text", steps: [{ output: "text" }], code: "OUTPUT_INVALID" },
+  { name: "answers with nothing", steps: [{ output: "" }], code: "OUTPUT_INVALID" },
   { name: "answers with a failure as output", steps: [{ output: failed("ENTRY_NOT_FOUND") }], code: "OUTPUT_INVALID" },
   {
     name: "answers with surplus fields",
