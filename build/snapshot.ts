@@ -1,10 +1,10 @@
-import { failed } from "../shared/envelope.ts";
 /**
  * Step 2. JavaScript to the memory of an engine that has already run it.
  *
  * Compiling and running happen in two engines: the first can compile, the second, whose memory is kept, has neither
  * `eval` nor `Function`. Output: the memory, and the addresses in it that the glue needs.
  */
+import { failed } from "../shared/envelope.ts";
 import type { Family } from "../shared/manifest.ts";
 import { toolGlobal } from "./bundle.ts";
 import { Engine } from "./engine.ts";

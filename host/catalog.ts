@@ -2,7 +2,6 @@
  * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
  * code runs.
  */
-import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,8 +17,6 @@ import { ToolError } from "./tool-error.ts";
 export interface LoadedPlugin {
   readonly manifest: Manifest;
   readonly module: WebAssembly.Module;
-  /** SHA-256 of the file, in hex. */
-  readonly sha256: string;
 }
 
 export interface CatalogTool {
@@ -62,13 +59,19 @@ async function loadPlugin(file: string): Promise<LoadedPlugin> {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
   const manifest = readManifest(name, module);
-  const mismatch = describeMismatch(manifest, {
-    imports: WebAssembly.Module.imports(module),
-    exports: WebAssembly.Module.exports(module),
-    sections: readSections(wasm),
-  });
+  const mismatch = mismatchOf(manifest, module, wasm);
   if (mismatch) throw refused(name, mismatch);
-  return { manifest, module, sha256: createHash("sha256").update(wasm).digest("hex") };
+  return { manifest, module };
+}
+
+function mismatchOf(manifest: Manifest, module: WebAssembly.Module, wasm: Uint8Array): string | null {
+  try {
+    const imports = WebAssembly.Module.imports(module);
+    const exports = WebAssembly.Module.exports(module);
+    return describeMismatch(manifest, { imports, exports, sections: readSections(wasm) });
+  } catch (error) {
+    return error instanceof RangeError ? error.message : "its sections cannot be read";
+  }
 }
 
 async function readPluginFile(file: string, name: string): Promise<Uint8Array> {

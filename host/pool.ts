@@ -10,6 +10,9 @@ import { Piscina } from "piscina";
 
 import type { WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
+/** How long a thread that has nothing to do is kept. */
+const idleMs = 60_000;
+
 export interface Pool {
   run(task: WorkerTask): Promise<WorkerReply>;
   /** Waits for what runs, then ends the threads. */
@@ -23,6 +26,8 @@ export function createPool(setup: WorkerSetup, threadsMax: number = availablePar
     minThreads: 1,
     maxThreads: threadsMax,
     concurrentTasksPerWorker: 1,
+    // Without it every burst ends all threads but one, and the next burst pays 40 ms to start each again.
+    idleTimeout: idleMs,
     // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI.
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });

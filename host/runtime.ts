@@ -27,8 +27,8 @@ import type { WorkerTask } from "./worker.ts";
 /**
  * Loads plugins and starts a thread to run them in.
  *
- * Rejects with `PLUGIN_REFUSED` when a file is not exactly what its manifest says, and with a `TypeError` for options
- * that make no sense.
+ * Rejects with `PLUGIN_REFUSED` when a file is not exactly what its manifest says, and with a `TypeError` or
+ * `RangeError` for options that make no sense.
  *
  * @example
  * const runtime = await createRuntime({ dataDir: "data" });
@@ -37,6 +37,9 @@ import type { WorkerTask } from "./worker.ts";
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { dataDir, plugins, threadsMax, clock = Date.now, onLog = () => {} } = options;
   if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir");
+  if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
+  if (typeof clock !== "function") throw new TypeError("clock is not a function");
+  if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
   if (threadsMax !== undefined && !(Number.isInteger(threadsMax) && threadsMax > 0)) {
     throw new RangeError(`threadsMax is ${threadsMax}, allowed: a whole number from 1`);
   }
@@ -131,10 +134,13 @@ class LocalRuntime implements Runtime {
   async #perform(found: CatalogTool, input: string, userId: UserId): Promise<ToolResult> {
     const toolName = found.tool.name;
     try {
-      const { envelope, changes, log } = await this.#parts.pool.run(this.#taskFor(found, input, userId));
-      this.#log(log, toolName, userId);
-      this.#parts.store.commit(userId, changes);
-      return resultOf(envelope);
+      const task = this.#taskFor(found, input, userId);
+      return await this.#parts.store.holdUser(userId, async (held) => {
+        const { envelope, changes, log } = await this.#parts.pool.run(task);
+        this.#log(log, toolName, userId);
+        await held.commit(changes);
+        return resultOf(envelope);
+      });
     } catch (error) {
       const failure = asToolError(error, `call ${toolName}`);
       this.#log(causeLines([failure.cause]), toolName, userId);
@@ -144,7 +150,8 @@ class LocalRuntime implements Runtime {
 
   #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): WorkerTask {
     const epochMs = this.#parts.clock();
-    if (!Number.isSafeInteger(epochMs)) throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
+    if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax)
+      throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant: grantFor(tool, userId), epochMs };
   }
 
@@ -158,6 +165,9 @@ class LocalRuntime implements Runtime {
     }
   }
 }
+
+/** The last millisecond that a JavaScript date can name. */
+const dateMsMax = 8.64e15;
 
 /** A tool's name as messages show it. Callers without types may pass anything. */
 function toolLabel(toolName: unknown): string {

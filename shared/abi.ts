@@ -4,7 +4,6 @@
  * Each capability takes one block (a JSON request) and returns one block (a JSON reply). `README.md` beside this file
  * is the specification for hosts in other languages.
  */
-import { failedSchema } from "./envelope.ts";
 import type { Failure } from "./envelope.ts";
 import * as z from "./zod.ts";
 
@@ -76,7 +75,6 @@ export const replySchemas = {
 export type CapabilityReply<Name extends CapabilityName> = z.infer<(typeof replySchemas)[Name]>;
 
 /** What a host answers otherwise. Never a trap, never handle 0. */
-export const refusalSchema: typeof failedSchema = failedSchema;
 export interface CapabilityRefusal {
   ok: false;
   error: Failure;

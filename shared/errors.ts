@@ -48,8 +48,3 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 
 export const errorCodes: readonly ErrorCode[] = Object.keys(errorTable) as ErrorCode[];
-
-/** Whether a string, of a guest for instance, is a code of the table. */
-export function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorTable, code);
-}

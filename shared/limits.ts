@@ -12,11 +12,17 @@ export const callLimits = {
   inputBytesMax: 512 * kib,
   /** As the input: the largest answer is one body, escaped. */
   outputBytesMax: 512 * kib,
+  /** Arrays and objects inside each other. Deeper values overflow the stacks of those who copy or print them. */
+  outputDepthMax: 64,
+  /** Extism blocks that a guest makes for itself, together: its requests and its answer. They lie outside its memory. */
+  blockBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */
   requestBytesMax: 8 * mib,
   /** A tool logs for its developer; a flood helps nobody. */
   logLinesMax: 200,
   logLineCharsMax: 2000,
+  /** Reasons behind failures that one call may add to the operator's log. */
+  causesMax: 20,
 } as const;
 
 /** What a user's folder may hold. */
@@ -33,6 +39,8 @@ export const storeLimits = {
   scopeBytesMax: 64 * mib,
   /** Files in one listing. Beyond it something else than memory is kept there. */
   listEntriesMax: 20_000,
+  /** Files that one call may write or move. The largest repair touches every entry once. */
+  changesMax: 2_000,
 } as const;
 
 /** What one plugin instance may use. */

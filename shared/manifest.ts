@@ -34,7 +34,7 @@ export const manifestSchema = z.strictObject({
   name: z.string().check(z.regex(familyName)),
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
   abi: z.literal(abiVersion),
-  tools: z.array(tool),
+  tools: z.array(tool).check(z.minLength(1)),
   /** Wasm pages of 64 KiB. */
   memoryPages: z.strictObject({ min: z.int(), max: z.int() }),
   fuelPolls: z.int(),

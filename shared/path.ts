@@ -28,3 +28,8 @@ export const trashFolder = "trash";
 export function isTrashPath(path: string): boolean {
   return path === trashFolder || path.startsWith(`${trashFolder}/`);
 }
+
+/** Whether a listing with a prefix shows a file: one below `trash/` only when the prefix names it. */
+export function isListed(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && (!isTrashPath(path) || isTrashPath(prefix));
+}

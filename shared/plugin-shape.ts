@@ -34,6 +34,9 @@ export function describeMismatch(manifest: Manifest, shape: PluginShape): string
 
 function importMismatch(manifest: Manifest, imports: PluginShape["imports"]): string | null {
   const granted: string[] = capabilitiesOf(manifest.tools);
+  const names = imports.map(({ module, name }) => `${module} ${name}`);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice) return `it imports "${twice}" twice`;
   for (const { module, name, kind } of imports) {
     const isKernel = module === kernelModule && kernelImports.includes(name);
     const isCapability = module === capabilityModule && granted.includes(name);

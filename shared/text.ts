@@ -23,6 +23,21 @@ export function codePoints(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
+/** How deep arrays and objects stand inside each other in a JSON text, without parsing it; in one pass. */
+export function jsonDepth(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isInString = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') isInString = !isInString;
+    else if (isInString && character === "\\") at++;
+    else if (!isInString && (character === "[" || character === "{")) deepest = Math.max(deepest, ++depth);
+    else if (!isInString && (character === "]" || character === "}")) depth--;
+  }
+  return deepest;
+}
+
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}"\\]/gu;
 
 /**

@@ -37,9 +37,10 @@ export function readMemoryLimits(sections: readonly WasmSection[]): MemoryLimits
   if (!section) return [];
   const reader = new WasmReader(section.payload);
   return Array.from({ length: reader.u32() }, () => {
-    const hasMax = (reader.byte() & 1) === 1;
+    const flags = reader.byte();
+    if (flags > 1) throw new RangeError("Cannot read wasm: a memory is shared, or has 64-bit addresses");
     const min = reader.u32();
-    return { min, max: hasMax ? reader.u32() : null };
+    return { min, max: flags === 1 ? reader.u32() : null };
   });
 }
 

@@ -9,12 +9,12 @@ import { config } from "zod/mini";
 
 export {
   array,
-  boolean,
   discriminatedUnion,
   enum,
   int,
   literal,
   meta,
+  minLength,
   nullable,
   optional,
   record,

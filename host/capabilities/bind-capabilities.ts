@@ -51,7 +51,8 @@ function answer(name: CapabilityName, call: GuestCall, request: string, record: 
 function remember(error: ToolError, record: CapabilityRecord): void {
   if (error.code === "CAPABILITY_DENIED") record.denial ??= envelopeOf(error).error;
   record.reported.add(error.code);
-  if (error.cause !== undefined) record.causes.push(error.cause);
+  const isNews = error.blame === "host" && error.cause !== undefined && record.causes.length < callLimits.causesMax;
+  if (isNews) record.causes.push(error.cause);
 }
 
 function perform(name: CapabilityName, call: GuestCall, request: string): unknown {
@@ -74,9 +75,6 @@ function perform(name: CapabilityName, call: GuestCall, request: string): unknow
 }
 
 function parseRequest(name: CapabilityName, request: string): unknown {
-  if (request.length > callLimits.requestBytesMax) {
-    throw denied(`Cannot call ${name}: the request is over ${callLimits.requestBytesMax} bytes`);
-  }
   try {
     return JSON.parse(request);
   } catch {

@@ -1,3 +1,4 @@
+import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Grant } from "../grant.ts";
@@ -31,6 +32,15 @@ export function checkScope({ grant }: GuestCall, scope: string): void {
 
 export function refuseTrash(path: string): void {
   if (isTrashPath(path)) throw denied(`Cannot change ${quoted(path)}: what lies in trash/ is not a tool's to change`);
+}
+
+/** Bounds what one call may change. */
+export function checkChangeCount({ staged }: GuestCall, path: string): void {
+  if (staged.changeCount < storeLimits.changesMax) return;
+  throw new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot change "${path}": this call has changed ${staged.changeCount} files, at most ${storeLimits.changesMax} allowed`,
+  );
 }
 
 export function denied(message: string): ToolError {

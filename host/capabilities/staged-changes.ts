@@ -1,3 +1,4 @@
+import { utf8Bytes } from "../../shared/text.ts";
 import type { Change, ChangeSet } from "../change-set.ts";
 
 /** How a file that a call has touched stands now. */
@@ -7,19 +8,33 @@ export type StagedFile =
   /** In the trash, with the text of a file that is still where it was on disk. */
   | { readonly kind: "moved"; readonly from: string; readonly bytes: number };
 
+/** The bytes a touched file takes. */
+export function stagedBytes(file: StagedFile): number {
+  if (file.kind === "gone") return 0;
+  return file.kind === "moved" ? file.bytes : utf8Bytes(file.content);
+}
+
 /** What a call has changed so far. Its own later reads see it; nobody else does until it is committed. */
 export class StagedChanges {
-  readonly #changes: Change[] = [];
+  readonly #changes = new Set<Change>();
+  /** For each file its last write, while nothing has moved it since: a further write takes its place. */
+  readonly #lastWrites = new Map<string, Change>();
   readonly #files = new Map<string, StagedFile>();
 
   write(scope: string, path: string, content: string): void {
-    this.#changes.push({ kind: "write", scope, path, content });
-    this.#files.set(keyOf(scope, path), { kind: "written", content });
+    const key = keyOf(scope, path);
+    const replaced = this.#lastWrites.get(key);
+    if (replaced) this.#changes.delete(replaced);
+    const change: Change = { kind: "write", scope, path, content };
+    this.#changes.add(change);
+    this.#lastWrites.set(key, change);
+    this.#files.set(key, { kind: "written", content });
   }
 
   /** `file` is how the file will stand under its new path. */
   trash(scope: string, path: string, trashed: string, file: StagedFile): void {
-    this.#changes.push({ kind: "trash", scope, path, trashed });
+    this.#changes.add({ kind: "trash", scope, path, trashed });
+    this.#lastWrites.delete(keyOf(scope, path));
     this.#files.set(keyOf(scope, path), { kind: "gone" });
     this.#files.set(keyOf(scope, trashed), file);
   }
@@ -35,6 +50,10 @@ export class StagedChanges {
     return Array.from(this.#files, ([key, file]) => ({ key, file }))
       .filter(({ key }) => key.startsWith(prefix))
       .map(({ key, file }) => ({ path: key.slice(prefix.length), file }));
+  }
+
+  get changeCount(): number {
+    return this.#changes.size;
   }
 
   toChangeSet(): ChangeSet {

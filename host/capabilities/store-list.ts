@@ -1,8 +1,9 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
-import { isScopePrefix, isTrashPath } from "../../shared/path.ts";
-import { quoted, utf8Bytes } from "../../shared/text.ts";
+import { isListed, isScopePrefix } from "../../shared/path.ts";
+import { quoted } from "../../shared/text.ts";
 import { checkScope, denied } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
+import { stagedBytes } from "./staged-changes.ts";
 
 /** Files whose path begins with the prefix, sorted; those below `trash/` only when the prefix names it. */
 export function storeList(
@@ -13,9 +14,9 @@ export function storeList(
   if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
   const bytesByPath = new Map(call.store.list(scope, prefix).map(({ path, bytes }) => [path, bytes]));
   for (const { path, file } of call.staged.touched(scope)) {
-    if (!path.startsWith(prefix) || isTrashPath(path) !== isTrashPath(prefix)) continue;
+    if (!isListed(path, prefix)) continue;
     if (file.kind === "gone") bytesByPath.delete(path);
-    else bytesByPath.set(path, file.kind === "moved" ? file.bytes : utf8Bytes(file.content));
+    else bytesByPath.set(path, stagedBytes(file));
   }
   const entries = Array.from(bytesByPath, ([path, bytes]) => ({ path, bytes }));
   return { ok: true, entries: entries.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };

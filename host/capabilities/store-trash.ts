@@ -1,6 +1,6 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { trashFolder } from "../../shared/path.ts";
-import { checkPlace, denied, refuseTrash } from "./guest-call.ts";
+import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 import type { StagedFile } from "./staged-changes.ts";
 
@@ -11,6 +11,7 @@ export function storeTrash(
 ): CapabilityReply<"store_trash"> {
   checkPlace(call, scope, path);
   refuseTrash(path);
+  checkChangeCount(call, path);
   const file = fileToMove(call, scope, path);
   if (file === null) throw denied(`Cannot trash "${path}": no such file`);
   const trashed = freeTrashPath(call, scope, path);

@@ -2,8 +2,9 @@ import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { hasLoneSurrogate, utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
-import { checkPlace, denied, refuseTrash } from "./guest-call.ts";
+import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
+import { stagedBytes } from "./staged-changes.ts";
 
 /** Stages a whole file, within the limits of a file and of the user's scope. */
 export function storeWrite(
@@ -13,28 +14,55 @@ export function storeWrite(
   checkPlace(call, scope, path);
   refuseTrash(path);
   if (hasLoneSurrogate(content)) throw denied(`Cannot write "${path}": its text holds a lone surrogate`);
-  // Looks at the place now, so that a link in it ends the call before anything is committed.
-  call.store.sizeOf(scope, path);
+  refuseNesting(call, scope, path);
+  checkChangeCount(call, path);
   checkSize(call, scope, path, utf8Bytes(content));
   call.staged.write(scope, path, content);
   return { ok: true };
 }
 
+/** No file may be another one's folder. What is stored already is looked at when its size is asked for. */
+function refuseNesting(call: GuestCall, scope: string, path: string): void {
+  const other = call.staged
+    .touched(scope)
+    .find(
+      ({ path: each, file }) => file.kind !== "gone" && (each.startsWith(`${path}/`) || path.startsWith(`${each}/`)),
+    );
+  if (other) throw denied(`Cannot write "${path}": this call has made "${other.path}"`);
+}
+
 function checkSize(call: GuestCall, scope: string, path: string, bytes: number): void {
   const { fileBytesMax, scopeBytesMax } = storeLimits;
+  // Asked first: a link in the file's place ends the call before anything is committed.
+  const replacedBytes = sizeNow(call, scope, path);
   if (bytes > fileBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
       `Cannot write "${path}": it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
     );
   }
-  const written = call.staged.touched(scope).map(({ file }) => (file.kind === "written" ? utf8Bytes(file.content) : 0));
-  const staged = written.reduce((sum, each) => sum + each, 0);
-  const used = call.store.bytesUsed(scope) + staged + bytes;
-  if (used > scopeBytesMax) {
+  const storedBytes = call.store.bytesUsed(scope);
+  const used = storedBytes + growth(call, scope) - replacedBytes + bytes;
+  // A full scope can still shrink.
+  if (used > scopeBytesMax && used > storedBytes) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
       `Cannot write "${path}": the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
     );
   }
+}
+
+/** By how much the call's changes so far make a scope larger. */
+function growth(call: GuestCall, scope: string): number {
+  const differences = call.staged
+    .touched(scope)
+    .map(({ path, file }) => stagedBytes(file) - (call.store.sizeOf(scope, path) ?? 0));
+  return differences.reduce((sum, each) => sum + each, 0);
+}
+
+/** The bytes of a file as the call sees it. */
+function sizeNow(call: GuestCall, scope: string, path: string): number {
+  const file = call.staged.fileAt(scope, path);
+  const storedBytes = call.store.sizeOf(scope, path) ?? 0;
+  return file === undefined ? storedBytes : stagedBytes(file);
 }

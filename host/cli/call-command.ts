@@ -1,13 +1,11 @@
-import { text } from "node:stream/consumers";
-
 import { quoted } from "../../shared/text.ts";
-import type { CallContext } from "../api.ts";
 import { ToolError } from "../tool-error.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
+import { readInput } from "./read-input.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const callCommand: Command = {
@@ -34,27 +32,28 @@ Exit codes
     const [tool] = operands;
     if (tool === undefined) throw new UsageError("the tool's name is missing");
     if (options.input === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");
-    const inputText = options.input ?? (await text(process.stdin));
-    const result = await callTool(tool, inputText, { userId: options.user as string }, options.data);
+    const result = await callTool(tool, options);
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
     return result.ok ? 0 : 1;
   },
 };
 
 /** A missing user reaches the runtime as it is, so that it answers with the same error as everywhere. */
-async function callTool(tool: string, inputText: string, ctx: CallContext, dataDir?: string): Promise<ToolResult> {
+async function callTool(tool: string, options: { user?: string; data?: string; input?: string }): Promise<ToolResult> {
+  const read = options.input === undefined ? await readInput() : { text: options.input };
+  if (!("text" in read)) return unusable(tool, read.value, read.allowed);
   let input: unknown;
   try {
-    input = JSON.parse(inputText);
+    input = JSON.parse(read.text);
   } catch {
-    return malformed(tool, inputText);
+    return unusable(tool, quoted(read.text), "a JSON object");
   }
-  await using runtime = await openRuntime(dataDir);
-  return await runtime.call(tool, input, ctx);
+  await using runtime = await openRuntime(options.data);
+  return await runtime.call(tool, input, { userId: options.user as string });
 }
 
-function malformed(tool: string, inputText: string): ToolResult {
-  const issue = { field: "input", value: quoted(inputText), allowed: "a JSON object" };
-  const message = `Cannot call ${tool}: input is ${issue.value}, allowed: ${issue.allowed}`;
-  return resultOf(envelopeOf(new ToolError("INPUT_INVALID", message, { issues: [issue] })));
+function unusable(tool: string, value: string, allowed: string): ToolResult {
+  const message = `Cannot call ${quoted(tool)}: input is ${value}, allowed: ${allowed}`;
+  const issues = [{ field: "input", value, allowed }];
+  return resultOf(envelopeOf(new ToolError("INPUT_INVALID", message, { issues })));
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-import { UsageError } from "./usage-error.ts";
+import { HelpRequest, UsageError } from "./usage-error.ts";
 
 export interface ParsedOptions<Name extends string> {
   /** Arguments that are no options. */
@@ -15,13 +15,20 @@ export function parseOptions<Name extends string>(
   operandsMax: number,
 ): ParsedOptions<Name> {
   const parsed = parseKnown(args, names);
+  if ("help" in parsed.values) throw new HelpRequest();
+  const empty = names.find((name) => parsed.values[name] === "");
+  if (empty !== undefined && empty !== "user") throw new UsageError(`--${empty} is empty`);
   const surplus = parsed.positionals[operandsMax];
   if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`);
-  return { operands: parsed.positionals, options: parsed.values };
+  return { operands: parsed.positionals, options: parsed.values as ParsedOptions<Name>["options"] };
 }
 
-function parseKnown(args: readonly string[], names: readonly string[]): { positionals: string[]; values: object } {
-  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+function parseKnown(
+  args: readonly string[],
+  names: readonly string[],
+): { positionals: string[]; values: Record<string, unknown> } {
+  const texts = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+  const options = { ...texts, help: { type: "boolean" as const, short: "h" } };
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {

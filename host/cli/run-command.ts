@@ -2,7 +2,7 @@ import { callCommand } from "./call-command.ts";
 import type { Command } from "./command.ts";
 import { indexCommand } from "./index-command.ts";
 import { toolsCommand } from "./tools-command.ts";
-import { UsageError } from "./usage-error.ts";
+import { HelpRequest, UsageError } from "./usage-error.ts";
 
 const commands: ReadonlyMap<string, Command> = new Map([
   ["call", callCommand],
@@ -43,13 +43,13 @@ export async function runCommand([name, ...args]: readonly string[]): Promise<nu
     process.stderr.write(`memcell: no command "${name}", allowed: ${[...commands.keys()].join(", ")}\n`);
     return 2;
   }
-  if (args.includes("--help") || args.includes("-h")) {
-    process.stdout.write(command.help);
-    return 0;
-  }
   try {
     return await command.run(args);
   } catch (error) {
+    if (error instanceof HelpRequest) {
+      process.stdout.write(command.help);
+      return 0;
+    }
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`memcell ${name}: ${error.message}\nTry "memcell ${name} --help"\n`);
     return 2;

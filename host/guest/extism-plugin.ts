@@ -3,9 +3,9 @@
  * nowhere else (`host/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";
-import type { CallContext } from "@extism/extism";
+import type { CallContext, Plugin } from "@extism/extism";
 
-import { capabilityModule } from "../../shared/abi.ts";
+import { capabilityModule, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
 import type { GuestLog } from "./guest-log.ts";
@@ -15,6 +15,7 @@ export type GuestOutcome =
   | { readonly kind: "output"; readonly text: string }
   | { readonly kind: "error"; readonly text: string }
   | { readonly kind: "oversized"; readonly bytes: number }
+  | { readonly kind: "exhausted" }
   | { readonly kind: "trap"; readonly cause: unknown };
 
 const errorPrefix = "Plugin-originated error: ";
@@ -36,21 +37,54 @@ export async function runPlugin(
         useWasi: false,
         // A prototype would make "constructor" a configuration key.
         config: Object.create(null) as Record<string, string>,
-        functions: { [capabilityModule]: hostFunctions(environment.capabilities) },
+        functions: {
+          [capabilityModule]: hostFunctions(environment.capabilities),
+          [kernelModule]: { alloc: boundedAlloc() },
+        },
         logger: environment.log.asConsole(),
       },
     );
+    const returned = await watchReturnCode(plugin, exportName);
     // A string, never a Buffer: of a Buffer the SDK would hand the guest the whole pool it is cut from.
     const output = await plugin.call(exportName, input);
+    if (returned.code !== 0) return { kind: "error", text: "" };
     if (output === null) return { kind: "output", text: "" };
     const bytes = output.bytes().byteLength;
     return bytes > callLimits.outputBytesMax ? { kind: "oversized", bytes } : { kind: "output", text: output.text() };
   } catch (error) {
+    if (error instanceof BlocksExhausted) return { kind: "exhausted" };
     const message = error instanceof Error ? error.message : "";
     if (!message.startsWith(errorPrefix)) return { kind: "trap", cause: error };
     return { kind: "error", text: message.slice(errorPrefix.length) };
   }
 }
+
+/**
+ * The SDK drops what an export returns, but a code other than 0 is a failure on every other host. It looks the export
+ * up on the instance for each call, so a recording one can stand in its place.
+ */
+async function watchReturnCode(plugin: Plugin, exportName: string): Promise<{ readonly code: number }> {
+  const returned = { code: 0 };
+  const instance = await plugin.getInstance();
+  const original = instance.exports[exportName] as () => unknown;
+  const record = (): void => {
+    returned.code = Number(original());
+  };
+  Object.defineProperty(instance, "exports", { value: { ...instance.exports, [exportName]: record } });
+  return returned;
+}
+
+/** Blocks lie outside the guest's memory, where neither its maximum nor the thread's limits see them. */
+function boundedAlloc(): (context: CallContext, bytes: bigint) => bigint {
+  let used = 0n;
+  return (context, bytes) => {
+    used += bytes;
+    if (bytes < 0n || used > BigInt(callLimits.blockBytesMax)) throw new BlocksExhausted();
+    return context.alloc(bytes);
+  };
+}
+
+class BlocksExhausted extends Error {}
 
 type HostFunction = (context: CallContext, request: bigint) => bigint;
 

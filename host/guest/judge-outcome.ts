@@ -1,14 +1,29 @@
 /**
- * From how a guest's run ended to the call's envelope. A guest is believed as far as it can know: it may report its
- * own failures and those that a capability told it, and no others.
+ * From how a guest's run ended to the call's envelope. A guest is believed as far as it can know: it may report what it
+ * can find out by itself and what a capability told it in the same call, and nothing else.
  */
 import { failed, failedSchema, successSchema } from "../../shared/envelope.ts";
 import type { Envelope } from "../../shared/envelope.ts";
-import { errorTable } from "../../shared/errors.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits } from "../../shared/limits.ts";
+import { jsonDepth } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { CapabilityRecord } from "../capabilities/bind-capabilities.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
+
+/** What a guest can find out by itself. */
+const reportableCodes: ReadonlySet<ErrorCode> = new Set([
+  "INPUT_INVALID",
+  "ENTRY_NOT_FOUND",
+  "ENTRY_UNREADABLE",
+  "NAME_RESERVED",
+  "NAME_CONFLICT",
+  "QUOTA_EXCEEDED",
+  "CAPABILITY_DENIED",
+  "GUEST_TRAPPED",
+  "FUEL_EXHAUSTED",
+  "MEMORY_EXCEEDED",
+]);
 
 export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: CapabilityRecord): Envelope {
   if (record.denial) return { ok: false, error: record.denial };
@@ -22,12 +37,21 @@ export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: Ca
         "OUTPUT_TOO_LARGE",
         `Cannot finish ${toolName}: its answer is ${outcome.bytes} bytes, at most ${callLimits.outputBytesMax} allowed`,
       );
+    case "exhausted":
+      return failed(
+        "MEMORY_EXCEEDED",
+        `Cannot finish ${toolName}: the plugin made blocks of over ${callLimits.blockBytesMax} bytes`,
+      );
     case "trap":
       return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
   }
 }
 
 function successEnvelope(toolName: string, text: string): Envelope {
+  const depth = jsonDepth(text);
+  if (depth > callLimits.outputDepthMax) {
+    return invalid(toolName, `it is ${depth} levels deep, at most ${callLimits.outputDepthMax} allowed`);
+  }
   const parsed = safeParse(successSchema, parseJson(text));
   return parsed.success ? parsed.data : invalid(toolName, "its output is not a success envelope");
 }
@@ -39,7 +63,7 @@ function failedEnvelope(toolName: string, text: string, record: CapabilityRecord
   const parsed = safeParse(failedSchema, value);
   if (!parsed.success) return invalid(toolName, "its error is not a failed envelope");
   const { code } = parsed.data.error;
-  const mayReport = errorTable[code].blame !== "host" || record.reported.has(code);
+  const mayReport = reportableCodes.has(code) || record.reported.has(code);
   return mayReport ? parsed.data : invalid(toolName, `it reports ${code}, which nobody told it`);
 }
 

@@ -7,7 +7,7 @@ import type { UserId } from "../user-id.ts";
  * files.
  *
  * Readers live in workers that may be killed at any instant, so they only read, and synchronously, because a guest
- * waits for the answer. `commit` lives on the side that nobody kills.
+ * waits for the answer. `holdUser` lives on the side that nobody kills.
  *
  * Scopes and paths are as `shared/path.ts` says; an implementation checks them again and throws
  * `CAPABILITY_DENIED` otherwise. Both sides throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or
@@ -17,8 +17,14 @@ export interface Store {
   /** A view of one user's scopes. Creates nothing. */
   openUser(userId: UserId): UserReader;
 
+  /** Does a call's work while nobody else changes the user's scopes: from before the guest reads until after commit. */
+  holdUser<Result>(userId: UserId, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
+}
+
+/** A user's scopes in the hands of one call. */
+export interface HeldUser {
   /** Makes a change set visible, in order. Creates the user's folder when there is none. */
-  commit(userId: UserId, changes: ChangeSet): void;
+  commit(changes: ChangeSet): Promise<void>;
 }
 
 export interface UserReader {

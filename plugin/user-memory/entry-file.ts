@@ -57,13 +57,20 @@ export function formatEntry(fields: EntryFields, body: string, replaced?: string
  * parser: if the result does not mean what it should (keys in braces, say), the keys are written anew instead.
  */
 function foreignLines(own: string, replaced: string): string {
-  const foreign = [...(parseFields(replaced) ?? [])].filter(([key]) => !ownKeys.includes(key));
+  const foreign = withoutOwnKeys(parseFields(replaced) ?? new Map());
   const kept = linesWithoutOwnKeys(replaced);
-  const fields = new Map(parseFields(own + kept));
-  for (const key of ownKeys) fields.delete(key);
-  const hasSameMeaning = parseFields(own + kept) !== null && JSON.stringify([...fields]) === JSON.stringify(foreign);
-  if (hasSameMeaning) return kept;
-  return foreign.length === 0 ? "" : formatFields(foreign);
+  const written = parseFields(own + kept);
+  if (written !== null && sameMeaning(withoutOwnKeys(written), foreign)) return kept;
+  return foreign.size === 0 ? "" : formatFields(foreign);
+}
+
+function withoutOwnKeys(fields: ReadonlyMap<string, unknown>): Map<string, unknown> {
+  return new Map([...fields].filter(([key]) => !ownKeys.includes(key)));
+}
+
+/** Compared as YAML, which writes a value that occurs again as an alias: aliases may nest without end. */
+function sameMeaning(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): boolean {
+  return a.size === b.size && formatFields(a) === formatFields(b);
 }
 
 const startsKey = /^[^\s#-]/;

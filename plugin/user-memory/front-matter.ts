@@ -17,7 +17,7 @@ export interface FrontMatter {
 }
 
 const opening = /^\uFEFF?---[ \t]*\r?\n/;
-const closing = /^---[ \t]*\r?$/m;
+const closing = /(^|\n)---[ \t]*\r?(?:\n|$)/;
 
 /** Takes a file apart, or returns `null` when it has no front matter that is a YAML mapping. */
 export function splitFrontMatter(file: string): FrontMatter | null {
@@ -26,15 +26,16 @@ export function splitFrontMatter(file: string): FrontMatter | null {
   const rest = file.slice(open[0].length);
   const close = closing.exec(rest);
   if (!close) return null;
-  const text = rest.slice(0, close.index);
+  const text = rest.slice(0, close.index) + (close[1] ?? "");
   const fields = parseFields(text);
   // The line break that ends the closing fence belongs to the fence, every byte behind it to the body.
-  const body = rest.slice(close.index + close[0].length).replace(/^\n/, "");
-  return fields && { text, fields, body };
+  return fields && { text, fields, body: rest.slice(close.index + close[0].length) };
 }
 
 /** The fields of a front matter text in file order, or `null` when it is not a YAML mapping. */
 export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
+  // gray-matter would take any line that begins so for the closing fence, and drop what stands behind it.
+  if (/^---/m.test(text)) return null;
   try {
     const { data } = matter(`---\n${text}\n---\n`, { language: "yaml", engines: { yaml: parseYaml } });
     if (typeof data !== "object" || data === null || Array.isArray(data)) return null;

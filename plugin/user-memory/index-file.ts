@@ -9,11 +9,14 @@ import { entryNameAt } from "./entry-name.ts";
 const entryLine = /^- \[([a-zA-Z0-9_-]{1,100})\]\(([a-zA-Z0-9_-]{1,100}\.md)\)(?: |\r?$)/;
 
 export class IndexFile {
+  /** A byte order mark, if the file begins with one. */
+  readonly #mark: string;
   /** Split at line feeds; the last piece is what follows the last one. */
   #lines: string[];
 
   constructor(text: string) {
-    this.#lines = text.split("\n");
+    this.#mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+    this.#lines = text.slice(this.#mark.length).split("\n");
   }
 
   /** An index of entries with distinct names, in their order. */
@@ -49,7 +52,7 @@ export class IndexFile {
   }
 
   toString(): string {
-    return this.#lines.join("\n");
+    return this.#mark + this.#lines.join("\n");
   }
 
   #append(line: string): void {

@@ -24,7 +24,7 @@ export function promptIndex(): Answer<PromptIndexOutput> {
   const shown = new Set(lines.map(nameOf).filter((name) => name !== null)).size;
   const hidden = total - shown;
   const cut = hidden === 0 ? [] : [`(${hidden} more ${hidden === 1 ? "entry is" : "entries are"} not shown)`];
-  const text = [`<${frameTag}>`, frameNote, ...lines.map(withoutFrameTag), ...cut, `</${frameTag}>`, ""].join("\n");
+  const text = [`<${frameTag}>`, frameNote, ...lines, ...cut, `</${frameTag}>`, ""].join("\n");
   return answer(text, shown, hidden);
 }
 
@@ -32,18 +32,21 @@ function answer(text: string, entriesShown: number, entriesHidden: number): Answ
   return { message: `${entriesShown} entries shown`, data: { text, entriesShown, entriesHidden } };
 }
 
+/** A line that alone is over the budget is passed over: one of them must not hide all that follow. */
 function linesWithinBudget(index: IndexFile): string[] {
   const shown: string[] = [];
   let bytes = 0;
-  for (const line of index.lines.slice(0, entryLimits.indexLinesMax)) {
-    bytes += utf8Bytes(line) + 1;
-    if (bytes > entryLimits.indexBytesMax) break;
+  for (const line of index.lines.slice(0, entryLimits.indexLinesMax).map(withoutTags)) {
+    const lineBytes = utf8Bytes(line) + 1;
+    if (lineBytes > entryLimits.indexBytesMax) continue;
+    if (bytes + lineBytes > entryLimits.indexBytesMax) break;
+    bytes += lineBytes;
     shown.push(line);
   }
   return shown;
 }
 
-/** A stored line that looks like the end of the frame must not end it. */
-function withoutFrameTag(line: string): string {
-  return line.replace(new RegExp(`<(?=/?\\s*${frameTag})`, "gi"), "&lt;");
+/** No stored line holds a tag, so none can end the frame or look as if it did. */
+function withoutTags(line: string): string {
+  return line.replaceAll("<", "&lt;");
 }

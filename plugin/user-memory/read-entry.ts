@@ -1,3 +1,5 @@
+import { entryLimits } from "../../shared/limits.ts";
+import { utf8Bytes } from "../../shared/text.ts";
 import type { ReadUserMemoryOutput } from "../../shared/user-memory/read.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -11,6 +13,13 @@ export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
   if (entry === null) throw entryNotFound(name);
   if ("unreadable" in entry) {
     throw new ToolError("ENTRY_UNREADABLE", `Cannot read memory entry "${name}": ${entry.unreadable}`);
+  }
+  const bodyBytes = utf8Bytes(entry.body);
+  if (bodyBytes > entryLimits.bodyBytesMax) {
+    throw new ToolError(
+      "ENTRY_UNREADABLE",
+      `Cannot read memory entry "${name}": its text is ${bodyBytes} bytes, at most ${entryLimits.bodyBytesMax} allowed`,
+    );
   }
   const { description, type, created, updated, body } = entry;
   return { message: `Memory entry "${name}"`, data: { name, description, type, created, updated, body } };

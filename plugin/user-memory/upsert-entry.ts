@@ -15,7 +15,7 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   const { name, type, description, body } = input;
   refuseReservedName(name);
   const found = loadEntry(name);
-  refuseConflict(name, found === null);
+  if (found === null) refuseNewName(name);
 
   const index = loadIndex();
   const path = entryPath(name);
@@ -33,17 +33,18 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   return { message: upsertMessage(name, outcome, trashed), data: { name, outcome, path, trashed } };
 }
 
-function refuseConflict(name: string, isNew: boolean): void {
+/** A name that is new must differ from the others by more than case, and there must be room for it. */
+function refuseNewName(name: string): void {
   const names = listEntryNames();
   const folded = name.toLowerCase();
-  const other = names.find((each) => each !== name && each.toLowerCase() === folded);
+  const other = names.find((each) => each.toLowerCase() === folded);
   if (other !== undefined) {
     throw new ToolError(
       "NAME_CONFLICT",
       `Cannot write memory entry "${name}": "${other}" exists, and names must differ by more than case`,
     );
   }
-  if (isNew && names.length >= entryLimits.entriesMax) {
+  if (names.length >= entryLimits.entriesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
       `Cannot create memory entry "${name}": ${names.length} entries exist, at most ${entryLimits.entriesMax} allowed`,

@@ -105,10 +105,26 @@ test.for([
   { name: "a missing tool", args: ["call", "--user", "alice"] },
   { name: "a surplus argument", args: ["tools", "more"] },
   { name: "an option without value", args: ["index", "--user"] },
+  { name: "an empty data folder", args: ["index", "--user", "alice", "--data", ""] },
 ])("$name is a usage error: exit code 2, nothing on standard output", ({ args }) => {
   const { status, stdout, stderr } = memcell(args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).not.toBe("");
+});
+
+test.for([
+  { name: "too long", input: `{"name":"${"x".repeat(600_000)}"}`, says: "524288" },
+  { name: "not UTF-8", input: Buffer.from('{"name":"caf\xe9"}', "latin1"), says: "UTF-8" },
+])("standard input that is $name is INPUT_INVALID", ({ input, says }) => {
+  const args = [program, "call", "ReadUserMemory", "--user", "alice"];
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder.path, input, encoding: "utf8" });
+  expect(status).toBe(1);
+  const message = expect.stringContaining(says) as string;
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "INPUT_INVALID", message } });
+});
+
+test("a user may be called -h", () => {
+  expect(memcell(["index", "--user=-h"])).toMatchObject({ status: 0, stdout: "" });
 });
 
 test.for([[], ["call"], ["index"], ["tools"]].map((command) => ({ command })))(

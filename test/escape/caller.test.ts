@@ -24,7 +24,7 @@ const circular: { self?: unknown } = {};
 circular.self = circular;
 const upsert = { action: "upsert", name: "a", type: "user", description: "d", body: "" };
 
-const inputs: { name: string; input: unknown; code: string }[] = [
+const inputs: { name: string; input: unknown; code: string; says?: string }[] = [
   { name: "nothing", input: undefined, code: "INPUT_INVALID" },
   { name: "a function", input: () => upsert, code: "INPUT_INVALID" },
   { name: "a symbol", input: Symbol("x"), code: "INPUT_INVALID" },
@@ -33,7 +33,7 @@ const inputs: { name: string; input: unknown; code: string }[] = [
   { name: "a toJSON that throws", input: { toJSON: () => JSON.parse("{") as unknown }, code: "INPUT_INVALID" },
   { name: "a toJSON that returns nothing", input: { toJSON: () => undefined }, code: "INPUT_INVALID" },
   { name: "a revoked proxy", input: revokedProxy(), code: "INPUT_INVALID" },
-  { name: "half a megabyte", input: { ...upsert, body: "x".repeat(600_000) }, code: "INPUT_INVALID" },
+  { name: "half a megabyte", input: { ...upsert, body: "x".repeat(600_000) }, code: "INPUT_INVALID", says: "524288" },
   { name: "5,000 nested arrays", input: JSON.parse("[".repeat(5000) + "]".repeat(5000)), code: "INPUT_INVALID" },
   { name: "an empty object", input: {}, code: "INPUT_INVALID" },
 ];
@@ -44,9 +44,9 @@ function revokedProxy(): object {
   return proxy;
 }
 
-test.for(inputs)("$name as input is $code", async ({ input, code }) => {
+test.for(inputs)("$name as input is $code", async ({ input, code, says = "" }) => {
   const result = await runtime.call("UpdateUserMemory", input, { userId: "alice" });
-  expect(result).toMatchObject({ ok: false, error: { code, blame: "caller" } });
+  expect(result).toMatchObject({ ok: false, error: { code, blame: "caller", message: expect.stringContaining(says) } });
   expect(userFolderNames(folder.path)).toEqual([]);
 });
 
@@ -130,6 +130,9 @@ test.for([
   { name: "an empty data folder", options: { dataDir: "" } },
   { name: "zero threads", options: { dataDir: "data", threadsMax: 0 } },
   { name: "half a thread", options: { dataDir: "data", threadsMax: 1.5 } },
+  { name: "a clock that is a number", options: { dataDir: "data", clock: 5 } },
+  { name: "a log that is a string", options: { dataDir: "data", onLog: "x" } },
+  { name: "one plugin without an array", options: { dataDir: "data", plugins: "x.wasm" } },
 ])("createRuntime refuses $name as a mistake of the program", async ({ options }) => {
-  await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(/dataDir|threadsMax/);
+  await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(/dataDir|threadsMax|clock|onLog|plugins/);
 });

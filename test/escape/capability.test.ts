@@ -215,6 +215,48 @@ test("a call sees what it has staged, and the disk does not until it succeeds", 
   copy[Symbol.dispose]();
 });
 
+test("rewriting a file many times leaves one change, and files together stay within the quota", async () => {
+  using copy = temporaryFolder();
+  await using own = await createRuntime({ dataDir: copy.path, plugins: [testPlugin("puppet")], threadsMax: 1 });
+  const mebibytes = (paths: string[]): object[] => paths.map((path) => ({ writeLarge: { path, characters: 2 ** 20 } }));
+  const rewritten = await own.call("Puppet", mebibytes(Array.from({ length: 20 }, () => "same.md")), {
+    userId: "alice",
+  });
+  expect(rewritten).toMatchObject({ ok: true });
+  expect(Object.keys(readUserFiles(copy.path, "alice"))).toEqual(["memory/same.md"]);
+  for (const part of ["a", "b", "c"]) {
+    const paths = Array.from({ length: 20 }, (_, at) => `${part}${at}.md`);
+    expect(await own.call("Puppet", mebibytes(paths), { userId: "alice" })).toMatchObject({ ok: true });
+  }
+  const last = await own.call("Puppet", mebibytes(["x1.md", "x2.md", "x3.md", "x4.md"]), { userId: "alice" });
+  const replies = last.ok ? (last.data as string[]) : [];
+  expect(replies.map((reply) => reply.includes("QUOTA_EXCEEDED"))).toEqual([false, false, false, true]);
+});
+
+test("no file can be another one's folder", async () => {
+  for (const paths of [
+    ["x", "x/y"],
+    ["x/y", "x"],
+  ]) {
+    const steps = paths.map((path) => ask("store_write", memory(path, "1")));
+    expectDenied(await runtime.call("Puppet", steps, { userId: "alice" }));
+  }
+  const through = await runtime.call("Puppet", [ask("store_write", memory("a.md/y", "1"))], { userId: "alice" });
+  expect(through).toMatchObject({ ok: true, data: [expect.stringContaining("STORAGE_UNSAFE")] });
+  expectUntouched();
+});
+
+test("a file whose name begins like the trash is listed, staged and stored", async () => {
+  using copy = temporaryFolder();
+  await using own = await createRuntime({ dataDir: copy.path, plugins: [testPlugin("puppet")], threadsMax: 1 });
+  const list = ask("store_list", { scope: "memory", prefix: "trash" });
+  const shown = '{"ok":true,"entries":[{"path":"trash.md","bytes":1},{"path":"trashcan/x.md","bytes":2}]}';
+  const writes = [ask("store_write", memory("trash.md", "1")), ask("store_write", memory("trashcan/x.md", "22"))];
+  const staged = await own.call("Puppet", [...writes, list], { userId: "alice" });
+  expect(staged).toMatchObject({ ok: true, data: ['{"ok":true}', '{"ok":true}', shown] });
+  expect(await own.call("Puppet", [list], { userId: "alice" })).toMatchObject({ ok: true, data: [shown] });
+});
+
 test("a file over the limit is QUOTA_EXCEEDED and leaves nothing", async () => {
   const steps = [{ writeLarge: { path: "big.md", characters: 2 * 1024 * 1024 + 1 } }];
   const result = await runtime.call("Puppet", steps, { userId: "alice" });

@@ -6,14 +6,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
+import { writeGuest } from "../support/write-guest.ts";
 
 const folder = temporaryFolder();
+const echo = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
+const hoarder = writeGuest(folder.path, "hoarder", { Hoard: "hoard" });
+const dataDir = `${folder.path}/data`;
 const log: LogEntry[] = [];
 let runtime: Runtime;
 beforeAll(async () => {
   runtime = await createRuntime({
-    dataDir: folder.path,
-    plugins: [testPlugin("puppet")],
+    dataDir,
+    plugins: [testPlugin("puppet"), echo, hoarder],
     threadsMax: 1,
     onLog: (entry) => log.push(entry),
   });
@@ -25,6 +29,9 @@ afterAll(async () => {
 
 const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };
 const failed = (code: string): string => JSON.stringify({ ok: false, error: { code, message: "m" } });
+
+/** A success whose data is so many arrays inside each other. */
+const nested = (levels: number): string => `{"ok":true,"message":"","data":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 
 test.for([
   { name: "spins", steps: [{ spin: true }], code: "FUEL_EXHAUSTED" },
@@ -42,6 +49,10 @@ test.for([
     code: "OUTPUT_INVALID",
   },
   { name: "answers with too much", steps: [{ outputLarge: 600_000 }], code: "OUTPUT_TOO_LARGE" },
+  { name: "answers with 65 nested arrays", steps: [{ output: nested(64) }], code: "OUTPUT_INVALID" },
+  { name: "answers with 10,000 nested arrays", steps: [{ output: nested(10_000) }], code: "OUTPUT_INVALID" },
+  { name: "claims that the runtime is busy", steps: [{ fail: failed("BUSY") }], code: "OUTPUT_INVALID" },
+  { name: "claims that the user is missing", steps: [{ fail: failed("USER_REQUIRED") }], code: "OUTPUT_INVALID" },
   { name: "fails with a success", steps: [{ fail: '{"ok":true,"message":"","data":1}' }], code: "OUTPUT_INVALID" },
   { name: "fails with a code of its own", steps: [{ fail: failed("NO_SUCH_CODE") }], code: "OUTPUT_INVALID" },
   {
@@ -53,21 +64,38 @@ test.for([
 ])("a guest that $name is $code and writes nothing", async ({ steps, code }) => {
   const result = await runtime.call("Puppet", [write, ...steps], { userId: "alice" });
   expect(result).toMatchObject({ ok: false, error: { code } });
-  expect(userFolderNames(folder.path)).toEqual([]);
+  expect(userFolderNames(dataDir)).toEqual([]);
+  expect(await runtime.call("Puppet", [], { userId: "bob" })).toMatchObject({ ok: true });
+});
+
+test("an answer with 63 nested arrays is passed on", async () => {
+  const result = await runtime.call("Puppet", [{ output: nested(63) }], { userId: "alice" });
+  expect(result).toMatchObject({ ok: true });
+});
+
+test("a guest that returns a code other than 0 has failed, whatever it has answered", async () => {
+  const envelope = { ok: true, message: "m", data: 1 };
+  expect(await runtime.call("Echo", envelope, { userId: "alice" })).toMatchObject({ ok: true });
+  const result = await runtime.call("EchoAndFail", envelope, { userId: "alice" });
+  expect(result).toMatchObject({ ok: false, error: { code: "GUEST_TRAPPED" } });
+});
+
+test("a guest that fills the host with blocks is MEMORY_EXCEEDED", async () => {
+  const result = await runtime.call("Hoard", {}, { userId: "alice" });
+  expect(result).toMatchObject({ ok: false, error: { code: "MEMORY_EXCEEDED" } });
   expect(await runtime.call("Puppet", [], { userId: "bob" })).toMatchObject({ ok: true });
 });
 
 test("what a guest logs reaches the operator, within bounds", async () => {
   log.length = 0;
-  await runtime.call(
-    "Puppet",
-    [
-      { log: "hello", times: 300 },
-      { log: "y".repeat(5000), times: 1 },
-    ],
-    { userId: "alice" },
-  );
+  const steps = [
+    { log: "hello", times: 1 },
+    { log: "y".repeat(5000), times: 300 },
+  ];
+  await runtime.call("Puppet", steps, { userId: "alice" });
   expect(log).toHaveLength(201);
   expect(log[0]).toEqual({ level: "info", tool: "Puppet", userId: "alice", text: "hello" });
+  expect(log[1]?.text).toBe("y".repeat(2000));
+
   expect(log.at(-1)?.text).toBe("101 further lines not shown");
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createRuntime, ToolError } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { customSection, writeModule } from "../../build/wasm-writer.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
@@ -14,7 +15,7 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const good = guestManifest("guest", "Guest", "guest");
+const good = guestManifest("guest", { Guest: "guest" });
 const module = (...parts: string[]): string => `(module ${parts.join(" ")})`;
 const memory = '(memory (export "memory") 1 4)';
 const run = '(func (export "guest") (result i32) (i32.const 0))';
@@ -27,6 +28,7 @@ interface Refusal {
   readonly reason: RegExp;
 }
 
+const [firstTool] = good.tools as [Manifest["tools"][number]];
 const change = (changes: Partial<Manifest>): unknown => ({ ...good, ...changes });
 
 const refusals: Refusal[] = [
@@ -98,6 +100,23 @@ const refusals: Refusal[] = [
     reason: /at most 512/,
   },
   {
+    name: "a shared memory",
+    text: module('(memory (export "memory") 1 4 shared)', run),
+    reason: /a memory is shared/,
+  },
+  {
+    name: "no tools",
+    text: module(memory),
+    manifests: [change({ tools: [] })],
+    reason: /form that ABI/,
+  },
+  {
+    name: "one capability imported twice",
+    text: module(imports("extism:host/user", "store_read"), imports("extism:host/user", "store_read"), memory, run),
+    manifests: [change({ tools: [{ ...firstTool, rights: ["read"] }] })],
+    reason: /imports "extism:host\/user store_read" twice/,
+  },
+  {
     name: "a memory that cannot grow",
     text: module('(memory (export "memory") 4 4)', run),
     manifests: [change({ memoryPages: { min: 4, max: 4 } })],
@@ -124,14 +143,20 @@ test("control: the guest that these are made from is accepted", async () => {
   expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
 });
 
+/** An empty module with a large custom section. */
+function oversized(): Uint8Array {
+  return writeModule([customSection("x", new Uint8Array(17 * 1024 * 1024))]);
+}
+
 test.for([
   { name: "text", bytes: Buffer.from("not wasm") },
   { name: "nothing", bytes: Buffer.alloc(0) },
+  { name: "a valid module of over 16 MiB", bytes: oversized(), reason: /at most 16777216 allowed/ },
   { name: "half a plugin", bytes: readFileSync(shippedPlugin("user-memory")).subarray(0, 100_000) },
-])("a file that holds $name is refused", async ({ bytes }, { task }) => {
+])("a file that holds $name is refused", async ({ bytes, reason = /not a valid WebAssembly module/ }, { task }) => {
   const file = join(folder.path, `${task.id}.wasm`);
   writeFileSync(file, bytes);
-  await expectRefused([file], /not a valid WebAssembly module/);
+  await expectRefused([file], reason);
 });
 
 test("a file that is not there is refused, without its path", async () => {

@@ -1,22 +1,20 @@
 /** No call sees another: not through a global, a variable, a prototype, freed memory, or an Extism block. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createPlugin } from "@extism/extism";
 import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { assembleGuest } from "../support/assemble-guest.ts";
-import { guestManifest } from "../support/guest-manifest.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
+import { writeGuest } from "../support/write-guest.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const scavenger = join(folder.path, "scavenger.wasm");
-const text = readFileSync(new URL("../guests/scavenger.wat", import.meta.url), "utf8");
-writeFileSync(scavenger, assembleGuest(text, [JSON.stringify(guestManifest("scavenger", "Scavenge", "scavenge"))]));
+const scavenger = writeGuest(folder.path, "scavenger", { Scavenge: "scavenge" });
+const echo = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
 
 test.for([
   { name: "the same user", second: "alice" },
@@ -58,11 +56,16 @@ async function openInstance(file: string): ReturnType<typeof createPlugin> {
   return createPlugin({ wasm: [{ data: new Uint8Array(readFileSync(file)) }] }, { useWasi: false, functions });
 }
 
-test("a secret in Node's Buffer pool does not reach the guest with the input", async () => {
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [testPlugin("puppet")], threadsMax: 1 });
-  const secret = Buffer.from("pool secret 4711");
-  const input = [{ request: '{"scope":"memory","path":"a.md"}', of: "store_read" }];
-  const result = await runtime.call("Puppet", input, { userId: "alice" });
-  expect(result).toMatchObject({ ok: true, data: ['{"ok":true,"content":null}'] });
-  expect(JSON.stringify(result)).not.toContain(secret.toString());
+test("a guest is handed its input and not a byte more", async () => {
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [echo], threadsMax: 1 });
+  for (const data of ["x", "日本語", "y".repeat(1000)]) {
+    const envelope = { ok: true, message: "m", data };
+    expect(await runtime.call("Echo", envelope, { userId: "alice" })).toEqual(envelope);
+  }
+});
+
+test("control: the same guest is handed more when the SDK gets a Buffer instead of a string", async () => {
+  const instance = await openInstance(echo);
+  const output = await instance.call("echo", Buffer.from("{}"));
+  expect(output?.bytes().length).toBeGreaterThan(2);
 });

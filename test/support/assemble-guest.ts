@@ -16,7 +16,7 @@ export function assembleGuest(text: string, manifests: readonly string[]): Uint8
   const source = join(folder.path, "guest.wat");
   const target = join(folder.path, "guest.wasm");
   writeFileSync(source, text);
-  execFileSync(process.execPath, [assembler, source, "-o", target]);
+  execFileSync(process.execPath, [assembler, source, "-o", target, "--enable-threads"]);
   const sections = readSections(readFileSync(target));
   const sealed = manifests.map((manifest) => customSection(manifestSection, new TextEncoder().encode(manifest)));
   return writeModule([...sections, ...sealed]);

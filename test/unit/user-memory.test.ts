@@ -53,6 +53,9 @@ describe("splitFrontMatter()", () => {
     { name: "broken YAML", file: "---\na: [\n---\n" },
     { name: "two documents", file: "---\na: 1\n...\nb: 2\n---\n" },
     { name: "a tag", file: "---\na: !!js/regexp /x/\n---\n" },
+    { name: "a line of dashes", file: "---\na: 1\n------\nb: 2\n---\n" },
+    { name: "a line that begins like a fence", file: "---\na: 1\n---x: 2\nb: 3\n---\n" },
+    { name: "a fence behind a lone carriage return", file: "---\nmine: a\r---\rb\nz: 1\n---\nx" },
     { name: "a duplicate key", file: "---\na: 1\na: 2\n---\n" },
   ])("refuses $name", ({ file }) => {
     expect(splitFrontMatter(file)).toBeNull();

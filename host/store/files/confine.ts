@@ -4,8 +4,8 @@
  * Every name that is joined here has passed a grammar without separators and dot segments, and every folder on the way
  * is looked at and must be a real folder: a link in its place is `STORAGE_UNSAFE`, wherever it points to.
  */
-import { lstatSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
@@ -63,10 +63,10 @@ export class UserFolder {
 
   #build(folders: readonly string[], leaf?: string): string {
     let place = this.#dataDir;
-    makeFolder(place, { recursive: true });
+    makeDataDir(place);
     for (const folder of folders) {
       place = join(place, folder);
-      if (!isRealFolder(place)) makeFolder(place, { recursive: false });
+      if (!isRealFolder(place)) makeFolder(place);
     }
     return leaf === undefined ? place : join(place, leaf);
   }
@@ -96,9 +96,16 @@ function isRealFolder(place: string): boolean {
   throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");
 }
 
-function makeFolder(place: string, { recursive }: { recursive: boolean }): void {
+/** Step by step: below some mount points Node's own recursion never ends. */
+function makeDataDir(place: string): void {
+  if (existsSync(place)) return;
+  makeDataDir(dirname(place));
+  makeFolder(place);
+}
+
+function makeFolder(place: string): void {
   try {
-    mkdirSync(place, { recursive, mode: 0o700 });
+    mkdirSync(place, { mode: 0o700 });
   } catch (error) {
     throw failureOfDisk(error, "make the user's folder");
   }

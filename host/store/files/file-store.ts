@@ -2,22 +2,22 @@
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
  * `.memcell/` beside the scopes.
  *
- * For now a change set is applied file by file, each whole by rename. Making it durable as one, under a lock that other
- * processes see, replaces `commit` and nothing else.
+ * For now the runtime's own order of a user's calls is all that holds a user, and a change set is applied file by file,
+ * each whole by rename. A lock that other processes see belongs into `holdUser`, a durable commit into `#commit`.
  */
-import { randomBytes } from "node:crypto";
-import { renameSync, rmSync } from "node:fs";
+import { renameSync } from "node:fs";
 
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { Change, ChangeSet } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
-import type { Store, UserReader } from "../store.ts";
+import type { HeldUser, Store, UserReader } from "../store.ts";
 import { UserFolder } from "./confine.ts";
 import { failureOfDisk } from "./disk-failure.ts";
-import { listFiles, wantedBy } from "./list-files.ts";
+import { bytesBelow, listFiles } from "./list-files.ts";
 import { claimOwner, checkOwner } from "./owner.ts";
-import { createRegularFile, readRegularFile, regularFileSize } from "./regular-file.ts";
+import { readRegularFile, regularFileSize } from "./regular-file.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export class FileStore implements Store {
   readonly #dataDir: string;
@@ -30,7 +30,11 @@ export class FileStore implements Store {
     return new FileReader(new UserFolder(this.#dataDir, userId), userId);
   }
 
-  commit(userId: UserId, changes: ChangeSet): void {
+  async holdUser<Result>(userId: UserId, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
+    return await work({ commit: async (changes) => this.#commit(userId, changes) });
+  }
+
+  #commit(userId: UserId, changes: ChangeSet): void {
     if (changes.length === 0) return;
     const folder = new UserFolder(this.#dataDir, userId);
     claimOwner(folder, userId);
@@ -55,7 +59,7 @@ class FileReader implements UserReader {
   list(scope: string, prefix: string): ListedFile[] {
     const place = this.#folder.findFolder(scope);
     if (place === null) return [];
-    return listFiles(place, wantedBy(prefix)).filter(({ path }) => path.startsWith(prefix));
+    return listFiles(place, prefix);
   }
 
   sizeOf(scope: string, path: string): number | null {
@@ -65,7 +69,7 @@ class FileReader implements UserReader {
 
   bytesUsed(scope: string): number {
     const place = this.#folder.findFolder(scope);
-    return place === null ? 0 : listFiles(place, () => true).reduce((sum, { bytes }) => sum + bytes, 0);
+    return place === null ? 0 : bytesBelow(place);
   }
 }
 
@@ -83,18 +87,10 @@ function applyChange(folder: UserFolder, change: Change): void {
   else moveToTrash(folder, change.scope, change.path, change.trashed);
 }
 
-/** Writes a whole file beside the scopes, then renames it into place: a reader sees the old one or the new one. */
 function replaceFile(folder: UserFolder, scope: string, path: string, content: string): void {
   const target = folder.make(scope, path);
   regularFileSize(target, path);
-  const staged = folder.makeOwn(`staged-${randomBytes(8).toString("hex")}`);
-  try {
-    createRegularFile(staged, content, path);
-    renameSync(staged, target);
-  } catch (error) {
-    rmSync(staged, { force: true });
-    throw failureOfDisk(error, `write "${path}"`);
-  }
+  writeWhole(folder, target, content, path);
 }
 
 function moveToTrash(folder: UserFolder, scope: string, path: string, trashed: string): void {

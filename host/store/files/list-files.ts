@@ -3,38 +3,65 @@ import { join } from "node:path";
 
 import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
-import { isScopePath, isTrashPath } from "../../../shared/path.ts";
+import { isListed, isScopePath } from "../../../shared/path.ts";
 import { ToolError } from "../../tool-error.ts";
 import { failureOfDisk, isMissing } from "./disk-failure.ts";
 
-/**
- * The regular files below a folder whose path a guest could name, sorted. Links, devices and names outside the grammar
- * are passed over: they are not a guest's to see.
- */
-export function listFiles(folder: string, isWanted: (path: string) => boolean): ListedFile[] {
+/** The files that a listing with a prefix shows, sorted by path; `QUOTA_EXCEEDED` when they are too many. */
+export function listFiles(folder: string, prefix: string): ListedFile[] {
   const found: ListedFile[] = [];
-  collect(folder, "", isWanted, found);
+  const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
+  walkFiles(folder, "", isOnTheWay, (path, bytes) => {
+    if (!isListed(path, prefix)) return;
+    if (found.length >= storeLimits.listEntriesMax) {
+      throw new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
+    }
+    found.push({ path, bytes });
+  });
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function collect(folder: string, above: string, isWanted: (path: string) => boolean, found: ListedFile[]): void {
+/** The bytes of all files below a folder. */
+export function bytesBelow(folder: string): number {
+  let sum = 0;
+  walkFiles(
+    folder,
+    "",
+    () => true,
+    (_path, bytes) => {
+      sum += bytes;
+    },
+  );
+  return sum;
+}
+
+/**
+ * Visits the regular files below a folder whose path a guest could name. Links, devices and names outside the grammar
+ * are passed over: they are not a guest's to see.
+ */
+function walkFiles(
+  folder: string,
+  above: string,
+  isEntered: (path: string) => boolean,
+  visit: (path: string, bytes: number) => void,
+): void {
   for (const entry of entriesOf(folder)) {
     const path = above + entry.name;
-    if (!isScopePath(path) || !isWanted(path)) continue;
+    if (!isScopePath(path)) continue;
     const place = join(folder, entry.name);
-    if (entry.isDirectory()) collect(place, `${path}/`, isWanted, found);
-    else if (entry.isFile()) addFile(place, path, found);
+    if (entry.isDirectory() && isEntered(path)) walkFiles(place, `${path}/`, isEntered, visit);
+    const bytes = entry.isFile() ? bytesOf(place) : null;
+    if (bytes !== null) visit(path, bytes);
   }
 }
 
-function addFile(place: string, path: string, found: ListedFile[]): void {
-  if (found.length >= storeLimits.listEntriesMax) {
-    throw new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
-  }
+/** `null` when the file has gone meanwhile. */
+function bytesOf(place: string): number | null {
   try {
-    found.push({ path, bytes: lstatSync(place).size });
+    return lstatSync(place).size;
   } catch (error) {
-    if (!isMissing(error)) throw failureOfDisk(error, "list files");
+    if (isMissing(error)) return null;
+    throw failureOfDisk(error, "list files");
   }
 }
 
@@ -45,10 +72,4 @@ function entriesOf(folder: string): { name: string; isDirectory(): boolean; isFi
     if (isMissing(error)) return [];
     throw failureOfDisk(error, "list files");
   }
-}
-
-/** Which paths a listing with a prefix is about. Folders on the way to the prefix are wanted too. */
-export function wantedBy(prefix: string): (path: string) => boolean {
-  const isAboutTrash = isTrashPath(prefix);
-  return (path) => isTrashPath(path) === isAboutTrash && (path.startsWith(prefix) || prefix.startsWith(`${path}/`));
 }

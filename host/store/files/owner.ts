@@ -7,7 +7,8 @@
 import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
 import type { UserFolder } from "./confine.ts";
-import { createRegularFile, readRegularFile } from "./regular-file.ts";
+import { readRegularFile } from "./regular-file.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** Refuses a folder that records another owner. One without a record was made by hand, and anyone's id may claim it. */
 export function checkOwner(folder: UserFolder, userId: UserId): boolean {
@@ -22,5 +23,5 @@ export function checkOwner(folder: UserFolder, userId: UserId): boolean {
 
 /** As `checkOwner`, and records the owner when nobody has. */
 export function claimOwner(folder: UserFolder, userId: UserId): void {
-  if (!checkOwner(folder, userId)) createRegularFile(folder.makeOwn("owner"), userId, "owner");
+  if (!checkOwner(folder, userId)) writeWhole(folder, folder.makeOwn("owner"), userId, "owner");
 }

@@ -1,0 +1,10 @@
+;; A plugin that fills the host's memory instead of its own: Extism blocks of 16 MiB, one after the other.
+(module
+  (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+  (memory (export "memory") 1 4)
+  (func (export "hoard") (result i32)
+    (loop $again
+      (drop (call $alloc (i64.const 16777216)))
+      (br $again))
+    (i32.const 0))
+)
