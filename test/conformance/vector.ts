@@ -14,6 +14,8 @@ export interface VectorCall {
 
 export interface Vector {
   readonly title: string;
+  /** What the disk must be able to do; a host without it leaves the vector out and says so. */
+  readonly needs?: readonly "case-sensitive names"[];
   readonly before: UserFiles;
   readonly links?: UserFiles;
   /** The calls are made at once, in this order, without waiting for each other. */

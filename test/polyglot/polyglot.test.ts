@@ -53,7 +53,7 @@ test("the steps do on the Node host what they are here for", () => {
     expect.objectContaining({ data: { name, outcome: "created", path: `${name}.md`, trashed: null } }),
     expect.objectContaining({ data: { name, outcome: "replaced", path: `${name}.md`, trashed: null } }),
     { ok: true, message: expect.any(String), data: expect.objectContaining({ created: "2023-11-14T22:13:20.000Z" }) },
-    expect.stringContaining(`- [${name}](${name}.md) — Answers in English 🎌, <b>please</b>\n`),
+    expect.stringContaining(`- [${name}](${name}.md) — Answers in English 🎌, &lt;b>please&lt;/b>\n`),
     { ok: false, error: expect.objectContaining({ code: "INPUT_INVALID" }) },
     expect.objectContaining({ ok: true }),
     { ok: false, error: expect.objectContaining({ code: "ENTRY_NOT_FOUND" }) },

@@ -1,0 +1,66 @@
+/** Alice and Bob with a file each, and a plugin that does for Alice whatever a test tells it to. */
+import { createRuntime } from "memcell";
+import type { Runtime, ToolResult } from "memcell";
+import { expect } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { testPlugin } from "../support/test-plugin.ts";
+import { readUserFiles, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+
+const before = {
+  alice: { "memory/a.md": "of alice", "memory/trash/old.md": "trashed" },
+  bob: { "memory/a.md": "of bob" },
+};
+
+export interface PuppetStage {
+  /** Plays steps for Alice, with every right unless another tool is named. */
+  play(steps: readonly unknown[], tool?: "Puppet" | "ReadingPuppet"): Promise<ToolResult>;
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  /** Fails unless every user's folder is as it was at the beginning. */
+  expectUntouched(): void;
+  /** Fails unless a result is a denial that gives nothing away. */
+  expectDenied(result: ToolResult): void;
+  close(): Promise<void>;
+}
+
+const clock = (): number => 1_700_000_000_000;
+
+export async function openPuppetStage(): Promise<PuppetStage> {
+  const folder = temporaryFolder();
+  const dataDir = folder.path;
+  writeUserFiles(dataDir, before);
+  const runtime = await createRuntime({ dataDir, plugins: [testPlugin("puppet")], threadsMax: 1, clock });
+  return {
+    runtime,
+    dataDir,
+    play: (steps, tool = "Puppet") => runtime.call(tool, steps, { userId: "alice" }),
+    expectUntouched() {
+      expect(userFolderNames(dataDir)).toEqual(["alice", "bob"]);
+      expect(readUserFiles(dataDir, "alice")).toEqual(before.alice);
+      expect(readUserFiles(dataDir, "bob")).toEqual(before.bob);
+    },
+    expectDenied(result) {
+      expect(result).toMatchObject({ ok: false, error: { code: "CAPABILITY_DENIED", blame: "guest" } });
+      expect(JSON.stringify(result)).not.toContain("of bob");
+      expect(JSON.stringify(result)).not.toContain(dataDir);
+    },
+    async close() {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** A step that makes one capability request. */
+export const ask = (of: string, request: unknown): { of: string; request: string } => ({
+  of,
+  request: JSON.stringify(request),
+});
+
+/** A request about a path of the memory scope. */
+export const memory = (path: string, content?: string): object => ({
+  scope: "memory",
+  path,
+  ...(content !== undefined && { content }),
+});

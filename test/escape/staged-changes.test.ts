@@ -1,0 +1,119 @@
+/** What a call stages: it sees it itself, the disk sees it after success, and the limits hold for all of it. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { readUserFiles } from "../support/user-files.ts";
+import { ask, memory, openPuppetStage } from "./puppet-stage.ts";
+import type { PuppetStage } from "./puppet-stage.ts";
+
+let stage: PuppetStage;
+beforeEach(async () => {
+  stage = await openPuppetStage();
+});
+afterEach(() => stage.close());
+
+const written = '{"ok":true}';
+const content = (text: string | null): string => JSON.stringify({ ok: true, content: text });
+const entries = (...files: { path: string; bytes: number }[]): string => JSON.stringify({ ok: true, entries: files });
+const mebibytes = (paths: string[]): object[] => paths.map((path) => ({ writeLarge: { path, characters: 2 ** 20 } }));
+
+test("the trash can be read and listed, and not written", async () => {
+  const list = ask("store_list", { scope: "memory", prefix: "trash/" });
+  const read = ask("store_read", memory("trash/old.md"));
+  expect(await stage.play([list, read])).toMatchObject({
+    ok: true,
+    data: [entries({ path: "trash/old.md", bytes: 7 }), content("trashed")],
+  });
+  stage.expectDenied(await stage.play([ask("store_write", memory("trash/old.md", "x"))]));
+  stage.expectDenied(await stage.play([ask("store_write", memory("trash", "x"))]));
+  stage.expectDenied(await stage.play([ask("store_trash", memory("trash/old.md"))]));
+  stage.expectUntouched();
+});
+
+test("a listing leaves the trash out unless it is asked for", async () => {
+  const result = await stage.play([ask("store_list", { scope: "memory" })]);
+  expect(result).toMatchObject({ ok: true, data: [entries({ path: "a.md", bytes: 8 })] });
+});
+
+const trashed = "trash/a.20231114T221320000Z.md";
+const changes = [
+  ask("store_write", memory("new.md", "été")),
+  ask("store_read", memory("new.md")),
+  ask("store_trash", memory("a.md")),
+  ask("store_read", memory("a.md")),
+  ask("store_read", memory(trashed)),
+  ask("store_list", { scope: "memory" }),
+  ask("store_list", { scope: "memory", prefix: "trash/a" }),
+];
+
+test("a call sees what it has staged, and after its success the disk shows the same", async () => {
+  expect(await stage.play(changes)).toMatchObject({
+    ok: true,
+    data: [
+      written,
+      content("été"),
+      JSON.stringify({ ok: true, trashed }),
+      content(null),
+      content("of alice"),
+      entries({ path: "new.md", bytes: 5 }),
+      entries({ path: trashed, bytes: 8 }),
+    ],
+  });
+  expect(readUserFiles(stage.dataDir, "alice")).toEqual({
+    "memory/new.md": "été",
+    [`memory/${trashed}`]: "of alice",
+    "memory/trash/old.md": "trashed",
+  });
+});
+
+test("the disk shows nothing of a call that does not end in success", async () => {
+  const result = await stage.play([...changes, { output: "not an envelope" }]);
+  expect(result).toMatchObject({ ok: false, error: { code: "OUTPUT_INVALID" } });
+  stage.expectUntouched();
+});
+
+test("rewriting a file many times leaves one change, and files together stay within the quota", async () => {
+  expect(await stage.play(mebibytes(Array.from({ length: 20 }, () => "same.md")))).toMatchObject({ ok: true });
+  for (const part of ["b", "c", "d"]) {
+    const paths = Array.from({ length: 20 }, (_, at) => `${part}${at}.md`);
+    expect(await stage.play(mebibytes(paths))).toMatchObject({ ok: true });
+  }
+  // 61 MiB and a few bytes are there: two more fit.
+  const last = await stage.play(mebibytes(["x1.md", "x2.md", "x3.md"]));
+  const replies = last.ok ? (last.data as string[]) : [];
+  expect(replies.map((reply) => reply.includes("QUOTA_EXCEEDED"))).toEqual([false, false, true]);
+});
+
+test("a file over the limit is QUOTA_EXCEEDED and leaves nothing", async () => {
+  const result = await stage.play([{ writeLarge: { path: "big.md", characters: 2 ** 21 + 1 } }]);
+  expect(result).toMatchObject({ ok: true, data: [expect.stringContaining("QUOTA_EXCEEDED")] });
+  stage.expectUntouched();
+});
+
+test("no file can be another one's folder", async () => {
+  for (const paths of [
+    ["x", "x/y"],
+    ["x/y", "x"],
+  ]) {
+    stage.expectDenied(await stage.play(paths.map((path) => ask("store_write", memory(path, "1")))));
+  }
+  const through = await stage.play([ask("store_write", memory("a.md/y", "1"))]);
+  expect(through).toMatchObject({ ok: true, data: [expect.stringContaining("STORAGE_UNSAFE")] });
+  stage.expectUntouched();
+});
+
+test("a file whose name begins like the trash is listed, staged and stored", async () => {
+  const list = ask("store_list", { scope: "memory", prefix: "trashc" });
+  const plain = ask("store_list", { scope: "memory", prefix: "trash." });
+  const shown = [entries({ path: "trashcan/x.md", bytes: 2 }), entries({ path: "trash.md", bytes: 1 })];
+  const writes = [ask("store_write", memory("trash.md", "1")), ask("store_write", memory("trashcan/x.md", "22"))];
+  const staged = await stage.play([...writes, list, plain]);
+  expect(staged).toMatchObject({ ok: true, data: [written, written, ...shown] });
+  expect(await stage.play([list, plain])).toMatchObject({ ok: true, data: shown });
+  const all = await stage.play([ask("store_list", { scope: "memory", prefix: "trash" })]);
+  expect(all).toMatchObject({
+    ok: true,
+    data: [
+      entries({ path: "trash.md", bytes: 1 }, { path: "trash/old.md", bytes: 7 }, { path: "trashcan/x.md", bytes: 2 }),
+    ],
+  });
+});
