@@ -9,27 +9,33 @@ import * as z from "./zod.ts";
 
 export const abiVersion = 1;
 
-/** The Extism kernel's functions that a plugin may import: those that every SDK offers with one meaning. */
+/** The Extism kernel's functions that a plugin may import, with their types: those every SDK offers with one meaning. */
 export const kernelModule = "extism:host/env";
-export const kernelImports: readonly string[] = [
-  "input_length",
-  "input_load_u8",
-  "input_load_u64",
-  "alloc",
-  "free",
-  "length",
-  "load_u8",
-  "load_u64",
-  "store_u8",
-  "store_u64",
-  "output_set",
-  "error_set",
-  "config_get",
-  "log_info",
-  "log_warn",
-  "log_error",
-  "log_debug",
-];
+export const kernelSignatures: Readonly<Record<string, string>> = {
+  input_length: "->i64",
+  input_load_u8: "i64->i32",
+  input_load_u64: "i64->i64",
+  alloc: "i64->i64",
+  free: "i64->",
+  length: "i64->i64",
+  load_u8: "i64->i32",
+  load_u64: "i64->i64",
+  store_u8: "i64,i32->",
+  store_u64: "i64,i64->",
+  output_set: "i64,i64->",
+  error_set: "i64->",
+  config_get: "i64->i64",
+  log_info: "i64->",
+  log_warn: "i64->",
+  log_error: "i64->",
+  log_debug: "i64->",
+};
+
+/** A capability takes the handle of a request and returns the handle of a reply. */
+export const capabilitySignature = "i64->i64";
+
+/** A tool takes nothing and returns its code. */
+export const toolSignature = "->i32";
 
 /** Where the capabilities live. */
 export const capabilityModule = "extism:host/user";

@@ -3,12 +3,21 @@
  *
  * The build asks it of what it made, and the host of what it is about to load.
  */
-import { capabilityModule, capabilityNames, capabilityRights, kernelImports, kernelModule } from "./abi.ts";
+import {
+  capabilityModule,
+  capabilitySignature,
+  toolSignature,
+  capabilityNames,
+  capabilityRights,
+  kernelModule,
+  kernelSignatures,
+} from "./abi.ts";
 import type { CapabilityName } from "./abi.ts";
 import { guestLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import { readMemoryLimits, sectionIds } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
+import { readSignatures } from "./wasm-signatures.ts";
 
 /** The capabilities that the tools of a family need together. */
 export function capabilitiesOf(tools: Manifest["tools"] | readonly { rights: readonly string[] }[]): CapabilityName[] {
@@ -28,7 +37,8 @@ export function describeMismatch(manifest: Manifest, shape: PluginShape): string
   return (
     importMismatch(manifest, shape.imports) ??
     exportMismatch(manifest, shape.exports) ??
-    memoryMismatch(manifest, shape.sections)
+    memoryMismatch(manifest, shape.sections) ??
+    signatureMismatch(manifest, shape.sections)
   );
 }
 
@@ -38,7 +48,7 @@ function importMismatch(manifest: Manifest, imports: PluginShape["imports"]): st
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice) return `it imports "${twice}" twice`;
   for (const { module, name, kind } of imports) {
-    const isKernel = module === kernelModule && kernelImports.includes(name);
+    const isKernel = module === kernelModule && Object.hasOwn(kernelSignatures, name);
     const isCapability = module === capabilityModule && granted.includes(name);
     if (kind !== "function" || (!isKernel && !isCapability)) {
       return `it imports ${kind} "${module}" "${name}", which its manifest does not account for`;
@@ -73,4 +83,17 @@ function memoryMismatch(manifest: Manifest, sections: readonly WasmSection[]): s
     return `its memory is ${min} to ${max} pages, allowed are fewer at first than at last and at most ${guestLimits.memoryPagesMax}`;
   }
   return null;
+}
+
+/** Other hosts link by type and would refuse what an engine in JavaScript lets pass until it is called. */
+function signatureMismatch(manifest: Manifest, sections: readonly WasmSection[]): string | null {
+  const signatures = readSignatures(sections);
+  for (const [name, signature] of signatures.imports) {
+    const [module, field = ""] = name.split(" ");
+    const expected = module === kernelModule ? kernelSignatures[field] : capabilitySignature;
+    if (signature !== expected) return `it imports "${name}" as ${signature}, allowed is ${expected}`;
+  }
+  const wrong = manifest.tools.find((tool) => signatures.exports.get(tool.export) !== toolSignature);
+  if (!wrong) return null;
+  return `it exports "${wrong.export}" as ${signatures.exports.get(wrong.export)}, allowed is ${toolSignature}`;
 }

@@ -10,7 +10,17 @@ export interface WasmSection {
   readonly payload: Uint8Array;
 }
 
-export const sectionIds = { custom: 0, memory: 5, start: 8, data: 11, dataCount: 12 } as const;
+export const sectionIds = {
+  custom: 0,
+  type: 1,
+  import: 2,
+  function: 3,
+  memory: 5,
+  export: 7,
+  start: 8,
+  data: 11,
+  dataCount: 12,
+} as const;
 
 const headerBytes = 8;
 
@@ -45,7 +55,7 @@ export function readMemoryLimits(sections: readonly WasmSection[]): MemoryLimits
 }
 
 /** Reads bytes and LEB128 numbers in order. */
-class WasmReader {
+export class WasmReader {
   readonly #wasm: Uint8Array;
   #offset: number;
 

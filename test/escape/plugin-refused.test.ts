@@ -100,6 +100,27 @@ const refusals: Refusal[] = [
     reason: /at most 512/,
   },
   {
+    name: "a tool that takes a parameter",
+    text: module(memory, '(func (export "guest") (param i32) (result i32) (i32.const 0))'),
+    reason: /exports "guest" as i32->i32, allowed is ->i32/,
+  },
+  {
+    name: "a tool that returns nothing",
+    text: module(memory, '(func (export "guest"))'),
+    reason: /exports "guest" as ->, allowed/,
+  },
+  {
+    name: "a capability of another type",
+    text: module('(import "extism:host/user" "store_read" (func (param f64 i32) (result i32)))', memory, run),
+    manifests: [change({ tools: [{ ...firstTool, rights: ["read"] }] })],
+    reason: /as f64,i32->i32, allowed is i64->i64/,
+  },
+  {
+    name: "a kernel function of another type",
+    text: module('(import "extism:host/env" "alloc" (func (param i32) (result i32)))', memory, run),
+    reason: /"extism:host\/env alloc" as i32->i32, allowed is i64->i64/,
+  },
+  {
     name: "a shared memory",
     text: module('(memory (export "memory") 1 4 shared)', run),
     reason: /a memory is shared/,
