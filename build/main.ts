@@ -3,7 +3,7 @@
  *
  * usage: node dist/build/main.js [--plugins DIR] [--out DIR] [--fast]
  */
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
@@ -20,6 +20,9 @@ const { values } = parseArgs({
     fast: { type: "boolean", default: false },
   },
 });
+
+// The compiler writes plain files; npx runs the command as a program.
+await chmod(join(projectFolder, "dist", "host", "cli", "main.js"), 0o755);
 
 await mkdir(values.out, { recursive: true });
 for (const source of await readFamilies(resolve(values.plugins))) {
