@@ -89,7 +89,7 @@ func (c *call) storeList(wanted request) reply {
 	}
 	entries := []entry{}
 	add := func(path string, content string) {
-		if strings.HasPrefix(path, prefix) && isTrashPath(path) == isTrashPath(prefix) {
+		if strings.HasPrefix(path, prefix) && (!isTrashPath(path) || isTrashPath(prefix)) {
 			entries = append(entries, entry{path, len(content)})
 		}
 	}

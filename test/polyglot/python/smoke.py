@@ -72,7 +72,7 @@ class Call:
         entries = [
             {"path": path, "bytes": len(content.encode())}
             for path, content in sorted((self.files | self.staged).items())
-            if content is not None and path.startswith(prefix) and is_trash_path(path) == is_trash_path(prefix)
+            if content is not None and path.startswith(prefix) and (is_trash_path(prefix) or not is_trash_path(path))
         ]
         return {"entries": entries}
 
