@@ -7,18 +7,19 @@ export function encodeInput(toolName: string, input: unknown): string {
   try {
     text = JSON.stringify(input);
   } catch (error) {
-    throw invalid(toolName, "not serialisable", "a JSON object", error);
+    throw wrongInput(toolName, "not serialisable", "a JSON object", error);
   }
   if (text === undefined)
-    throw invalid(toolName, input === undefined ? "missing" : `a ${typeof input}`, "a JSON object");
+    throw wrongInput(toolName, input === undefined ? "missing" : `a ${typeof input}`, "a JSON object");
   const bytes = Buffer.byteLength(text);
   if (bytes > callLimits.inputBytesMax) {
-    throw invalid(toolName, `${bytes} bytes of JSON`, `at most ${callLimits.inputBytesMax} bytes`);
+    throw wrongInput(toolName, `${bytes} bytes of JSON`, `at most ${callLimits.inputBytesMax} bytes`);
   }
   return text;
 }
 
-function invalid(toolName: string, value: string, allowed: string, cause?: unknown): ToolError {
+/** `INPUT_INVALID` for the input as a whole. */
+export function wrongInput(toolName: string, value: string, allowed: string, cause?: unknown): ToolError {
   const message = `Cannot call ${toolName}: input is ${value}, allowed: ${allowed}`;
   return new ToolError("INPUT_INVALID", message, { cause, issues: [{ field: "input", value, allowed }] });
 }

@@ -150,8 +150,9 @@ class LocalRuntime implements Runtime {
 
   #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): WorkerTask {
     const epochMs = this.#parts.clock();
-    if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax)
+    if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
+    }
     return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant: grantFor(tool, userId), epochMs };
   }
 

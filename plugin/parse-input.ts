@@ -24,7 +24,7 @@ function parseJson(toolName: string, text: string): unknown {
 }
 
 /** `INPUT_INVALID` for one or more fields. */
-export function inputError(toolName: string, issues: readonly InputIssue[]): ToolError {
+function inputError(toolName: string, issues: readonly InputIssue[]): ToolError {
   const parts = issues.map(({ field, value, allowed }) => `${field} is ${value}, allowed: ${allowed}`);
   return new ToolError("INPUT_INVALID", `Cannot call ${toolName}: ${parts.join("; ")}`, issues);
 }

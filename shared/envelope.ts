@@ -28,7 +28,7 @@ export type Envelope = { ok: true; message: string; data: unknown } | { ok: fals
 
 const inputIssue = z.strictObject({ field: z.string(), value: z.string(), allowed: z.string() });
 
-export const failureSchema: z.ZodMiniType<Failure> = z.strictObject({
+const failureSchema: z.ZodMiniType<Failure> = z.strictObject({
   code: z.enum(errorCodes),
   message: z.string(),
   issues: z.optional(z.array(inputIssue)),

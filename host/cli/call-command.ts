@@ -1,5 +1,5 @@
 import { quoted } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
+import { wrongInput } from "../encode-input.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { Command } from "./command.ts";
@@ -53,7 +53,5 @@ async function callTool(tool: string, options: { user?: string; data?: string; i
 }
 
 function unusable(tool: string, value: string, allowed: string): ToolResult {
-  const message = `Cannot call ${quoted(tool)}: input is ${value}, allowed: ${allowed}`;
-  const issues = [{ field: "input", value, allowed }];
-  return resultOf(envelopeOf(new ToolError("INPUT_INVALID", message, { issues })));
+  return resultOf(envelopeOf(wrongInput(quoted(tool), value, allowed)));
 }

@@ -16,6 +16,7 @@ export function parseOptions<Name extends string>(
 ): ParsedOptions<Name> {
   const parsed = parseKnown(args, names);
   if ("help" in parsed.values) throw new HelpRequest();
+  // An empty user id is the runtime's to judge: its answer has a code.
   const empty = names.find((name) => parsed.values[name] === "");
   if (empty !== undefined && empty !== "user") throw new UsageError(`--${empty} is empty`);
   const surplus = parsed.positionals[operandsMax];

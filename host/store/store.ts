@@ -14,7 +14,7 @@ import type { UserId } from "../user-id.ts";
  * `STORAGE_FAILED` for what the medium does to them.
  */
 export interface Store {
-  /** A view of one user's scopes. Creates nothing. */
+  /** A view of one user's scopes for one call. Creates nothing. */
   openUser(userId: UserId): UserReader;
 
   /** Does a call's work while nobody else changes the user's scopes: from before the guest reads until after commit. */

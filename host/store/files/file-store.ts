@@ -44,6 +44,8 @@ export class FileStore implements Store {
 
 class FileReader implements UserReader {
   readonly #folder: UserFolder;
+  /** Measured once: a reader serves one call, and meanwhile nobody else changes the user's scopes. */
+  readonly #bytesUsed = new Map<string, number>();
 
   constructor(folder: UserFolder, userId: UserId) {
     checkOwner(folder, userId);
@@ -58,8 +60,7 @@ class FileReader implements UserReader {
 
   list(scope: string, prefix: string): ListedFile[] {
     const place = this.#folder.findFolder(scope);
-    if (place === null) return [];
-    return listFiles(place, prefix);
+    return place === null ? [] : listFiles(place, prefix);
   }
 
   sizeOf(scope: string, path: string): number | null {
@@ -68,8 +69,13 @@ class FileReader implements UserReader {
   }
 
   bytesUsed(scope: string): number {
-    const place = this.#folder.findFolder(scope);
-    return place === null ? 0 : bytesBelow(place);
+    let bytes = this.#bytesUsed.get(scope);
+    if (bytes === undefined) {
+      const place = this.#folder.findFolder(scope);
+      bytes = place === null ? 0 : bytesBelow(place);
+      this.#bytesUsed.set(scope, bytes);
+    }
+    return bytes;
   }
 }
 
@@ -96,8 +102,9 @@ function replaceFile(folder: UserFolder, scope: string, path: string, content: s
 function moveToTrash(folder: UserFolder, scope: string, path: string, trashed: string): void {
   const source = folder.make(scope, path);
   const target = folder.make(scope, trashed);
-  if (regularFileSize(source, path) === null)
+  if (regularFileSize(source, path) === null) {
     throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": it is gone`);
+  }
   if (regularFileSize(target, trashed) !== null) {
     throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": "${trashed}" has come into being meanwhile`);
   }
