@@ -20,6 +20,7 @@ export interface ToolDescription {
 /** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
+  /** The tool that was called; `store` for what the store has found in a folder and mended. */
   readonly tool: string;
   readonly userId: string;
   readonly text: string;
@@ -32,6 +33,17 @@ export interface RuntimeOptions {
   readonly plugins?: readonly string[];
   /** Threads that run guests. Default: one for each core. */
   readonly threadsMax?: number;
+  /**
+   * `full`, the default: what a successful call changed is on the disk when its promise resolves, and survives a power
+   * cut. `relaxed`: it survives the death of the process, but when the machine stops, the last seconds of changes may
+   * be lost, and a change set may be found half there. Faster where a flush is slow.
+   */
+  readonly durability?: "full" | "relaxed";
+  /**
+   * How long a call may wait for its turn: behind the same user's earlier calls, and for other processes that use the
+   * same data folder. Milliseconds from 1; default 30,000. Beyond it the call is `BUSY`.
+   */
+  readonly waitMs?: number;
   /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */
   readonly clock?: () => number;
   /** Receives what guests log and what lies behind host failures; what it throws is ignored. Default: nothing is kept. */
@@ -42,13 +54,14 @@ export interface Runtime {
   /**
    * Calls a tool for a user. Resolves to a value in every case; it never rejects for a tool's failure.
    *
-   * Calls of one user run one after another in the order they were made; calls of different users run in parallel.
-   * What a successful call changed is in the user's folder when the promise resolves; of a failed call nothing is.
+   * Calls of one user run one after another in the order they were made, also across processes that share the data
+   * folder; calls of different users run in parallel. What a successful call changed is in the user's folder when the
+   * promise resolves, and durable; of a failed call nothing is.
    *
    * Isolation: the guest starts from the same state every time. It sees the scopes its manifest names in the folder of
    * `ctx.userId`, and nothing else: no file, no other user, no network, no environment.
    *
-   * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `INPUT_INVALID`, those of the tool
+   * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `INPUT_INVALID`, those of the tool
    * (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin
    * (`CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `MEMORY_EXCEEDED`),
    * and of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).

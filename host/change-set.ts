@@ -2,6 +2,15 @@
 export type Change =
   | { readonly kind: "write"; readonly scope: string; readonly path: string; readonly content: string }
   /** A move to a path below `trash/` that was free when the call looked. */
-  | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string };
+  | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string }
+  /** For good. Never a tool's: only the owner of the data empties the trash. */
+  | { readonly kind: "remove"; readonly scope: string; readonly path: string };
 
 export type ChangeSet = readonly Change[];
+
+/** What a call has read: a file, and the SHA-256 of what it held, or `null` when there was none. */
+export interface Seen {
+  readonly scope: string;
+  readonly path: string;
+  readonly digest: string | null;
+}

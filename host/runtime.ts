@@ -36,6 +36,7 @@ import type { WorkerTask } from "./worker.ts";
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { dataDir, plugins, threadsMax, clock = Date.now, onLog = () => {} } = options;
+  const { durability = "full", waitMs = defaultWaitMs } = options;
   if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir");
   if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
@@ -43,16 +44,31 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   if (threadsMax !== undefined && !(Number.isInteger(threadsMax) && threadsMax > 0)) {
     throw new RangeError(`threadsMax is ${threadsMax}, allowed: a whole number from 1`);
   }
+  if (durability !== "full" && durability !== "relaxed") {
+    throw new RangeError(`durability is ${String(durability)}, allowed: "full", "relaxed"`);
+  }
+  if (!(Number.isInteger(waitMs) && waitMs > 0))
+    throw new RangeError(`waitMs is ${waitMs}, allowed: a whole number from 1`);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()));
   const location: StoreLocation = { kind: "files", dataDir: resolve(dataDir) };
   const modules = catalog.plugins.map(({ module }) => module);
   return new LocalRuntime({
     catalog,
-    store: openStore(location),
+    store: openStore(location, { durability, note: (userId, text) => logNote(onLog, userId, text) }),
     pool: createPool({ modules, store: location }, threadsMax),
     clock,
     onLog,
+    waitMs,
   });
+}
+
+/** How long a call waits for its turn. */
+const defaultWaitMs = 30_000;
+
+interface Turn {
+  readonly userId: UserId;
+  /** When waiting ends, on the clock of `performance.now()`. */
+  readonly until: number;
 }
 
 interface RuntimeParts {
@@ -61,6 +77,7 @@ interface RuntimeParts {
   readonly pool: Pool;
   readonly clock: () => number;
   readonly onLog: (entry: LogEntry) => void;
+  readonly waitMs: number;
 }
 
 class LocalRuntime implements Runtime {
@@ -96,12 +113,17 @@ class LocalRuntime implements Runtime {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#queue.idle().then(() => this.#parts.pool.close());
+    this.#closing ??= this.#end();
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #end(): Promise<void> {
+    await this.#queue.idle();
+    await Promise.all([this.#parts.store.close(), this.#parts.pool.close()]);
   }
 
   async #callFor(
@@ -115,7 +137,8 @@ class LocalRuntime implements Runtime {
       const found = this.#find(audience, toolName);
       const userId = checkUserId((ctx as CallContext | null | undefined)?.userId);
       const text = encodeInput(toolName, input);
-      return await this.#queue.run(userId, () => this.#perform(found, text, userId));
+      const until = performance.now() + this.#parts.waitMs;
+      return await this.#queue.run(userId, until, () => this.#perform(found, text, { userId, until }));
     } catch (error) {
       return resultOf(envelopeOf(asToolError(error, `call ${toolLabel(toolName)}`)));
     }
@@ -131,14 +154,16 @@ class LocalRuntime implements Runtime {
     );
   }
 
-  async #perform(found: CatalogTool, input: string, userId: UserId): Promise<ToolResult> {
+  async #perform(found: CatalogTool, input: string, turn: Turn): Promise<ToolResult> {
+    const { userId, until } = turn;
     const toolName = found.tool.name;
     try {
       const task = this.#taskFor(found, input, userId);
-      return await this.#parts.store.holdUser(userId, async (held) => {
-        const { envelope, changes, log } = await this.#parts.pool.run(task);
+      const writes = task.grant.rights.some((right) => right === "write" || right === "trash");
+      return await this.#parts.store.holdUser(userId, { writes, until }, async (held) => {
+        const { envelope, changes, seen, log } = await this.#parts.pool.run(task);
         this.#log(log, toolName, userId);
-        await held.commit(changes);
+        await held.commit(changes, seen);
         return resultOf(envelope);
       });
     } catch (error) {
@@ -157,13 +182,21 @@ class LocalRuntime implements Runtime {
   }
 
   #log(lines: readonly LogLine[], tool: string, userId: string): void {
-    for (const line of lines) {
-      try {
-        this.#parts.onLog({ ...line, tool, userId });
-      } catch {
-        // A log that fails must not undo a call.
-      }
-    }
+    for (const line of lines) writeLog(this.#parts.onLog, { ...line, tool, userId });
+  }
+}
+
+/** What the store has found and mended by itself. */
+function logNote(onLog: RuntimeParts["onLog"], userId: string, text: string): void {
+  writeLog(onLog, { level: "warn", tool: "store", userId, text });
+}
+
+/** A log that fails must not undo a call. */
+function writeLog(onLog: RuntimeParts["onLog"], entry: LogEntry): void {
+  try {
+    onLog(entry);
+  } catch {
+    // It was told once; there is nobody else to tell.
   }
 }
 

@@ -9,13 +9,13 @@ import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import { StagedChanges } from "./capabilities/staged-changes.ts";
 import { causeLines } from "./cause-line.ts";
-import type { ChangeSet } from "./change-set.ts";
+import type { ChangeSet, Seen } from "./change-set.ts";
 import type { Grant } from "./grant.ts";
 import { runPlugin } from "./guest/extism-plugin.ts";
 import { GuestLog } from "./guest/guest-log.ts";
 import type { LogLine } from "./guest/guest-log.ts";
 import { judgeOutcome } from "./guest/judge-outcome.ts";
-import { openStore } from "./store/open-store.ts";
+import { openReaders } from "./store/open-store.ts";
 import type { StoreLocation } from "./store/store.ts";
 import { asToolError } from "./tool-error.ts";
 import { envelopeOf } from "./tool-result.ts";
@@ -41,6 +41,8 @@ export interface WorkerReply {
   readonly envelope: Envelope;
   /** Empty unless the envelope is a success. */
   readonly changes: ChangeSet;
+  /** The files that the guest has read. */
+  readonly seen: readonly Seen[];
   readonly log: readonly LogLine[];
 }
 
@@ -50,21 +52,35 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
     return await runGuest(task, log);
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
-    return { envelope: envelopeOf(failure), changes: [], log: [...log.lines, ...causeLines([failure.cause])] };
+    return {
+      envelope: envelopeOf(failure),
+      changes: [],
+      seen: [],
+      log: [...log.lines, ...causeLines([failure.cause])],
+    };
   }
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const { toolName, moduleIndex, exportName, input, grant, epochMs } = task;
-  const { modules, store } = workerData as WorkerSetup;
+  const { modules } = workerData as WorkerSetup;
   const module = modules[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges();
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const reader = openStore(store).openUser(grant.userId);
+  const reader = readers().openUser(grant.userId);
   const capabilities = bindCapabilities({ grant, store: reader, staged, epochMs }, record);
   const outcome = await runPlugin(module, exportName, input, { capabilities, log });
   const envelope = judgeOutcome(toolName, outcome, record);
   const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
-  return { envelope, changes: envelope.ok ? staged.toChangeSet() : [], log: [...log.lines, ...causeLines(causes)] };
+  const changes = envelope.ok ? staged.toChangeSet() : [];
+  return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)] };
+}
+
+let opened: ReturnType<typeof openReaders> | undefined;
+
+/** Opened by the first call, so that a store which cannot be opened is an error of calls and not of threads. */
+function readers(): ReturnType<typeof openReaders> {
+  opened ??= openReaders((workerData as WorkerSetup).store);
+  return opened;
 }

@@ -22,11 +22,12 @@ export function isScopePrefix(prefix: string): boolean {
 /** The grammar of a scope's name, which is also its folder's name beside the host's own `.memcell`. */
 export const scopeName: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Where `store_trash` puts files. Tools may read it and never write it. */
+/** Where `store_trash` puts files. Tools may read it and never write it, in whatever case they spell it. */
 export const trashFolder = "trash";
 
 export function isTrashPath(path: string): boolean {
-  return path === trashFolder || path.startsWith(`${trashFolder}/`);
+  const folder = path.slice(0, trashFolder.length + 1).toLowerCase();
+  return folder === trashFolder || folder === `${trashFolder}/`;
 }
 
 /** Whether a listing with a prefix shows a file: one below `trash/` only when the prefix names it. */

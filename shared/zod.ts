@@ -24,6 +24,7 @@ export {
   strictObject,
   string,
   toJSONSchema,
+  union,
   unknown,
 } from "zod/mini";
 export type { infer, ZodMiniType } from "zod/mini";

@@ -1,5 +1,5 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
-import { trashFolder } from "../../shared/path.ts";
+import { freeTrashPath } from "../trash-path.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 import type { StagedFile } from "./staged-changes.ts";
@@ -14,7 +14,7 @@ export function storeTrash(
   checkChangeCount(call, path);
   const file = fileToMove(call, scope, path);
   if (file === null) throw denied(`Cannot trash "${path}": no such file`);
-  const trashed = freeTrashPath(call, scope, path);
+  const trashed = freePath(call, scope, path);
   call.staged.trash(scope, path, trashed, file);
   return { ok: true, trashed };
 }
@@ -27,17 +27,10 @@ function fileToMove(call: GuestCall, scope: string, path: string): StagedFile | 
   return bytes === null ? null : { kind: "moved", from: path, bytes };
 }
 
-/** `trash/<name>.<UTC stamp><ending>`, with a number before the ending while that is taken. */
-function freeTrashPath(call: GuestCall, scope: string, path: string): string {
-  const stamp = new Date(call.epochMs).toISOString().replaceAll(/[-:.]/g, "");
-  const slash = path.lastIndexOf("/");
-  const dot = path.lastIndexOf(".");
-  const hasEnding = dot > slash + 1;
-  const base = hasEnding ? path.slice(0, dot) : path;
-  const ending = hasEnding ? path.slice(dot) : "";
-  for (let count = 1; ; count++) {
-    const candidate = `${trashFolder}/${base}.${stamp}${count === 1 ? "" : `-${count}`}${ending}`;
-    const isTaken = call.staged.fileAt(scope, candidate) !== undefined || call.store.sizeOf(scope, candidate) !== null;
-    if (!isTaken) return candidate;
-  }
+function freePath(call: GuestCall, scope: string, path: string): string {
+  return freeTrashPath(
+    path,
+    call.epochMs,
+    (each) => call.staged.fileAt(scope, each) !== undefined || call.store.sizeOf(scope, each) !== null,
+  );
 }

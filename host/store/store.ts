@@ -1,5 +1,5 @@
 import type { ListedFile } from "../../shared/abi.ts";
-import type { ChangeSet } from "../change-set.ts";
+import type { ChangeSet, Seen } from "../change-set.ts";
 import type { UserId } from "../user-id.ts";
 
 /**
@@ -17,14 +17,33 @@ export interface Store {
   /** A view of one user's scopes for one call. Creates nothing. */
   openUser(userId: UserId): UserReader;
 
-  /** Does a call's work while nobody else changes the user's scopes: from before the guest reads until after commit. */
-  holdUser<Result>(userId: UserId, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
+  /**
+   * Does a call's work while nobody else changes the user's scopes, in this process or another: from before the guest
+   * reads until after commit. What a crash has left unfinished is finished first. `work` is done again when a person
+   * has changed the files that it read.
+   *
+   * Throws `BUSY` when another process keeps the user for too long.
+   */
+  holdUser<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
+
+  /** Ends what goes on in the background. Nothing may be held any more. */
+  close(): Promise<void>;
+}
+
+export interface HoldOptions {
+  /** Whether the work may end in a commit. Without, a medium that cannot be written to will do. */
+  readonly writes: boolean;
+  /** When to give up waiting for another process, on the clock of `performance.now()`. */
+  readonly until: number;
 }
 
 /** A user's scopes in the hands of one call. */
 export interface HeldUser {
-  /** Makes a change set visible, in order. Creates the user's folder when there is none. */
-  commit(changes: ChangeSet): Promise<void>;
+  /**
+   * Makes a change set visible and durable, all of it or nothing. Creates the user's folder when there is none. `seen`
+   * is what the change set was made from.
+   */
+  commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
 }
 
 export interface UserReader {
@@ -39,10 +58,20 @@ export interface UserReader {
 
   /** The bytes of all files of a scope, trash included. */
   bytesUsed(scope: string): number;
+
+  /** What `read` has found so far. */
+  readonly seen: readonly Seen[];
 }
 
 /** Which store to open, as plain data that reaches workers. */
 export interface StoreLocation {
   readonly kind: "files";
   readonly dataDir: string;
+}
+
+export interface StoreOptions {
+  /** `full`: a commit is on the disk when it is acknowledged. `relaxed`: it may be lost when the machine stops. */
+  readonly durability: "full" | "relaxed";
+  /** Tells the operator what was found and mended. It may name paths inside a user's folder. */
+  readonly note: (userId: UserId, text: string) => void;
 }

@@ -108,21 +108,36 @@ describe("text", () => {
 });
 
 describe("UserQueue", () => {
+  const later = (): number => performance.now() + 60_000;
+
   test("keeps a user's order, lets users pass each other, and goes on after a failure", async () => {
     const queue = new UserQueue();
     const order: string[] = [];
     const gate = new EventEmitter();
-    const first = queue.run("a", async () => {
+    const first = queue.run("a", later(), async () => {
       await once(gate, "open");
       order.push("a1");
       throw new Error("a1 failed");
     });
-    const second = queue.run("a", async () => order.push("a2"));
-    await queue.run("b", async () => order.push("b1"));
+    const second = queue.run("a", later(), async () => order.push("a2"));
+    await queue.run("b", later(), async () => order.push("b1"));
     gate.emit("open");
     await expect(first).rejects.toThrow("a1 failed");
     await second;
     expect(order).toEqual(["b1", "a1", "a2"]);
+    await queue.idle();
+  });
+
+  test("is BUSY for who waits too long, and goes on with who waits behind", async () => {
+    const queue = new UserQueue();
+    const gate = new EventEmitter();
+    const first = queue.run("a", later(), () => once(gate, "open"));
+    const impatient = queue.run("a", performance.now() + 5, async () => "never");
+    const patient = queue.run("a", later(), async () => "done");
+    await expect(impatient).rejects.toMatchObject({ code: "BUSY", retryable: true });
+    gate.emit("open");
+    expect(await patient).toBe("done");
+    await first;
     await queue.idle();
   });
 });

@@ -1,116 +1,151 @@
 /**
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
  * `.memcell/` beside the scopes.
- *
- * For now the runtime's own order of a user's calls is all that holds a user, and a change set is applied file by file,
- * each whole by rename. A lock that other processes see belongs into `holdUser`, a durable commit into `#commit`.
  */
-import { renameSync } from "node:fs";
-
-import type { ListedFile } from "../../../shared/abi.ts";
-import type { Change, ChangeSet } from "../../change-set.ts";
-import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
-import type { HeldUser, Store, UserReader } from "../store.ts";
-import { UserFolder } from "./confine.ts";
-import { failureOfDisk } from "./disk-failure.ts";
-import { bytesBelow, listFiles } from "./list-files.ts";
-import { claimOwner, checkOwner } from "./owner.ts";
-import { readRegularFile, regularFileSize } from "./regular-file.ts";
-import { writeWhole } from "./write-whole.ts";
+import type { HeldUser, HoldOptions, Store, StoreOptions, UserReader } from "../store.ts";
+import { readBootId } from "./disk/boot-id.ts";
+import type { DataRoot } from "./disk/data-root.ts";
+import { FileReader } from "./file-reader.ts";
+import { checkOwner } from "./owner.ts";
+import { RetireSchedule } from "./retire-schedule.ts";
+import { StaleCall } from "./stale-call.ts";
+import { UserFolder } from "./user-folder.ts";
+import { lockUser } from "./user-lock.ts";
+import type { LockRequest } from "./user-lock.ts";
+import { newMemo, UserSession } from "./user-session.ts";
+import type { UserMemo } from "./user-session.ts";
+
+/** How often a call is made again when someone edits its files at the same time. */
+const attemptsMax = 3;
 
 export class FileStore implements Store {
-  readonly #dataDir: string;
+  readonly #root: DataRoot;
+  readonly #options: StoreOptions;
+  readonly #boot: string | null;
+  readonly #memos = new Map<UserId, UserMemo>();
+  readonly #schedule: RetireSchedule<UserId>;
 
-  constructor(dataDir: string) {
-    this.#dataDir = dataDir;
+  /** `boot` is the present start of the machine; tests of crashes pretend another one. */
+  constructor(root: DataRoot, options: StoreOptions, boot: string | null = readBootId()) {
+    this.#root = root;
+    this.#options = options;
+    this.#boot = boot;
+    this.#schedule = new RetireSchedule((userId, waitMs) => this.#retireIdle(userId, waitMs));
   }
 
   openUser(userId: UserId): UserReader {
-    return new FileReader(new UserFolder(this.#dataDir, userId), userId);
+    return new FileReader(new UserFolder(this.#root, userId));
   }
 
-  async holdUser<Result>(userId: UserId, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    return await work({ commit: async (changes) => this.#commit(userId, changes) });
-  }
-
-  #commit(userId: UserId, changes: ChangeSet): void {
-    if (changes.length === 0) return;
-    const folder = new UserFolder(this.#dataDir, userId);
-    claimOwner(folder, userId);
-    for (const change of changes) applyChange(folder, change);
-  }
-}
-
-class FileReader implements UserReader {
-  readonly #folder: UserFolder;
-  /** Measured once: a reader serves one call, and meanwhile nobody else changes the user's scopes. */
-  readonly #bytesUsed = new Map<string, number>();
-
-  constructor(folder: UserFolder, userId: UserId) {
-    checkOwner(folder, userId);
-    this.#folder = folder;
-  }
-
-  read(scope: string, path: string): string | null {
-    const place = this.#folder.find(scope, path);
-    const bytes = place === null ? null : readRegularFile(place, path);
-    return bytes === null ? null : decode(bytes, path);
-  }
-
-  list(scope: string, prefix: string): ListedFile[] {
-    const place = this.#folder.findFolder(scope);
-    return place === null ? [] : listFiles(place, prefix);
-  }
-
-  sizeOf(scope: string, path: string): number | null {
-    const place = this.#folder.find(scope, path);
-    return place === null ? null : regularFileSize(place, path);
-  }
-
-  bytesUsed(scope: string): number {
-    let bytes = this.#bytesUsed.get(scope);
-    if (bytes === undefined) {
-      const place = this.#folder.findFolder(scope);
-      bytes = place === null ? 0 : bytesBelow(place);
-      this.#bytesUsed.set(scope, bytes);
+  async holdUser<Result>(
+    userId: UserId,
+    options: HoldOptions,
+    work: (held: HeldUser) => Promise<Result>,
+  ): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#hold(userId, options, work);
+      } catch (error) {
+        if (!(error instanceof StaleCall) || attempt === attemptsMax) throw error;
+      }
     }
-    return bytes;
   }
-}
 
-/** Bytes to text without loss: what is not UTF-8 is refused, and a byte order mark stays. */
-function decode(bytes: Buffer, shown: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new ToolError("ENTRY_UNREADABLE", `Cannot read "${shown}": it is not UTF-8 text`, { cause: error });
+  async close(): Promise<void> {
+    await this.#schedule.close();
   }
-}
 
-function applyChange(folder: UserFolder, change: Change): void {
-  if (change.kind === "write") replaceFile(folder, change.scope, change.path, change.content);
-  else moveToTrash(folder, change.scope, change.path, change.trashed);
-}
-
-function replaceFile(folder: UserFolder, scope: string, path: string, content: string): void {
-  const target = folder.make(scope, path);
-  regularFileSize(target, path);
-  writeWhole(folder, target, content, path);
-}
-
-function moveToTrash(folder: UserFolder, scope: string, path: string, trashed: string): void {
-  const source = folder.make(scope, path);
-  const target = folder.make(scope, trashed);
-  if (regularFileSize(source, path) === null) {
-    throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": it is gone`);
+  async #hold<Result>(
+    userId: UserId,
+    options: HoldOptions,
+    work: (held: HeldUser) => Promise<Result>,
+  ): Promise<Result> {
+    const request = { make: false, readOnlyWillDo: !options.writes, until: options.until };
+    let session = await this.#open(userId, request);
+    try {
+      return await work({
+        commit: async (changes, seen) => {
+          if (changes.length === 0) return;
+          session ??= await this.#openFirst(userId, options.until);
+          await session.commit(changes, seen);
+          this.#schedule.noteUse(userId);
+        },
+      });
+    } finally {
+      this.#release(userId, session);
+    }
   }
-  if (regularFileSize(target, trashed) !== null) {
-    throw new ToolError("STORAGE_FAILED", `Cannot trash "${path}": "${trashed}" has come into being meanwhile`);
+
+  /** A user's first commit makes the folder. Someone else may have been faster: then the call has to be made again. */
+  async #openFirst(userId: UserId, until: number): Promise<UserSession> {
+    const { own, made } = await new UserFolder(this.#root, userId).make();
+    for (const each of [own, ...made]) each[Symbol.dispose]();
+    const session = await this.#open(userId, { make: true, readOnlyWillDo: false, until });
+    if (session !== null && !session.isSetUp) return session;
+    session?.[Symbol.dispose]();
+    throw new StaleCall();
   }
-  try {
-    renameSync(source, target);
-  } catch (error) {
-    throw failureOfDisk(error, `trash "${path}"`);
+
+  async #open(userId: UserId, request: LockRequest): Promise<UserSession | null> {
+    const folder = new UserFolder(this.#root, userId);
+    checkOwner(folder);
+    const own = folder.openOwn();
+    const lock =
+      own &&
+      (await lockUser(own, request).catch((error: unknown) => {
+        own[Symbol.dispose]();
+        throw error;
+      }));
+    const user = lock && folder.open();
+    if (!own || !lock || !user || lock.isReadOnly) {
+      for (const each of [own, lock, user]) each?.[Symbol.dispose]();
+      return null;
+    }
+    const memo = this.#memoOf(userId);
+    const setup = { folder, memo, isFlushed: this.#options.durability === "full", boot: this.#boot };
+    const session = new UserSession(
+      { ...setup, note: (text) => this.#options.note(userId, text) },
+      { user, own, lock },
+    );
+    try {
+      session.checkPlace();
+      await session.recover();
+      return session;
+    } catch (error) {
+      session[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Releases the lock, after retiring the journal when it has become long; nobody waits for that. */
+  #release(userId: UserId, session: UserSession | null): void {
+    if (session === null) return;
+    const memo = this.#memoOf(userId);
+    if (!session.isRetireDue) {
+      session[Symbol.dispose]();
+      if (memo.touched.size === 0 && !memo.isBroken) this.#memos.delete(userId);
+      return;
+    }
+    this.#schedule.run(userId, async () => {
+      try {
+        await session.retire(false);
+      } finally {
+        session[Symbol.dispose]();
+      }
+    });
+  }
+
+  async #retireIdle(userId: UserId, waitMs: number): Promise<void> {
+    const until = performance.now() + waitMs;
+    using session = await this.#open(userId, { make: false, readOnlyWillDo: false, until });
+    await session?.retire(true);
+    if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
+  }
+
+  #memoOf(userId: UserId): UserMemo {
+    const memo = this.#memos.get(userId) ?? newMemo();
+    this.#memos.set(userId, memo);
+    return memo;
   }
 }

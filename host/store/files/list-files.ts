@@ -1,14 +1,11 @@
-import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-
 import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePath } from "../../../shared/path.ts";
 import { ToolError } from "../../tool-error.ts";
-import { failureOfDisk, isMissing } from "./disk-failure.ts";
+import type { Directory } from "./disk/directory.ts";
 
 /** The files that a listing with a prefix shows, sorted by path; `QUOTA_EXCEEDED` when they are too many. */
-export function listFiles(folder: string, prefix: string): ListedFile[] {
+export function listFiles(folder: Directory, prefix: string): ListedFile[] {
   const found: ListedFile[] = [];
   const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
   walkFiles(folder, "", isOnTheWay, (path, bytes) => {
@@ -22,7 +19,7 @@ export function listFiles(folder: string, prefix: string): ListedFile[] {
 }
 
 /** The bytes of all files below a folder. */
-export function bytesBelow(folder: string): number {
+export function bytesBelow(folder: Directory): number {
   let sum = 0;
   walkFiles(
     folder,
@@ -36,40 +33,23 @@ export function bytesBelow(folder: string): number {
 }
 
 /**
- * Visits the regular files below a folder whose path a guest could name. Links, devices and names outside the grammar
+ * Visits the plain files below a folder whose path a guest could name. Links, devices and names outside the grammar
  * are passed over: they are not a guest's to see.
  */
 function walkFiles(
-  folder: string,
+  folder: Directory,
   above: string,
   isEntered: (path: string) => boolean,
   visit: (path: string, bytes: number) => void,
 ): void {
-  for (const entry of entriesOf(folder)) {
-    const path = above + entry.name;
+  for (const { name, kind } of folder.entries()) {
+    const path = above + name;
     if (!isScopePath(path)) continue;
-    const place = join(folder, entry.name);
-    if (entry.isDirectory() && isEntered(path)) walkFiles(place, `${path}/`, isEntered, visit);
-    const bytes = entry.isFile() ? bytesOf(place) : null;
+    if (kind === "folder" && isEntered(path)) {
+      using below = folder.openFolder(name);
+      if (below) walkFiles(below, `${path}/`, isEntered, visit);
+    }
+    const bytes = kind === "file" ? folder.bytesOf(name) : null;
     if (bytes !== null) visit(path, bytes);
-  }
-}
-
-/** `null` when the file has gone meanwhile. */
-function bytesOf(place: string): number | null {
-  try {
-    return lstatSync(place).size;
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw failureOfDisk(error, "list files");
-  }
-}
-
-function entriesOf(folder: string): { name: string; isDirectory(): boolean; isFile(): boolean }[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw failureOfDisk(error, "list files");
   }
 }

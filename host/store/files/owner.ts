@@ -5,23 +5,37 @@
  * in one folder. The record keeps the second one out.
  */
 import { ToolError } from "../../tool-error.ts";
-import type { UserId } from "../../user-id.ts";
-import type { UserFolder } from "./confine.ts";
-import { readRegularFile } from "./regular-file.ts";
-import { writeWhole } from "./write-whole.ts";
+import type { Directory } from "./disk/directory.ts";
+import type { UserFolder } from "./user-folder.ts";
 
-/** Refuses a folder that records another owner. One without a record was made by hand, and anyone's id may claim it. */
-export function checkOwner(folder: UserFolder, userId: UserId): boolean {
-  const place = folder.findOwn("owner");
-  const record = place === null ? null : readRegularFile(place, "owner");
-  if (record === null) return false;
-  if (record.toString("utf8") !== userId) {
-    throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: it belongs to another user id");
+const ownerFile = "owner";
+
+/** Refuses a folder that records another owner; tells whether it records this one. */
+export function checkOwner(folder: UserFolder): boolean {
+  using own = folder.openOwn();
+  const record = own?.read(ownerFile, ownerFile) ?? null;
+  if (record === null) {
+    // A folder without a record was made by hand, and is the user's when its name is, letter by letter.
+    if (!folder.isExact()) throw belongsToAnother();
+    return false;
   }
+  if (record.toString("utf8") !== folder.userId) throw belongsToAnother();
   return true;
 }
 
-/** As `checkOwner`, and records the owner when nobody has. */
-export function claimOwner(folder: UserFolder, userId: UserId): void {
-  if (!checkOwner(folder, userId)) writeWhole(folder, folder.makeOwn("owner"), userId, "owner");
+/** As `checkOwner`, and records the owner when nobody has. Durable once `own` is flushed. */
+export async function claimOwner(folder: UserFolder, own: Directory): Promise<void> {
+  if (checkOwner(folder)) return;
+  const staged = "staged-owner";
+  if (own.sizeOf(staged, ownerFile) !== null) own.remove(staged);
+  own.create(staged, Buffer.from(folder.userId), ownerFile);
+  {
+    using file = own.openFile(staged, ownerFile, "write");
+    await file?.flush();
+  }
+  own.rename(staged, own, ownerFile);
+}
+
+function belongsToAnother(): ToolError {
+  return new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: it belongs to another user id");
 }

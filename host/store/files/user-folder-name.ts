@@ -3,25 +3,33 @@ import { createHash } from "node:crypto";
 import { storeLimits } from "../../../shared/limits.ts";
 import type { UserId } from "../../user-id.ts";
 
+/** Names of devices on Windows, with any ending. No folder of such a name can be made there. */
+const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
 /**
  * The folder of a user: distinct ids never share one.
  *
- * Characters outside `[A-Za-z0-9._@-]` are percent-encoded byte by byte, as is a dot at either end. An id whose
- * encoding would be longer than a file system's name goes on with `%~` and its SHA-256 instead; `%~` begins no
- * percent-encoding, so such a name is no other id's.
+ * Characters outside `[A-Za-z0-9._@-]` are percent-encoded byte by byte, as is a dot at either end and the first
+ * character of a device's name. An id whose encoding would be longer than a file system's name goes on with `%~` and its
+ * SHA-256 instead; `%~` begins no percent-encoding, so such a name is no other id's.
  */
 export function userFolderName(userId: UserId): string {
-  const encoded = Array.from(userId, (character, at) => encode(character, at === 0 || isLast(userId, at))).join("");
+  const characters = Array.from(userId);
+  const isDevice = deviceName.test(userId);
+  const encoded = characters
+    .map((character, at) => {
+      const isEnd = at === 0 || at === characters.length - 1;
+      return (isEnd && character === ".") || (isDevice && at === 0) ? percent(character) : encode(character);
+    })
+    .join("");
   if (encoded.length <= storeLimits.folderNameBytesMax) return encoded;
   const digest = createHash("sha256").update(userId).digest("hex");
   const mark = `%~${digest}`;
   return encoded.slice(0, storeLimits.folderNameBytesMax - mark.length) + mark;
 }
 
-const isLast = (text: string, at: number): boolean => at === Array.from(text).length - 1;
+const encode = (character: string): string => (/^[A-Za-z0-9._@-]$/.test(character) ? character : percent(character));
 
-function encode(character: string, isAtEnd: boolean): string {
-  const isPlain = /^[A-Za-z0-9._@-]$/.test(character);
-  if (isPlain && !(character === "." && isAtEnd)) return character;
+function percent(character: string): string {
   return Array.from(Buffer.from(character), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }

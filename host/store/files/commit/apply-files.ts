@@ -1,0 +1,93 @@
+import type { Directory } from "../disk/directory.ts";
+/** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
+import { systemCode } from "../disk/disk-failure.ts";
+import type { PlannedFile } from "./plan-changes.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
+
+const stagedName = (at: number): string => `staged-${at}`;
+const stagedPattern = /^staged-/;
+
+/** A file that is written in full under the host's own folder, and where it will go. */
+interface StagedFile {
+  readonly name: string;
+  readonly file: PlannedFile;
+}
+
+/** A plan whose every part has found its room on the disk. */
+export interface StagedPlan {
+  readonly own: Directory;
+  readonly folders: ScopeFolders;
+  readonly files: readonly PlannedFile[];
+  readonly staged: readonly StagedFile[];
+}
+
+/** Writes new contents in full and makes the folders they go to. A full disk shows itself here. */
+export function stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): StagedPlan {
+  const staged: StagedFile[] = [];
+  try {
+    for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
+      folders.make(file.scope, file.path);
+      if (file.from !== null || file.after === null) continue;
+      const name = stagedName(staged.length);
+      createAnew(own, name, file.after, file.path);
+      staged.push({ name, file });
+    }
+  } catch (error) {
+    removeStaged(own);
+    throw error;
+  }
+  return { own, folders, files, staged };
+}
+
+/** Moves to the trash first, then new contents, then what is to go. */
+export function applyStaged({ own, folders, files, staged }: StagedPlan): void {
+  for (const { scope, path, from } of files) {
+    if (from === null) continue;
+    const source = folders.make(scope, from);
+    const target = folders.make(scope, path);
+    source.folder.rename(source.name, target.folder, target.name);
+  }
+  for (const { name, file } of staged) {
+    const target = folders.make(file.scope, file.path);
+    own.rename(name, target.folder, target.name);
+  }
+  const moved = new Set(files.map(({ scope, from }) => `${scope}:${from}`));
+  for (const { scope, path, after, isSame } of files) {
+    if (after === null && !isSame && !moved.has(`${scope}:${path}`)) removeFile(folders, scope, path);
+  }
+}
+
+/** Brings one file to a content without a plan: for recovery. */
+export function putContent(
+  own: Directory,
+  folders: ScopeFolders,
+  file: { readonly scope: string; readonly path: string; readonly after: Buffer | null },
+): void {
+  if (file.after === null) return removeFile(folders, file.scope, file.path);
+  const target = folders.make(file.scope, file.path);
+  createAnew(own, stagedName(0), file.after, file.path);
+  own.rename(stagedName(0), target.folder, target.name);
+}
+
+/** Removes what a killed process has left of its staging. */
+export function removeStaged(own: Directory): number {
+  const left = own.entries().filter(({ name, kind }) => stagedPattern.test(name) && kind !== "folder");
+  for (const { name } of left) own.remove(name);
+  return left.length;
+}
+
+/** Whatever lies there under this name is the host's own, and left over. */
+function createAnew(own: Directory, name: string, content: Buffer, shown: string): void {
+  try {
+    own.create(name, content, shown);
+  } catch (error) {
+    if (systemCode((error as Error).cause) !== "EEXIST") throw error;
+    own.remove(name);
+    own.create(name, content, shown);
+  }
+}
+
+function removeFile(folders: ScopeFolders, scope: string, path: string): void {
+  const place = folders.find(scope, path);
+  if (place && place.folder.sizeOf(place.name, path) !== null) place.folder.remove(place.name);
+}

@@ -1,0 +1,183 @@
+/** A user's journal: records are appended and flushed before any file is touched, and are dropped when all files are. */
+import { ToolError } from "../../../tool-error.ts";
+import type { Directory, DiskFile } from "../disk/directory.ts";
+import { blankJournal, findAsKnown, findRecords } from "./find-records.ts";
+import type { FoundRecords, JournalTail, StoredRecord } from "./find-records.ts";
+import {
+  checkpointPlaces,
+  distrustMark,
+  distrustPlace,
+  encodeCheckpoint,
+  encodeRecord,
+  headBytes,
+  newSalt,
+  recordsStart,
+  statePlace,
+} from "./journal-format.ts";
+import type { Checkpoint } from "./journal-format.ts";
+import { journalLimits } from "./journal-limits.ts";
+import { encodeFiles } from "./journal-record.ts";
+import type { JournalRecord } from "./journal-record.ts";
+
+const journalFile = "journal";
+
+/** A flush has failed. The record never happened, and the journal's file has to be replaced. */
+export class JournalUnflushable extends Error {}
+
+export class Journal implements Disposable {
+  readonly #file: DiskFile;
+  /** The records since the last checkpoint; empty when the journal was found as remembered. */
+  readonly records: readonly StoredRecord[];
+  readonly isDistrusted: boolean;
+  readonly isAsKnown: boolean;
+  #checkpoint: Checkpoint;
+  #slot: number;
+  #next: number;
+  #end: number;
+  /** The start of the record that was appended last. */
+  #last = 0;
+
+  private constructor(file: DiskFile, found: FoundRecords) {
+    this.#file = file;
+    this.records = found.records;
+    this.isDistrusted = found.isDistrusted;
+    this.isAsKnown = found.isAsKnown;
+    this.#checkpoint = found.checkpoint;
+    this.#slot = found.slot;
+    this.#next = found.next;
+    this.#end = found.end;
+    this.#last = found.last;
+  }
+
+  /** Opens the journal; `null` when there is none. Throws `JournalDamaged` for what is none of ours. */
+  static open(own: Directory, known?: JournalTail): Journal | null {
+    const file = own.openFile(journalFile, journalFile, "write");
+    if (file === null) return null;
+    try {
+      return new Journal(file, (known && findAsKnown(file, known)) ?? findRecords(file));
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** A journal without a checkpoint. The first record brings one along. */
+  static make(own: Directory): Journal {
+    const file = own.openFile(journalFile, journalFile, "make");
+    if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the journal: it has gone meanwhile");
+    return new Journal(file, blankJournal);
+  }
+
+  /** Puts a journal aside that cannot be used, under a name that says so. */
+  static putAside(own: Directory): string {
+    const taken = new Set(own.entries().map(({ name }) => name));
+    let count = 1;
+    while (taken.has(`journal-damaged-${count}`)) count++;
+    own.rename(journalFile, own, `journal-damaged-${count}`);
+    return `journal-damaged-${count}`;
+  }
+
+  /** Whether its first record was ever flushed, and with it the folders that lead to it. */
+  get isSetUp(): boolean {
+    return this.#checkpoint.salt !== "";
+  }
+
+  get tail(): JournalTail {
+    return {
+      identity: this.#file.identity,
+      checkpoint: this.#checkpoint,
+      slot: this.#slot,
+      next: this.#next,
+      end: this.#end,
+      last: this.#last,
+    };
+  }
+
+  get bytes(): number {
+    return this.#end;
+  }
+
+  /** No record is left. */
+  get isEmpty(): boolean {
+    return this.#end === recordsStart;
+  }
+
+  /** Writes a record and makes it durable: the point from which a change set holds. On failure it never happened. */
+  async append(record: JournalRecord, isFlushed: boolean): Promise<void> {
+    if (!this.isSetUp) this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
+    const bytes = encodeRecord(this.#checkpoint.salt, this.#next, encodeFiles(record));
+    const at = this.#end;
+    try {
+      this.#reserve(at + bytes.length);
+      this.#file.write(at, bytes);
+    } catch (error) {
+      this.#void(at);
+      throw error;
+    }
+    if (isFlushed) await this.#flushRecord(at);
+    this.#last = at;
+    this.#end += bytes.length;
+    this.#next++;
+  }
+
+  /** Notes that the last record is applied. Not flushed: after a crash it is not asked for. */
+  markApplied(): void {
+    if (this.#last > 0) this.#file.write(this.#last + statePlace, Buffer.from("+"));
+  }
+
+  /** Notes that a flush has failed: what the system shows of the files may not be on the disk. */
+  markDistrusted(): void {
+    this.#file.write(distrustPlace, Uint8Array.of(distrustMark));
+  }
+
+  /** Drops all records, after every file of theirs has become durable. */
+  async checkpoint(): Promise<void> {
+    this.#file.write(distrustPlace, Uint8Array.of(0));
+    this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
+    await this.#file.flush();
+    this.#end = recordsStart;
+    this.#last = 0;
+  }
+
+  /** Gives back the space of dropped records. */
+  shrink(): void {
+    if (this.isEmpty) this.#file.truncate(recordsStart);
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+  }
+
+  #writeCheckpoint(checkpoint: Checkpoint): void {
+    this.#slot = 1 - this.#slot;
+    this.#file.write(checkpointPlaces[this.#slot] ?? 0, encodeCheckpoint(checkpoint));
+    this.#checkpoint = checkpoint;
+  }
+
+  /** Grows in steps, so that a flush seldom has a new size to write down as well. */
+  #reserve(end: number): void {
+    const size = this.#file.size();
+    if (end <= size) return;
+    const target = Math.ceil(end / journalLimits.stepBytes) * journalLimits.stepBytes;
+    this.#file.write(size, Buffer.alloc(target - size));
+  }
+
+  /** After a failed flush the system may hold the pages for written: the file is not to be flushed again. */
+  async #flushRecord(at: number): Promise<void> {
+    try {
+      await this.#file.flush();
+    } catch (error) {
+      this.#void(at);
+      throw new JournalUnflushable("The journal could not be flushed", { cause: error });
+    }
+  }
+
+  /** Nobody may find a record whose call has failed. */
+  #void(at: number): void {
+    try {
+      if (this.#file.size() > at) this.#file.write(at, Buffer.alloc(Math.min(headBytes, this.#file.size() - at)));
+    } catch {
+      // The failure that led here is the one to report. The record, if any of it is there, was never acknowledged.
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/** From a change set, which is a sequence of steps, to what each file will be: the content of a journal's record. */
+import type { ChangeSet } from "../../../change-set.ts";
+import { ToolError } from "../../../tool-error.ts";
+import { digestOf } from "./journal-record.ts";
+import type { JournalFile } from "./journal-record.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
+
+export interface PlannedFile extends JournalFile {
+  /** Where on disk this very content lies now, when the file is to be moved rather than written. */
+  readonly from: string | null;
+  /** Nothing is to be done: the content is there already. */
+  readonly isSame: boolean;
+}
+
+interface FileState {
+  readonly content: Buffer | null;
+  readonly origin: string | null;
+}
+
+/** Reads each touched file once and plays the steps through. */
+export function planChanges(folders: ScopeFolders, changes: ChangeSet): PlannedFile[] {
+  const files = new Map<string, { scope: string; path: string; before: Buffer | null; now: FileState }>();
+  const at = (scope: string, path: string): { before: Buffer | null; now: FileState } => {
+    const key = `${scope}:${path}`;
+    let file = files.get(key);
+    if (!file) {
+      const before = folders.read(scope, path);
+      file = { scope, path, before, now: { content: before, origin: path } };
+      files.set(key, file);
+    }
+    return file;
+  };
+  for (const change of changes) {
+    const file = at(change.scope, change.path);
+    if (change.kind === "write") {
+      file.now = { content: Buffer.from(change.content), origin: null };
+      continue;
+    }
+    if (file.now.content === null) throw gone(change.path);
+    if (change.kind === "trash") moveInto(at(change.scope, change.trashed), file.now, change.trashed);
+    file.now = { content: null, origin: null };
+  }
+  return Array.from(files.values(), ({ scope, path, before, now }) => {
+    if (before === null && now.content !== null) folders.refuseTwin(scope, path);
+    const isSame = before === null ? now.content === null : now.content !== null && before.equals(now.content);
+    const from = now.content !== null && now.origin !== path ? now.origin : null;
+    return { scope, path, before: digestOf(before), after: now.content, from, isSame };
+  });
+}
+
+function moveInto(target: { now: FileState }, moved: FileState, trashed: string): void {
+  if (target.now.content !== null) {
+    throw new ToolError("STORAGE_FAILED", `Cannot use "${trashed}": it has come into being meanwhile`);
+  }
+  target.now = moved;
+}
+
+function gone(path: string): ToolError {
+  return new ToolError("STORAGE_FAILED", `Cannot move "${path}": it is gone`);
+}

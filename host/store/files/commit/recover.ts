@@ -1,0 +1,123 @@
+import { isScopePath } from "../../../../shared/path.ts";
+/**
+ * What is to be done with the records that a killed process or a crash has left. Always under the user's lock, may be
+ * killed at any point, and never destroys what a person has written.
+ */
+import { freeTrashPath } from "../../../trash-path.ts";
+import type { Directory } from "../disk/directory.ts";
+import { putContent, removeStaged } from "./apply-files.ts";
+import type { StoredRecord } from "./find-records.ts";
+import { digestOf } from "./journal-record.ts";
+import type { JournalFile } from "./journal-record.ts";
+import type { Journal } from "./journal.ts";
+import { flushFiles, retireJournal } from "./retire.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
+
+export interface Recovery {
+  readonly own: Directory;
+  readonly folders: ScopeFolders;
+  readonly journal: Journal;
+  /** The present start of the machine. */
+  readonly boot: string | null;
+  readonly epochMs: number;
+  /** Tells the operator what was found and done. */
+  readonly note: (text: string) => void;
+}
+
+/** Whether any record is left to be looked at. */
+export function needsRecovery({ journal, boot }: Pick<Recovery, "journal" | "boot">): boolean {
+  const last = journal.records.at(-1);
+  return journal.isDistrusted || (last !== undefined && (isOfOtherBoot(journal.records, boot) || !last.isApplied));
+}
+
+export async function recover(recovery: Recovery): Promise<void> {
+  const { own, journal, boot } = recovery;
+  const last = journal.records.at(-1);
+  if (journal.isDistrusted || isOfOtherBoot(journal.records, boot)) await rebuild(recovery);
+  else if (last && !last.isApplied) finish(recovery, last);
+  removeStaged(own);
+}
+
+/** A journal that knows no start of the machine may be from before a crash. */
+function isOfOtherBoot(records: readonly StoredRecord[], boot: string | null): boolean {
+  return records.some((record) => record.boot === null || record.boot !== boot);
+}
+
+/**
+ * The machine has not stopped since, so nothing is torn and all records but the last were applied in full. What is
+ * neither as before nor as after the last one is a person's.
+ */
+function finish({ own, folders, journal, note }: Recovery, record: StoredRecord): void {
+  const pending = record.files.filter((file) => {
+    const present = digestOf(folders.read(file.scope, file.path));
+    if (present === digestOf(file.after)) return false;
+    if (present === file.before) return true;
+    note(`recovery kept ${file.path} as someone has edited it`);
+    return false;
+  });
+  // Nothing is taken away before what takes its place is there.
+  for (const file of pending.filter(({ after }) => after !== null)) putContent(own, folders, file);
+  for (const file of pending.filter(({ after }) => after === null)) putContent(own, folders, file);
+  journal.markApplied();
+  note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
+}
+
+/**
+ * The machine has stopped, and any file may be old, new or torn. Each becomes what the last record says of it; what is
+ * none of the versions the records know may be a person's, and goes to the trash first.
+ */
+async function rebuild(recovery: Recovery): Promise<void> {
+  const { own, folders, journal, note } = recovery;
+  const files = foldRecords(journal.records);
+  let restored = 0;
+  const inOrder = [...files.filter(({ after }) => after !== null), ...files.filter(({ after }) => after === null)];
+  for (const file of inOrder) {
+    const present = folders.read(file.scope, file.path);
+    const isDone = digestOf(present) === digestOf(file.after);
+    // After a failed flush, what the system shows may not be on the disk: it is written anew.
+    if (isDone && !(journal.isDistrusted && file.after)) continue;
+    if (present && !isDone && !holdsNothing(present) && !file.known.has(digestOf(present) ?? "")) {
+      const saved = await saveAside(recovery, file, present);
+      note(`recovery moved ${file.path} to ${saved}: it is no version that was written here`);
+    }
+    putContent(own, folders, file);
+    restored++;
+  }
+  await retireJournal(recovery, files);
+  note(`recovery looked at ${files.length} files after a crash and restored ${restored}`);
+}
+
+interface FoldedFile extends JournalFile {
+  /** Digests of every version that the records know. */
+  readonly known: Set<string>;
+}
+
+/** What becomes of each file when all records are applied, one after the other. */
+function foldRecords(records: readonly StoredRecord[]): FoldedFile[] {
+  const folded = new Map<string, FoldedFile>();
+  for (const file of records.flatMap(({ files }) => files)) {
+    const key = `${file.scope}:${file.path}`;
+    const known = folded.get(key)?.known ?? new Set<string>();
+    for (const each of [file.before, digestOf(file.after)]) if (each !== null) known.add(each);
+    folded.set(key, { ...file, known });
+  }
+  return [...folded.values()];
+}
+
+/** What a crash leaves of a file whose content was never written. */
+function holdsNothing(content: Buffer): boolean {
+  return content.every((byte) => byte === 0);
+}
+
+/** Copied and flushed before anything takes its place: a move might be lost while what follows it is not. */
+async function saveAside(recovery: Recovery, file: JournalFile, content: Buffer): Promise<string> {
+  const { own, folders, epochMs } = recovery;
+  const { scope, path } = file;
+  const base = path.startsWith("trash/") ? path.slice("trash/".length) : path;
+  const isTaken = (each: string): boolean => folders.read(scope, each) !== null;
+  const wanted = freeTrashPath(base, epochMs, isTaken);
+  const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
+  putContent(own, folders, { scope, path: saved, after: content });
+  await flushFiles(folders, [{ scope, path: saved }]);
+  return saved;
+}

@@ -1,0 +1,48 @@
+/** Makes every file durable that the journal vouches for, then drops its records. */
+import { ToolError } from "../../../tool-error.ts";
+import type { Journal } from "./journal.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
+
+export interface TouchedFile {
+  readonly scope: string;
+  readonly path: string;
+}
+
+/**
+ * On a failed flush the records stay, and a mark in the journal says that the files are not to be trusted: whoever opens
+ * it next writes them anew, because a file whose flush has failed once must not be believed a second time.
+ */
+export async function retireJournal(
+  { folders, journal }: { readonly folders: ScopeFolders; readonly journal: Journal },
+  files: readonly TouchedFile[],
+): Promise<void> {
+  try {
+    await flushFiles(folders, files);
+  } catch (error) {
+    journal.markDistrusted();
+    throw error;
+  }
+  await journal.checkpoint();
+}
+
+/** Flushes files, then the folders that lead to them. */
+export async function flushFiles(folders: ScopeFolders, files: readonly TouchedFile[]): Promise<void> {
+  await Promise.all(files.map((file) => flushFile(folders, file)));
+  await folders.flush();
+}
+
+async function flushFile(folders: ScopeFolders, { scope, path }: TouchedFile): Promise<void> {
+  const place = folders.find(scope, path);
+  using file = place && openToFlush(place, path);
+  await file?.flush();
+}
+
+/** What a person has put in a file's place is none of ours to flush. */
+function openToFlush({ folder, name }: NonNullable<ReturnType<ScopeFolders["find"]>>, path: string) {
+  try {
+    return folder.openFile(name, path, "write");
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { ToolError } from "../../../tool-error.ts";
+import type { Directory } from "../disk/directory.ts";
+import { exactName, foldsCase, twinOf } from "../folded-case.ts";
+import { segmentsOf, walk } from "../user-folder.ts";
+
+/** The folders below one open user's folder that a commit works in, each opened once. */
+export class ScopeFolders implements Disposable {
+  readonly #user: Directory;
+  readonly #open = new Map<string, Directory>();
+  readonly #folds = new Map<string, boolean>();
+
+  constructor(user: Directory) {
+    this.#user = user;
+  }
+
+  /** Where a file lies or may lie; `null` when one of its folders does not exist. The folder stays this object's. */
+  find(scope: string, path: string): { folder: Directory; name: string } | null {
+    return this.#walk(scope, path, (folder, name) => folder.openFolder(name));
+  }
+
+  /** As `find`, after making the folders. */
+  make(scope: string, path: string): { folder: Directory; name: string } {
+    const place = this.#walk(scope, path, (folder, name) => folder.makeFolder(name));
+    if (place === null) throw new ToolError("STORAGE_FAILED", `Cannot use "${path}": its folder has gone meanwhile`);
+    return place;
+  }
+
+  read(scope: string, path: string): Buffer | null {
+    const place = this.find(scope, path);
+    if (place === null) return null;
+    if (this.#isFolding(scope) && !exactName(place.folder, place.name)) return null;
+    return place.folder.read(place.name, path);
+  }
+
+  /** Makes durable which names these folders hold, from the user's folder down. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#open.values(), this.#user].map((folder) => folder.flush()));
+  }
+
+  /** Where a disk folds case, a file must not take the place of one that only case tells apart from it. */
+  refuseTwin(scope: string, path: string): void {
+    const place = this.#isFolding(scope) ? this.find(scope, path) : null;
+    const twin = place && twinOf(place.folder, place.name);
+    if (twin) throw twinError(path, twin);
+  }
+
+  /** Whether a fresh look at a user's folder finds these very folders. */
+  areStillIn(user: Directory): boolean {
+    return Array.from(this.#open).every(([way, { identity }]) => {
+      using found = walk(user, way.split("/").slice(0, -1));
+      return found?.identity === identity;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    for (const folder of this.#open.values()) folder[Symbol.dispose]();
+    this.#open.clear();
+  }
+
+  #walk(
+    scope: string,
+    path: string,
+    step: (folder: Directory, name: string) => Directory | null,
+  ): { folder: Directory; name: string } | null {
+    const segments = segmentsOf(scope, path);
+    const name = segments.pop() ?? "";
+    let [folder, way] = [this.#user, ""];
+    for (const segment of segments) {
+      way = `${way}${segment}/`;
+      const next = this.#open.get(way) ?? step(folder, segment);
+      if (next === null) return null;
+      this.#open.set(way, next);
+      if (this.#isFolding(scope) && !exactName(folder, segment)) throw twinError(path, segment);
+      folder = next;
+    }
+    return { folder, name };
+  }
+
+  #isFolding(scope: string): boolean {
+    const known = this.#folds.get(scope);
+    if (known !== undefined) return known;
+    const folds = foldsCase(this.#user, scope);
+    if (this.#open.has(`${scope}/`)) this.#folds.set(scope, folds);
+    return folds;
+  }
+}
+
+function twinError(path: string, twin: string): ToolError {
+  return new ToolError(
+    "NAME_CONFLICT",
+    `Cannot write "${path}": "${twin}" is there, and this disk does not tell them apart`,
+  );
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * What tells one start of the machine from the next, or `null` where the system does not say. Without it every journal
+ * that another process left counts as one from before a crash, which is safe and costs more.
+ */
+export function readBootId(): string | null {
+  try {
+    const id = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return /^[0-9a-f-]{36}$/.test(id) ? id : null;
+  } catch {
+    return null;
+  }
+}

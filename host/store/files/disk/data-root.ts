@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+import type { Directory } from "./directory.ts";
+import { failureOfDisk, isMissing } from "./disk-failure.ts";
+import { PinnedDirectory } from "./pinned-directory.ts";
+import { checkDescriptors, openRootPlace, placeKindHere } from "./place.ts";
+import type { PlaceKind } from "./place.ts";
+
+/** The data folder. It is opened anew for each operation, so that a folder that was moved away is not written to. */
+export interface DataRoot {
+  /** `null` when there is none yet. */
+  open(): Directory | null;
+  /** Makes it when there is none, and makes that durable. */
+  make(): Promise<Directory>;
+}
+
+export class DiskRoot implements DataRoot {
+  readonly #path: string;
+  readonly #kind: PlaceKind;
+
+  constructor(path: string, kind: PlaceKind = placeKindHere) {
+    if (kind === "descriptor") checkDescriptors();
+    this.#path = path;
+    this.#kind = kind;
+  }
+
+  open(): Directory | null {
+    try {
+      return this.#openAt(this.#path);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, "open the data folder");
+    }
+  }
+
+  async make(): Promise<Directory> {
+    const found = this.open();
+    if (found) return found;
+    try {
+      await this.#makeFolders(this.#path);
+      return this.#openAt(this.#path);
+    } catch (error) {
+      throw failureOfDisk(error, "make the data folder");
+    }
+  }
+
+  /** Step by step: below some mount points Node's own recursion never ends. */
+  async #makeFolders(path: string): Promise<void> {
+    if (existsSync(path)) return;
+    const above = dirname(path);
+    await this.#makeFolders(above);
+    mkdirSync(path, { mode: 0o700 });
+    using folder = this.#openAt(above);
+    await folder.flush();
+  }
+
+  #openAt(path: string): Directory {
+    return new PinnedDirectory(openRootPlace(path, this.#kind));
+  }
+}

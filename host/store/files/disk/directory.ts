@@ -1,0 +1,64 @@
+/**
+ * What the store needs of a disk: folders that are held open, and one name at a time below them.
+ *
+ * There are no paths here. A name is one component, so nothing can climb, and a folder that is held open stays the same
+ * folder whatever becomes of its path. Everything waits for the disk and returns, except flushes.
+ */
+
+/** A folder that is held open. Dispose of it when the work is done; afterwards every use throws. */
+export interface Directory extends Disposable {
+  /** Tells folders apart: the same text means the same folder. */
+  readonly identity: string;
+
+  /** A folder in this one, or `null` when there is none. Anything else of that name is `STORAGE_UNSAFE`. */
+  openFolder(name: string): Directory | null;
+
+  /** As `openFolder`, after making it when there is none. */
+  makeFolder(name: string): Directory;
+
+  /** What is in this folder, in no order. */
+  entries(): DirectoryEntry[];
+
+  /** The bytes of a file, or `null` when there is none. Anything but a plain file is `STORAGE_UNSAFE`. */
+  sizeOf(name: string, shown: string): number | null;
+
+  /** The bytes that something takes, whatever it is; `null` when it has gone. */
+  bytesOf(name: string): number | null;
+
+  /** A file's content, or `null` when there is none. `shown` is how messages name it. */
+  read(name: string, shown: string): Buffer | null;
+
+  /** Writes a file that must not exist yet. */
+  create(name: string, content: Uint8Array, shown: string): void;
+
+  /** Opens a file for more than one use; `null` when there is none and none is to be made. */
+  openFile(name: string, shown: string, mode: "read" | "write" | "make"): DiskFile | null;
+
+  /** Moves a file, over another one of the new name if there is one. */
+  rename(name: string, to: Directory, newName: string): void;
+
+  /** Removes a file or a link, never what a link points to. */
+  remove(name: string): void;
+
+  /** Makes durable which names this folder holds. */
+  flush(): Promise<void>;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "other";
+}
+
+/** A plain file that is held open. */
+export interface DiskFile extends Disposable {
+  readonly identity: string;
+  /** For locks only. */
+  readonly descriptor: number;
+  size(): number;
+  /** Up to `length` bytes from `at`; fewer at the end of the file. */
+  read(at: number, length: number): Buffer;
+  write(at: number, bytes: Uint8Array): void;
+  truncate(bytes: number): void;
+  /** Makes the content durable, and what is needed to find it. */
+  flush(): Promise<void>;
+}

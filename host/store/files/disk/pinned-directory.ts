@@ -1,0 +1,163 @@
+/**
+ * Folders that are held open, on a real disk. Sole place where a name of a user's folder meets the file system.
+ *
+ * On Linux every access goes through `/proc/self/fd/<descriptor>/<name>`, which is what `openat` is elsewhere: the kernel
+ * starts at the open folder, and a link in the name's own place is refused by the flags. On other systems Node has
+ * nothing of the kind: the folder's path is looked at again before each access and must still lead to the same folder
+ * (`place.ts`), which a local attacker can race.
+ */
+import {
+  closeSync,
+  constants,
+  fsync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { promisify } from "node:util";
+
+import { storeLimits } from "../../../../shared/limits.ts";
+import { ToolError } from "../../../tool-error.ts";
+import { checkComponent } from "./component.ts";
+import type { Directory, DirectoryEntry, DiskFile } from "./directory.ts";
+import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { PinnedFile } from "./pinned-file.ts";
+import { identityOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import { checkPlainFile } from "./plain-file.ts";
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Opening never follows a link and never waits, not even for the other end of a pipe. */
+const safely = O_NOFOLLOW | O_NONBLOCK;
+const openFlags = { read: O_RDONLY | safely, write: O_RDWR | safely, make: O_RDWR | O_CREAT | safely };
+
+const flushNames = promisify(fsync);
+
+export class PinnedDirectory implements Directory {
+  readonly #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  get identity(): string {
+    return this.#place.identity;
+  }
+
+  openFolder(name: string): Directory | null {
+    try {
+      return new PinnedDirectory(this.#place.openChild(checkComponent(name)));
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, "open the user's folder");
+    }
+  }
+
+  makeFolder(name: string): Directory {
+    try {
+      mkdirSync(this.#place.child(checkComponent(name)), { mode: 0o700 });
+    } catch (error) {
+      if (systemCode(error) !== "EEXIST") throw failureOfDisk(error, "make the user's folder");
+    }
+    const made = this.openFolder(name);
+    if (made === null) throw new ToolError("STORAGE_FAILED", "Cannot make the user's folder: it has gone meanwhile");
+    return made;
+  }
+
+  entries(): DirectoryEntry[] {
+    return this.#try("list files", () =>
+      readdirSync(this.#place.itself(), { withFileTypes: true }).map((entry) => ({
+        name: entry.name,
+        kind: entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other",
+      })),
+    );
+  }
+
+  sizeOf(name: string, shown: string): number | null {
+    try {
+      const facts = lstatSync(this.#place.child(checkComponent(name)), { bigint: true });
+      checkPlainFile(facts, shown);
+      return Number(facts.size);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, `use "${shown}"`);
+    }
+  }
+
+  bytesOf(name: string): number | null {
+    // A name from a listing may be anything that the file system allows, so it is checked here as well.
+    const facts = this.#try("list files", () =>
+      lstatSync(this.#place.child(checkComponent(name)), { throwIfNoEntry: false }),
+    );
+    return facts?.size ?? null;
+  }
+
+  read(name: string, shown: string): Buffer | null {
+    using file = this.#open(name, shown, openFlags.read, storeLimits.fileBytesMax);
+    if (file === null) return null;
+    return this.#try(`read "${shown}"`, () => readFileSync(file.descriptor));
+  }
+
+  create(name: string, content: Uint8Array, shown: string): void {
+    using file = this.#open(name, shown, O_WRONLY | O_CREAT | O_EXCL | safely, storeLimits.fileBytesMax);
+    this.#try(`write "${shown}"`, () => file && writeFileSync(file.descriptor, content));
+  }
+
+  openFile(name: string, shown: string, mode: "read" | "write" | "make"): DiskFile | null {
+    return this.#open(name, shown, openFlags[mode], Number.MAX_SAFE_INTEGER);
+  }
+
+  rename(name: string, to: PinnedDirectory, newName: string): void {
+    this.#try("move a file", () =>
+      renameSync(this.#place.child(checkComponent(name)), to.#place.child(checkComponent(newName))),
+    );
+  }
+
+  remove(name: string): void {
+    this.#try("remove a file", () => unlinkSync(this.#place.child(checkComponent(name))));
+  }
+
+  async flush(): Promise<void> {
+    // Windows has no such thing: names are in its journal.
+    if (process.platform === "win32") return;
+    try {
+      await flushNames(this.#place.descriptor);
+    } catch (error) {
+      throw failureOfDisk(error, "flush the user's folder");
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#place[Symbol.dispose]();
+  }
+
+  #open(name: string, shown: string, flags: number, bytesMax: number): PinnedFile | null {
+    let descriptor: number | undefined;
+    try {
+      const path = this.#place.child(checkComponent(name));
+      descriptor = openSync(path, flags, 0o600);
+      const facts = fstatSync(descriptor, { bigint: true });
+      checkPlainFile(facts, shown, bytesMax);
+      this.#place.checkOpened(path, facts);
+      return new PinnedFile(descriptor, identityOf(facts), shown);
+    } catch (error) {
+      if (descriptor !== undefined) closeSync(descriptor);
+      if (isMissing(error) && !(flags & O_CREAT)) return null;
+      throw failureOfDisk(error, `open "${shown}"`);
+    }
+  }
+
+  #try<Result>(action: string, work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw failureOfDisk(error, action);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { closeSync, fdatasync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
+
+import type { DiskFile } from "./directory.ts";
+import { failureOfDisk } from "./disk-failure.ts";
+
+const flushData = promisify(fdatasync);
+
+/** A file by its descriptor. Closed descriptors are used again by the system, so a closed file refuses every use. */
+export class PinnedFile implements DiskFile {
+  readonly identity: string;
+  readonly #shown: string;
+  #descriptor: number | null;
+
+  constructor(descriptor: number, identity: string, shown: string) {
+    this.#descriptor = descriptor;
+    this.identity = identity;
+    this.#shown = shown;
+  }
+
+  get descriptor(): number {
+    if (this.#descriptor === null) throw new RangeError(`The file "${this.#shown}" is closed`);
+    return this.#descriptor;
+  }
+
+  size(): number {
+    return this.#try("read", () => fstatSync(this.descriptor).size);
+  }
+
+  read(at: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    let done = 0;
+    this.#try("read", () => {
+      for (let step = -1; step !== 0 && done < length; done += step) {
+        step = readSync(this.descriptor, bytes, done, length - done, at + done);
+      }
+    });
+    return bytes.subarray(0, done);
+  }
+
+  write(at: number, bytes: Uint8Array): void {
+    this.#try("write", () => {
+      for (let done = 0; done < bytes.length;) {
+        done += writeSync(this.descriptor, bytes, done, bytes.length - done, at + done);
+      }
+    });
+  }
+
+  truncate(bytes: number): void {
+    this.#try("write", () => ftruncateSync(this.descriptor, bytes));
+  }
+
+  async flush(): Promise<void> {
+    try {
+      await flushData(this.descriptor);
+    } catch (error) {
+      throw failureOfDisk(error, `flush "${this.#shown}"`);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#descriptor === null) return;
+    const descriptor = this.#descriptor;
+    this.#descriptor = null;
+    closeSync(descriptor);
+  }
+
+  #try<Result>(action: string, work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw failureOfDisk(error, `${action} "${this.#shown}"`);
+    }
+  }
+}

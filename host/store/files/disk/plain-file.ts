@@ -1,0 +1,25 @@
+import { storeLimits } from "../../../../shared/limits.ts";
+import { ToolError } from "../../../tool-error.ts";
+
+export interface FileFacts {
+  isFile(): boolean;
+  readonly nlink: bigint;
+  readonly size: bigint;
+}
+
+/**
+ * Throws `STORAGE_UNSAFE` unless it is just a file: regular, with one name on the disk, and of an ordinary size. A
+ * second name may be another user's, and a giant may be sparse.
+ */
+export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number = storeLimits.fileBytesMax): void {
+  const refusal = whyUnsafe(facts, bytesMax);
+  if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
+}
+
+function whyUnsafe(facts: FileFacts, bytesMax: number): string | null {
+  const { nlink, size } = facts;
+  if (!facts.isFile()) return "it is not a regular file";
+  if (nlink !== 1n) return `it has ${nlink} names on the disk, only 1 is allowed`;
+  if (size > bytesMax) return `it is ${size} bytes, at most ${bytesMax} allowed`;
+  return null;
+}

@@ -1,0 +1,38 @@
+/**
+ * Disks that do not tell `a.md` from `A.md`. There, a name only counts as present when it is written exactly so:
+ * otherwise a tool would read another entry than it asked for, or reach `trash/` as `Trash/`.
+ */
+import type { Directory } from "./disk/directory.ts";
+
+/** Whether a folder's disk folds case, told by a folder in it. A folder that is not there folds nothing. */
+export function foldsCase(folder: Directory, name: string): boolean {
+  const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
+  if (other === name) return false;
+  using found = folder.openFolder(name);
+  if (found === null) return false;
+  using same = openQuietly(folder, other);
+  return same !== null && same.identity === found.identity;
+}
+
+export function exactName(folder: Directory, name: string): boolean {
+  return folder.entries().some((entry) => entry.name === name);
+}
+
+/** Two names that only case tells apart. */
+export function isTwin(a: string, b: string): boolean {
+  return a !== b && a.toLowerCase() === b.toLowerCase();
+}
+
+/** The name in a folder that differs from another one only by case, if there is one. */
+export function twinOf(folder: Directory, name: string): string | null {
+  return folder.entries().find((entry) => isTwin(entry.name, name))?.name ?? null;
+}
+
+/** On a disk that tells case apart, anything may lie under the other name; it is not the question here. */
+function openQuietly(folder: Directory, name: string): Directory | null {
+  try {
+    return folder.openFolder(name);
+  } catch {
+    return null;
+  }
+}

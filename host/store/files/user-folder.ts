@@ -1,0 +1,122 @@
+/**
+ * From user, scope and path to an open folder and one name in it. The security heart of the store: nothing else walks
+ * through users' folders.
+ *
+ * Every walk starts at the data folder, opens one folder after the other and refuses links, so it ends in this user's
+ * folder or nowhere. It is made anew for each operation: a folder that was renamed away meanwhile is not used again.
+ */
+import { isScopePath, scopeName } from "../../../shared/path.ts";
+import { quoted } from "../../../shared/text.ts";
+import { ToolError } from "../../tool-error.ts";
+import type { UserId } from "../../user-id.ts";
+import type { DataRoot } from "./disk/data-root.ts";
+import type { Directory } from "./disk/directory.ts";
+import { exactName, foldsCase, isTwin } from "./folded-case.ts";
+import { userFolderName } from "./user-folder-name.ts";
+
+/** The host's own folder beside the scopes. Its name fits no scope, so no guest can reach it. */
+export const hostFolder = ".memcell";
+
+const usersFolder = "users";
+
+/** An open folder, and a name in it. Disposing of it closes the folder. */
+export class FilePlace implements Disposable {
+  readonly folder: Directory;
+  readonly name: string;
+
+  constructor(folder: Directory, name: string) {
+    this.folder = folder;
+    this.name = name;
+  }
+
+  [Symbol.dispose](): void {
+    this.folder[Symbol.dispose]();
+  }
+}
+
+export class UserFolder {
+  readonly userId: UserId;
+  readonly folderName: string;
+  readonly #root: DataRoot;
+
+  constructor(root: DataRoot, userId: UserId) {
+    this.#root = root;
+    this.userId = userId;
+    this.folderName = userFolderName(userId);
+  }
+
+  /** The folder that holds the user's scopes, or `null` when there is none. */
+  open(): Directory | null {
+    using root = this.#root.open();
+    return root && walk(root, [usersFolder, this.folderName]);
+  }
+
+  /** `false` where a disk that folds case shows another id's folder under this one's name. */
+  isExact(): boolean {
+    using root = this.#root.open();
+    if (root === null || !foldsCase(root, usersFolder)) return true;
+    using users = root.openFolder(usersFolder);
+    return (
+      users === null || users.entries().every(({ name }) => name === this.folderName || !isTwin(name, this.folderName))
+    );
+  }
+
+  /** Makes the folders that lead to the host's own. Durable once all that are returned are flushed. */
+  async make(): Promise<{ own: Directory; made: Directory[] }> {
+    const root = await this.#root.make();
+    const users = root.makeFolder(usersFolder);
+    const user = users.makeFolder(this.folderName);
+    return { own: user.makeFolder(hostFolder), made: [root, users, user] };
+  }
+
+  /** The host's own folder of this user. */
+  openOwn(): Directory | null {
+    using user = this.open();
+    return user && user.openFolder(hostFolder);
+  }
+
+  openScope(scope: string): Directory | null {
+    using user = this.open();
+    return user && user.openFolder(checkedScope(scope));
+  }
+
+  /** The place of a file of a scope, or `null` when a folder on the way does not exist. */
+  find(scope: string, path: string): FilePlace | null {
+    const segments = segmentsOf(scope, path);
+    const name = segments.pop() ?? "";
+    using user = this.open();
+    if (user === null) return null;
+    const folds = foldsCase(user, scope);
+    const folder = walk(user, segments, folds);
+    if (folder === null) return null;
+    if (!folds || exactName(folder, name)) return new FilePlace(folder, name);
+    folder[Symbol.dispose]();
+    return null;
+  }
+}
+
+/** The folders of a path inside a user's folder, its scope first, and its name last. */
+export function segmentsOf(scope: string, path: string): string[] {
+  if (!isScopePath(path)) {
+    throw new ToolError("CAPABILITY_DENIED", `Cannot use path ${quoted(path)}: it is not a path inside a scope`);
+  }
+  return [checkedScope(scope), ...path.split("/")];
+}
+
+function checkedScope(scope: string): string {
+  if (!scopeName.test(scope))
+    throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
+  return scope;
+}
+
+/** Opens one folder after the other below a folder, which stays open, and closes those in between. */
+export function walk(start: Directory, names: readonly string[], folds = false): Directory | null {
+  let folder = start;
+  for (const name of names) {
+    const next = !folds || exactName(folder, name) ? folder.openFolder(name) : null;
+    if (folder !== start) folder[Symbol.dispose]();
+    if (next === null) return null;
+    folder = next;
+  }
+  return folder;
+}

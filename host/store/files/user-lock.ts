@@ -1,0 +1,73 @@
+/**
+ * One holder of a user at a time, across processes: a lock on the permanent file `.memcell/lock`, which the kernel
+ * releases whatever becomes of the holder.
+ *
+ * Whoever wants it first takes the lock of `.memcell/turnstile` and keeps it until it has the other. So there is one who
+ * waits in front, and a process that has just released the lock cannot take it again before that one.
+ */
+import { setTimeout } from "node:timers/promises";
+
+import { ToolError } from "../../tool-error.ts";
+import type { Directory, DiskFile } from "./disk/directory.ts";
+import { isReadOnly } from "./disk/disk-failure.ts";
+import { tryFileLock } from "./disk/file-lock.ts";
+
+const lockFile = "lock";
+const turnstileFile = "turnstile";
+
+/** Waiting for another process. The first rounds are short: a call holds the lock for a few milliseconds. */
+const pollMs = 1;
+
+export interface LockRequest {
+  /** Whether the lock's file may be made. Without, a user that no host has written to has no lock: `null`. */
+  readonly make: boolean;
+  /** Whether a disk that cannot be written to will do. */
+  readonly readOnlyWillDo: boolean;
+  /** When to give up, on the clock of `performance.now()`. */
+  readonly until: number;
+}
+
+/** Takes the lock of a user; `null` when there is none to take. `BUSY` when another process keeps it for too long. */
+export async function lockUser(own: Directory, request: LockRequest): Promise<UserLock | null> {
+  const file = openLock(own, lockFile, request);
+  if (file === null) return null;
+  try {
+    using turnstile = openLock(own, turnstileFile, { ...request, make: !file.isReadOnly });
+    if (turnstile) await waitForLock(turnstile.file, "exclusive", request.until);
+    await waitForLock(file.file, file.isReadOnly ? "shared" : "exclusive", request.until);
+    return file;
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Disposing of it releases the lock. */
+export interface UserLock extends Disposable {
+  readonly file: DiskFile;
+  /** The disk cannot be written to, and others may read at the same time. */
+  readonly isReadOnly: boolean;
+}
+
+function openLock(own: Directory, name: string, request: LockRequest): UserLock | null {
+  let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
+  try {
+    file = own.openFile(name, name, request.make ? "make" : "write");
+  } catch (error) {
+    if (!request.readOnlyWillDo || !isReadOnly(error)) throw error;
+    file = own.openFile(name, name, "read");
+    onlyRead = true;
+  }
+  return file && { file, isReadOnly: onlyRead, [Symbol.dispose]: () => file[Symbol.dispose]() };
+}
+
+async function waitForLock(file: DiskFile, mode: "exclusive" | "shared", until: number): Promise<void> {
+  const start = performance.now();
+  while (!tryFileLock(file, mode)) {
+    if (performance.now() >= until) {
+      const waitedMs = Math.round(performance.now() - start);
+      throw new ToolError("BUSY", `Cannot use the user's folder: another process has held it for ${waitedMs} ms`);
+    }
+    await setTimeout(pollMs);
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * One user under the lock: what was left unfinished is finished first, then at most one change set is committed.
+ *
+ * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, look whether
+ * the folder is still where it was. RATIONALE.md tells why.
+ */
+import type { ChangeSet, Seen } from "../../change-set.ts";
+import { ToolError } from "../../tool-error.ts";
+import { applyStaged, removeStaged, stageFiles } from "./commit/apply-files.ts";
+import type { StagedPlan } from "./commit/apply-files.ts";
+import { JournalDamaged } from "./commit/find-records.ts";
+import type { JournalTail } from "./commit/find-records.ts";
+import { journalLimits } from "./commit/journal-limits.ts";
+import { Journal, JournalUnflushable } from "./commit/journal.ts";
+import { planChanges } from "./commit/plan-changes.ts";
+import type { PlannedFile } from "./commit/plan-changes.ts";
+import { needsRecovery, recover } from "./commit/recover.ts";
+import { replaceJournal } from "./commit/replace-journal.ts";
+import { retireJournal } from "./commit/retire.ts";
+import type { TouchedFile } from "./commit/retire.ts";
+import { ScopeFolders } from "./commit/scope-folders.ts";
+import type { Directory } from "./disk/directory.ts";
+import { failureOfDisk } from "./disk/disk-failure.ts";
+import { claimOwner } from "./owner.ts";
+import { StaleCall } from "./stale-call.ts";
+import type { UserFolder } from "./user-folder.ts";
+
+/** What a store remembers of a user between two calls. */
+export interface UserMemo {
+  /** As this process has left the journal; `null` when it has to be read. */
+  tail: JournalTail | null;
+  /** What the journal's records have touched since the last checkpoint. */
+  readonly touched: Map<string, TouchedFile>;
+  records: number;
+  /** The journal's flush has failed: it is replaced before anything else is written. */
+  isBroken: boolean;
+}
+
+export const newMemo = (): UserMemo => ({ tail: null, touched: new Map(), records: 0, isBroken: false });
+
+export interface SessionSetup {
+  readonly folder: UserFolder;
+  readonly memo: UserMemo;
+  readonly isFlushed: boolean;
+  readonly boot: string | null;
+  readonly note: (text: string) => void;
+}
+
+/** Disposing of it closes everything and releases the lock. */
+export class UserSession implements Disposable {
+  readonly #setup: SessionSetup;
+  readonly #user: Directory;
+  readonly #own: Directory;
+  readonly #lock: Disposable;
+  #journal: Journal | null = null;
+
+  constructor(setup: SessionSetup, { user, own, lock }: { user: Directory; own: Directory; lock: Disposable }) {
+    this.#setup = setup;
+    this.#user = user;
+    this.#own = own;
+    this.#lock = lock;
+  }
+
+  /** Finishes or undoes nothing by itself: it only does what the journal's records say. */
+  async recover(): Promise<void> {
+    const { memo, boot, note } = this.#setup;
+    this.#openJournal();
+    const journal = this.#journal;
+    if (journal === null) return;
+    if (!journal.isAsKnown) {
+      this.#forgetTouched();
+      for (const file of journal.records.flatMap(({ files }) => files)) this.#touch(file);
+      memo.records = journal.records.length;
+    }
+    using folders = new ScopeFolders(this.#user);
+    if (needsRecovery({ journal, boot })) {
+      await recover({ own: this.#own, folders, journal, boot, epochMs: Date.now(), note });
+      if (journal.isEmpty) this.#forgetTouched();
+    } else if (!journal.isAsKnown) {
+      removeStaged(this.#own);
+    }
+    memo.tail = journal.tail;
+    if (memo.isBroken) await this.#replaceJournal(folders);
+  }
+
+  /** Whether some host has committed here before. */
+  get isSetUp(): boolean {
+    return this.#journal?.isSetUp === true;
+  }
+
+  async commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void> {
+    using folders = new ScopeFolders(this.#user);
+    const planned = planChanges(folders, changes);
+    refuseStale(planned, seen);
+    const staged = stageFiles(this.#own, folders, planned);
+    await this.#writeDown(staged);
+    this.#apply(staged);
+    this.checkPlace(folders);
+  }
+
+  /** Makes all files durable and empties the journal. */
+  async retire(isIdle: boolean): Promise<void> {
+    const { memo } = this.#setup;
+    if (this.#journal === null || memo.touched.size === 0) return;
+    using folders = new ScopeFolders(this.#user);
+    try {
+      await retireJournal({ folders, journal: this.#journal }, [...memo.touched.values()]);
+      this.#forgetTouched();
+      if (isIdle) this.#journal.shrink();
+      memo.tail = this.#journal.tail;
+    } catch (error) {
+      memo.tail = null;
+      throw failureOfDisk(error, "flush the user's files");
+    }
+  }
+
+  get isRetireDue(): boolean {
+    const bytes = this.#journal?.bytes ?? 0;
+    return bytes >= journalLimits.retireBytes || this.#setup.memo.records >= journalLimits.retireRecords;
+  }
+
+  /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */
+  checkPlace(folders?: ScopeFolders): void {
+    using user = this.#setup.folder.open();
+    using own = user && user.openFolder(".memcell");
+    if (user && own?.identity === this.#own.identity && (!folders || folders.areStillIn(user))) return;
+    this.#setup.memo.tail = null;
+    throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
+  }
+
+  [Symbol.dispose](): void {
+    for (const each of [this.#journal, this.#user, this.#own, this.#lock]) each?.[Symbol.dispose]();
+  }
+
+  #openJournal(): void {
+    const { memo, note } = this.#setup;
+    try {
+      this.#journal = Journal.open(this.#own, memo.tail ?? undefined);
+    } catch (error) {
+      if (!(error instanceof JournalDamaged)) throw error;
+      note(`${error.message}; it was put aside as ${Journal.putAside(this.#own)}`);
+      memo.tail = null;
+    }
+  }
+
+  async #writeDown({ files }: StagedPlan): Promise<void> {
+    const { isFlushed, boot } = this.#setup;
+    try {
+      const journal = (this.#journal ??= Journal.make(this.#own));
+      if (!journal.isSetUp) await this.#setUp();
+      await journal.append({ boot, files: files.map(withoutSteps) }, isFlushed);
+    } catch (error) {
+      removeQuietly(this.#own);
+      if (!(error instanceof JournalUnflushable)) throw error;
+      await this.#abandonJournal();
+      throw failureOfDisk(error.cause, "make the change durable");
+    }
+  }
+
+  /** Everything that leads to the journal must be durable before a record in it can be. */
+  async #setUp(): Promise<void> {
+    const { folder, isFlushed } = this.#setup;
+    await claimOwner(folder, this.#own);
+    if (!isFlushed) return;
+    const { own, made } = await folder.make();
+    try {
+      for (const each of [own, ...made]) await each.flush();
+    } finally {
+      for (const each of [own, ...made]) each[Symbol.dispose]();
+    }
+  }
+
+  /** From here on the change set holds, whatever happens: what is not applied now is applied by the next call. */
+  #apply(staged: StagedPlan): void {
+    const { memo, note } = this.#setup;
+    const journal = this.#journal;
+    for (const file of staged.files) this.#touch(file);
+    memo.records++;
+    try {
+      applyStaged(staged);
+      journal?.markApplied();
+      memo.tail = journal?.tail ?? null;
+    } catch (error) {
+      memo.tail = null;
+      note(`a committed change could not be applied yet (${failureOfDisk(error, "apply it").message})`);
+    }
+  }
+
+  async #abandonJournal(): Promise<void> {
+    const { memo, note } = this.#setup;
+    memo.isBroken = true;
+    try {
+      using folders = new ScopeFolders(this.#user);
+      await this.#replaceJournal(folders);
+    } catch (error) {
+      note(`the journal could not be replaced (${failureOfDisk(error, "replace it").message})`);
+    }
+  }
+
+  async #replaceJournal(folders: ScopeFolders): Promise<void> {
+    const { memo } = this.#setup;
+    const journal = this.#journal;
+    if (journal === null) return;
+    await replaceJournal({ own: this.#own, folders, first: journal.tail.next }, [...memo.touched.values()]);
+    journal[Symbol.dispose]();
+    this.#forgetTouched();
+    memo.isBroken = false;
+    memo.tail = null;
+    this.#journal = Journal.open(this.#own);
+  }
+
+  #touch({ scope, path }: TouchedFile): void {
+    this.#setup.memo.touched.set(`${scope}:${path}`, { scope, path });
+  }
+
+  #forgetTouched(): void {
+    this.#setup.memo.touched.clear();
+    this.#setup.memo.records = 0;
+  }
+}
+
+/** A file that someone has changed since the guest read it: its answer is not worth anything any more. */
+function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
+  for (const { scope, path, before } of planned) {
+    const found = seen.find((each) => each.scope === scope && each.path === path);
+    if (found && found.digest !== before) throw new StaleCall();
+  }
+}
+
+const withoutSteps = ({ scope, path, before, after }: PlannedFile) => ({ scope, path, before, after });
+
+function removeQuietly(own: Directory): void {
+  try {
+    removeStaged(own);
+  } catch {
+    // The next holder removes them.
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * The host that the crash suites run: the built one, or the copy with a seeded bug that `MEMCELL_HOST` names. Processes
+ * that a suite starts inherit the variable, and so run the same copy.
+ */
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+import type * as RuntimeModule from "../../host/runtime.ts";
+import type * as DataRootModule from "../../host/store/files/disk/data-root.ts";
+import type * as FileStoreModule from "../../host/store/files/file-store.ts";
+
+/** Compiled tests lie in `dist/test/`, sources in `test/`: either way the built host is in `dist/host/`. */
+const here = fileURLToPath(new URL(".", import.meta.url));
+const project = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
+
+export const hostFolder: string = process.env["MEMCELL_HOST"] ?? join(project, "dist/host");
+
+const load = (file: string): Promise<unknown> => import(pathToFileURL(join(hostFolder, file)).href);
+
+export const { FileStore } = (await load("store/files/file-store.js")) as typeof FileStoreModule;
+export const { DiskRoot } = (await load("store/files/disk/data-root.js")) as typeof DataRootModule;
+export const { createRuntime } = (await load("runtime.js")) as typeof RuntimeModule;

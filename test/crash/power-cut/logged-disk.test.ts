@@ -1,0 +1,153 @@
+/** The rig itself, without memcell: it must find the loss that a careless program risks, and blame no careful one. */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+import { beforeAll, describe, expect, test } from "vitest";
+
+import { seededRandom } from "../../support/seeded-random.ts";
+import { skipWithReason } from "../../support/skip-with-reason.ts";
+import { afterCrash } from "./after-crash.ts";
+import type { BlockLog } from "./block-log.ts";
+import { fileSystems } from "./file-systems.ts";
+import type { FileSystemKind } from "./file-systems.ts";
+import { loggedDisk } from "./logged-disk.ts";
+import type { PowerCut } from "./surviving-writes.ts";
+
+const kinds = Object.keys(fileSystems) as FileSystemKind[];
+const savesCount = 12;
+const statesCount = 60;
+
+interface Care {
+  readonly syncFile: boolean;
+  readonly syncFolder: boolean;
+}
+
+/** Long enough to take several blocks, so that a file may survive in part. */
+const contentOf = (count: number): string => `${count}\n`.repeat(5000);
+
+/** Replaces a file by a rename, as one does to have the old or the new content at any time. */
+function save(folder: string, count: number, care: Care): void {
+  const file = openSync(join(folder, "saved.tmp"), "w");
+  writeSync(file, contentOf(count));
+  if (care.syncFile) fsyncSync(file);
+  closeSync(file);
+  renameSync(join(folder, "saved.tmp"), join(folder, "saved"));
+  if (care.syncFolder) syncFolder(folder);
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** The count of the content, 0 without a file, `null` for a content that was never saved. */
+function savedIn(folder: string): number | null {
+  const path = join(folder, "saved");
+  if (!existsSync(path)) return 0;
+  const text = readFileSync(path, "utf8");
+  const count = Number.parseInt(text, 10);
+  return text === contentOf(count) ? count : null;
+}
+
+async function logOfSaves(kind: FileSystemKind, care: Care): Promise<BlockLog | string> {
+  const disk = await loggedDisk(kind);
+  if (typeof disk === "string") return disk;
+  using held = disk;
+  for (let count = 1; count <= savesCount; count++) {
+    save(held.mountPoint, count, care);
+    held.mark(`${count}`);
+  }
+  return held.log;
+}
+
+/** Cuts all over the log, and two behind its end: there, every save has been acknowledged. */
+function* sampledCuts(log: BlockLog): Generator<PowerCut> {
+  const random = seededRandom(1);
+  for (const survivors of ["all", "none"] as const) yield { position: log.records.length, survivors };
+  for (let seed = 2; seed < statesCount; seed++) {
+    const position = Math.floor(random() * (log.records.length + 1));
+    yield { position, survivors: seed % 4 === 0 ? "prefix" : "some", seed };
+  }
+}
+
+/** Every cut after which an acknowledged save was gone. */
+async function lossesIn(log: BlockLog): Promise<PowerCut[]> {
+  using crash = afterCrash(log);
+  const losses: PowerCut[] = [];
+  const startMs = performance.now();
+  await crash.mountEach(sampledCuts(log), async (folder, cut) => {
+    const acknowledged = Number(log.marksBefore(cut.position).at(-1) ?? 0);
+    const saved = savedIn(folder);
+    if (saved === null || saved < acknowledged) losses.push(cut);
+  });
+  const seconds = (performance.now() - startMs) / 1000;
+  const [rate, records] = [(statesCount / seconds).toFixed(0), log.records.length];
+  console.log(
+    `${log.fileSystem}: ${losses.length} losses in ${statesCount} states, ${rate}/s, log of ${records} records`,
+  );
+  return losses;
+}
+
+describe("power cut", { timeout: 120_000 }, () => {
+  // The first disk of a kind may have to install packages.
+  beforeAll(async () => {
+    for (const kind of kinds) {
+      const disk = await loggedDisk(kind);
+      if (typeof disk !== "string") disk[Symbol.dispose]();
+    }
+  }, 600_000);
+
+  test.for(kinds)("%s loses saves that no flush followed", async (kind, context) => {
+    const log = await logOfSaves(kind, { syncFile: false, syncFolder: false });
+    if (typeof log === "string") skipWithReason(context, log);
+    expect(await lossesIn(log)).not.toEqual([]);
+  });
+
+  test.for(kinds)("%s keeps saves whose file and folder were flushed", async (kind, context) => {
+    const log = await logOfSaves(kind, { syncFile: true, syncFolder: true });
+    if (typeof log === "string") skipWithReason(context, log);
+    expect(await lossesIn(log)).toEqual([]);
+  });
+
+  test("a visitor's failure is reported, ends the rest, and nothing stays mounted", async (context) => {
+    const log = await logOfSaves("ext4", { syncFile: true, syncFolder: true });
+    if (typeof log === "string") skipWithReason(context, log);
+    const folders: string[] = [];
+    const failing = async (folder: string): Promise<void> => {
+      folders.push(folder);
+      throw new Error("seen enough");
+    };
+    {
+      using crash = afterCrash(log);
+      await expect(crash.mountEach(sampledCuts(log), failing)).rejects.toThrow("seen enough");
+    }
+    expect(folders.length).toBeLessThan(10);
+    const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+    expect(folders.filter((folder) => mounts.includes(folder))).toEqual([]);
+  });
+
+  test("recovery after a power cut can be cut in its turn", async (context) => {
+    const log = await logOfSaves("ext4", { syncFile: true, syncFolder: true });
+    if (typeof log === "string") skipWithReason(context, log);
+    using crash = afterCrash(log);
+    const recovering = await loggedDisk("ext4", {
+      content: crash.image({ position: log.records.length, survivors: "none" }),
+    });
+    if (typeof recovering === "string") skipWithReason(context, recovering);
+    using held = recovering;
+    expect(savedIn(held.mountPoint)).toBe(savesCount);
+    save(held.mountPoint, savesCount + 1, { syncFile: true, syncFolder: true });
+    held.mark(`${savesCount + 1}`);
+    using crashAgain = afterCrash(held.log);
+    await crashAgain.mountEach(sampledCuts(held.log), async (folder, cut) => {
+      expect(savedIn(folder)).toBeGreaterThanOrEqual(Number(held.log.marksBefore(cut.position).at(-1) ?? savesCount));
+    });
+  });
+
+  test("ext4-writeback loses the content of a file when only its folder was flushed", async (context) => {
+    const log = await logOfSaves("ext4-writeback", { syncFile: false, syncFolder: true });
+    if (typeof log === "string") skipWithReason(context, log);
+    expect(await lossesIn(log)).not.toEqual([]);
+  });
+});
