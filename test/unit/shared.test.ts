@@ -107,9 +107,9 @@ describe("text", () => {
   ] as const)("quoted(%j) is %s", ([text, expected]) => expect(quoted(text)).toBe(expected));
 });
 
-describe("UserQueue", () => {
-  const later = (): number => performance.now() + 60_000;
+const later = (): number => performance.now() + 60_000;
 
+describe("UserQueue", () => {
   test("keeps a user's order, lets users pass each other, and goes on after a failure", async () => {
     const queue = new UserQueue();
     const order: string[] = [];
