@@ -135,7 +135,7 @@ export class UserSession implements Disposable {
   #openJournal(): void {
     const { memo, note } = this.#setup;
     try {
-      this.#journal = Journal.open(this.#own, memo.tail ?? undefined);
+      this.#journal = Journal.open(this.#own, this.#setup.folder.userId, memo.tail ?? undefined);
     } catch (error) {
       if (!(error instanceof JournalDamaged)) throw error;
       note(`${error.message}; it was put aside as ${Journal.putAside(this.#own)}`);
@@ -146,7 +146,7 @@ export class UserSession implements Disposable {
   async #writeDown({ files }: StagedPlan): Promise<void> {
     const { isFlushed, boot } = this.#setup;
     try {
-      const journal = (this.#journal ??= Journal.make(this.#own));
+      const journal = (this.#journal ??= Journal.make(this.#own, this.#setup.folder.userId));
       if (!journal.isSetUp) await this.#setUp();
       await journal.append({ boot, files: files.map(withoutSteps) }, isFlushed);
     } catch (error) {
@@ -198,15 +198,16 @@ export class UserSession implements Disposable {
   }
 
   async #replaceJournal(folders: ScopeFolders): Promise<void> {
-    const { memo } = this.#setup;
+    const { memo, folder } = this.#setup;
     const journal = this.#journal;
     if (journal === null) return;
-    await replaceJournal({ own: this.#own, folders, first: journal.tail.next }, [...memo.touched.values()]);
+    const owner = folder.userId;
+    await replaceJournal({ own: this.#own, folders, owner, first: journal.tail.next }, [...memo.touched.values()]);
     journal[Symbol.dispose]();
     this.#forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
-    this.#journal = Journal.open(this.#own);
+    this.#journal = Journal.open(this.#own, owner);
   }
 
   #touch({ scope, path }: TouchedFile): void {

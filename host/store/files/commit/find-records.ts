@@ -56,10 +56,10 @@ export const blankJournal: FoundRecords = {
 };
 
 /** All records that count. What follows the last whole one was never acknowledged. */
-export function findRecords(file: DiskFile): FoundRecords {
+export function findRecords(file: DiskFile, owner: string): FoundRecords {
   const size = file.size();
   const header = file.read(0, recordsStart);
-  const found = newestCheckpoint(header);
+  const found = newestCheckpoint(header, owner);
   if (found === null) {
     if (header.every((byte) => byte === 0)) return blankJournal;
     throw new JournalDamaged("The journal has no valid checkpoint");
@@ -78,19 +78,19 @@ export function findRecords(file: DiskFile): FoundRecords {
 }
 
 /** The journal as it is remembered, or `null` when anything in it has changed. */
-export function findAsKnown(file: DiskFile, known: JournalTail): FoundRecords | null {
+export function findAsKnown(file: DiskFile, owner: string, known: JournalTail): FoundRecords | null {
   if (file.identity !== known.identity) return null;
   const header = file.read(0, recordsStart);
-  const found = newestCheckpoint(header);
+  const found = newestCheckpoint(header, owner);
   const isSame = found?.checkpoint.salt === known.checkpoint.salt && header[distrustPlace] !== distrustMark;
   if (!isSame || decodeHead(file.read(known.end, headBytes))?.sequence === known.next) return null;
   if (known.last > 0 && file.read(known.last + statePlace, 1).toString() !== "+") return null;
   return { ...known, records: [], isDistrusted: false, isAsKnown: true };
 }
 
-function newestCheckpoint(header: Buffer): { checkpoint: Checkpoint; slot: number } | null {
+function newestCheckpoint(header: Buffer, owner: string): { checkpoint: Checkpoint; slot: number } | null {
   const found = checkpointPlaces
-    .map((at, slot) => ({ checkpoint: decodeCheckpoint(header.subarray(at, at + 256)), slot }))
+    .map((at, slot) => ({ checkpoint: decodeCheckpoint(header.subarray(at, at + 256), owner), slot }))
     .filter((each): each is { checkpoint: Checkpoint; slot: number } => each.checkpoint !== null);
   return found.toSorted((a, b) => b.checkpoint.first - a.checkpoint.first)[0] ?? null;
 }

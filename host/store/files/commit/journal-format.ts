@@ -9,7 +9,8 @@
  * A record counts when it follows the one before it without a gap, in place and in sequence, and its check is right. The
  * check covers the checkpoint's salt, which is drawn anew each time: neither what a former use has left behind, nor what
  * a guest might have planted in a text, is ever taken for a record. `state` is `+` once the record is applied; it is not
- * covered, because it is written later.
+ * covered, because it is written later. A checkpoint's check covers the user's id: a copy of another user's journal is
+ * none of this user's.
  */
 import { createHash, randomBytes } from "node:crypto";
 
@@ -41,18 +42,18 @@ const digest = (...parts: (string | Uint8Array)[]): string => {
 
 export const newSalt = (): string => randomBytes(16).toString("hex");
 
-export function encodeCheckpoint({ first, salt }: Checkpoint): Buffer {
+export function encodeCheckpoint({ first, salt }: Checkpoint, owner: string): Buffer {
   const line = `memcell-journal 1 ${padded(first)} ${salt}`;
-  return Buffer.from(`${line} ${digest(line)}\n`);
+  return Buffer.from(`${line} ${digest(`${owner}\n`, line)}\n`);
 }
 
 const checkpointLine = /^(memcell-journal 1 (\d{15}) ([0-9a-f]{32})) ([0-9a-f]{64})\n/;
 
-export function decodeCheckpoint(bytes: Buffer): Checkpoint | null {
+export function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | null {
   const found = checkpointLine.exec(bytes.toString("latin1"));
   if (!found) return null;
   const [, line = "", first, salt = "", check] = found;
-  return digest(line) === check ? { first: Number(first), salt } : null;
+  return digest(`${owner}\n`, line) === check ? { first: Number(first), salt } : null;
 }
 
 const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])\n$/;

@@ -26,6 +26,8 @@ export class JournalUnflushable extends Error {}
 
 export class Journal implements Disposable {
   readonly #file: DiskFile;
+  /** The user's id. */
+  readonly #owner: string;
   /** The records since the last checkpoint; empty when the journal was found as remembered. */
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
@@ -37,8 +39,9 @@ export class Journal implements Disposable {
   /** The start of the record that was appended last. */
   #last = 0;
 
-  private constructor(file: DiskFile, found: FoundRecords) {
+  private constructor(file: DiskFile, owner: string, found: FoundRecords) {
     this.#file = file;
+    this.#owner = owner;
     this.records = found.records;
     this.isDistrusted = found.isDistrusted;
     this.isAsKnown = found.isAsKnown;
@@ -49,12 +52,12 @@ export class Journal implements Disposable {
     this.#last = found.last;
   }
 
-  /** Opens the journal; `null` when there is none. Throws `JournalDamaged` for what is none of ours. */
-  static open(own: Directory, known?: JournalTail): Journal | null {
+  /** Opens the journal; `null` when there is none. Throws `JournalDamaged` for what is none of ours, or another user's. */
+  static open(own: Directory, owner: string, known?: JournalTail): Journal | null {
     const file = own.openFile(journalFile, journalFile, "write");
     if (file === null) return null;
     try {
-      return new Journal(file, (known && findAsKnown(file, known)) ?? findRecords(file));
+      return new Journal(file, owner, (known && findAsKnown(file, owner, known)) ?? findRecords(file, owner));
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
@@ -62,10 +65,10 @@ export class Journal implements Disposable {
   }
 
   /** A journal without a checkpoint. The first record brings one along. */
-  static make(own: Directory): Journal {
+  static make(own: Directory, owner: string): Journal {
     const file = own.openFile(journalFile, journalFile, "make");
     if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the journal: it has gone meanwhile");
-    return new Journal(file, blankJournal);
+    return new Journal(file, owner, blankJournal);
   }
 
   /** Puts a journal aside that cannot be used, under a name that says so. */
@@ -150,7 +153,7 @@ export class Journal implements Disposable {
 
   #writeCheckpoint(checkpoint: Checkpoint): void {
     this.#slot = 1 - this.#slot;
-    this.#file.write(checkpointPlaces[this.#slot] ?? 0, encodeCheckpoint(checkpoint));
+    this.#file.write(checkpointPlaces[this.#slot] ?? 0, encodeCheckpoint(checkpoint, this.#owner));
     this.#checkpoint = checkpoint;
   }
 

@@ -12,12 +12,12 @@ const staged = "staged-journal";
  * durable first.
  */
 export async function replaceJournal(
-  { own, folders, first }: { own: Directory; folders: ScopeFolders; first: number },
+  { own, folders, owner, first }: { own: Directory; folders: ScopeFolders; owner: string; first: number },
   touched: readonly TouchedFile[],
 ): Promise<void> {
   await flushFiles(folders, touched);
   const header = Buffer.alloc(recordsStart);
-  header.set(encodeCheckpoint({ first, salt: newSalt() }));
+  header.set(encodeCheckpoint({ first, salt: newSalt() }, owner));
   if (own.sizeOf(staged, "journal") !== null) own.remove(staged);
   own.create(staged, header, "journal");
   {

@@ -1,0 +1,131 @@
+/**
+ * A data folder with users that a runtime has made, a neighbour whose files are worth stealing, and a copy of the
+ * neighbour's folder outside the data folder. Tests put something hostile into a user's folder and watch what a call
+ * makes of it.
+ */
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { expect } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { userFolder } from "../support/user-files.ts";
+
+/** In every text of the neighbour, and of the folder outside. */
+export const secret = "secret of bob";
+
+/** What each use of a user's memory came to: `ok` or a code. */
+export interface Outcomes {
+  readonly read: string;
+  readonly index: string;
+  readonly upsert: string;
+  readonly remove: string;
+}
+
+export interface FolderStage {
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  /** Built like a user's folder, and no user's. */
+  readonly outside: string;
+  folderOf(userId: string): string;
+  /**
+   * Reads, indexes, replaces and deletes the user's entry `x`. Fails when a result tells anything about the host or the
+   * neighbour, when the neighbour's folder or the one outside is not as it was before, or when others are not served.
+   */
+  use(userId: string): Promise<Outcomes>;
+  /** The same without a look at anybody else. */
+  useAlone(userId: string): Promise<Outcomes>;
+  close(): Promise<void>;
+}
+
+export async function openFolderStage(userIds: readonly string[]): Promise<FolderStage> {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const outside = join(folder.path, "outside");
+  await makeUsers(dataDir, userIds);
+  mkdirSync(outside);
+  cpSync(userFolder(dataDir, "bob"), outside, { recursive: true });
+  const runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  return {
+    runtime,
+    dataDir,
+    outside,
+    folderOf: (userId) => userFolder(dataDir, userId),
+    use: (userId) => useWatched(runtime, { userId, dataDir, outside, root: folder.path }),
+    useAlone: (userId) => useAlone(runtime, userId, folder.path),
+    async close() {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+const factOf = (name: string, text: string) => ({
+  action: "upsert",
+  name,
+  type: "user",
+  description: text,
+  body: text,
+});
+
+/** With an entry, its index, a trash that holds something, and a journal that is retired. */
+async function makeUsers(dataDir: string, userIds: readonly string[]): Promise<void> {
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1, durability: "relaxed" });
+  const make = async (userId: string): Promise<void> => {
+    const text = userId === "bob" ? secret : `of ${userId}`;
+    for (const name of ["x", "old"]) await runtime.call("UpdateUserMemory", factOf(name, text), { userId });
+    const deleted = await runtime.call("UpdateUserMemory", { action: "delete", name: "old" }, { userId });
+    expect(deleted).toMatchObject({ ok: true });
+  };
+  await Promise.all(["bob", "carol", ...userIds].map(make));
+}
+
+interface Watched {
+  readonly userId: string;
+  readonly dataDir: string;
+  readonly outside: string;
+  readonly root: string;
+}
+
+async function useWatched(runtime: Runtime, { userId, dataDir, outside, root }: Watched): Promise<Outcomes> {
+  const watched = [userFolder(dataDir, "bob"), outside];
+  const before = watched.map(treeFingerprint);
+  const outcomes = await useAlone(runtime, userId, root);
+  expect(watched.map(treeFingerprint)).toEqual(before);
+  expect(await runtime.call("ReadUserMemory", { name: "x" }, { userId: "carol" })).toMatchObject({ ok: true });
+  return outcomes;
+}
+
+async function useAlone(runtime: Runtime, userId: string, root: string): Promise<Outcomes> {
+  const call = async (tool: string, input: object): Promise<string> => {
+    const result = await runtime.call(tool, input, { userId });
+    expectDiscreet(JSON.stringify(result), root);
+    return result.ok ? "ok" : result.error.code;
+  };
+  const index = async (): Promise<string> => {
+    try {
+      expectDiscreet(await runtime.memoryIndex({ userId }), root);
+      return "ok";
+    } catch (error) {
+      const { code, message } = error as { code: string; message: string };
+      expectDiscreet(message, root);
+      return code;
+    }
+  };
+  return {
+    read: await call("ReadUserMemory", { name: "x" }),
+    index: await index(),
+    upsert: await call("UpdateUserMemory", factOf("x", "mine")),
+    remove: await call("UpdateUserMemory", { action: "delete", name: "x" }),
+  };
+}
+
+/** No content of the neighbour's, no path of the host, no word of the operating system. */
+function expectDiscreet(text: string, root: string): void {
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain(root);
+  expect(text).not.toMatch(/\bE(?:NOENT|LOOP|ISDIR|NOTDIR|ACCES|PERM|XIO|XDEV|INVAL|IO)\b|\/proc\/|\\n {4}at /);
+}
