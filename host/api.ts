@@ -1,5 +1,6 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
 import type { ToolResult } from "./tool-result.ts";
+import type { Upkeep } from "./upkeep/upkeep.ts";
 
 /** On whose behalf a call is made. The user comes from here and from nowhere else. */
 export interface CallContext {
@@ -84,6 +85,9 @@ export interface Runtime {
 
   /** The tools a model may call, in the order their plugins declare them. */
   tools(): ToolDescription[];
+
+  /** For the owner of the data: the doctor and the trash. Nothing of it is offered to a tool. */
+  readonly upkeep: Upkeep;
 
   /** Finishes the calls already made, then ends the threads. Later calls get `CLOSED`. Closing twice is harmless. */
   close(): Promise<void>;

@@ -1,28 +1,25 @@
-/** Calls tools: finds the tool, keeps a user's calls in order, has a thread run the guest, commits what it changed. */
+/** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { resolve } from "node:path";
 
 import type { ManifestTool } from "../shared/manifest.ts";
 import { quoted } from "../shared/text.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../shared/zod.ts";
-import type { CallContext, LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+import type { CallContext, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+import { CallRunner } from "./call-runner.ts";
 import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
 import type { Catalog, CatalogTool } from "./catalog.ts";
-import { causeLines } from "./cause-line.ts";
-import { encodeInput } from "./encode-input.ts";
-import { grantFor } from "./grant.ts";
-import type { LogLine } from "./guest/guest-log.ts";
 import { createPool } from "./pool.ts";
-import type { Pool } from "./pool.ts";
+import { checkOptions } from "./runtime-options.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Store, StoreLocation } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
 import { envelopeOf, resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
+import { LocalUpkeep } from "./upkeep/local-upkeep.ts";
+import type { Upkeep } from "./upkeep/upkeep.ts";
 import { checkUserId } from "./user-id.ts";
-import type { UserId } from "./user-id.ts";
-import { UserQueue } from "./user-queue.ts";
-import type { WorkerTask } from "./worker.ts";
+import { writeLog } from "./write-log.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -35,58 +32,33 @@ import type { WorkerTask } from "./worker.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, plugins, threadsMax, clock = Date.now, onLog = () => {} } = options;
-  const { durability = "full", waitMs = defaultWaitMs } = options;
-  if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir");
-  if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
-  if (typeof clock !== "function") throw new TypeError("clock is not a function");
-  if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
-  if (threadsMax !== undefined && !(Number.isInteger(threadsMax) && threadsMax > 0)) {
-    throw new RangeError(`threadsMax is ${threadsMax}, allowed: a whole number from 1`);
-  }
-  if (durability !== "full" && durability !== "relaxed") {
-    throw new RangeError(`durability is ${String(durability)}, allowed: "full", "relaxed"`);
-  }
-  if (!(Number.isInteger(waitMs) && waitMs > 0))
-    throw new RangeError(`waitMs is ${waitMs}, allowed: a whole number from 1`);
+  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs } = checkOptions(options);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()));
   const location: StoreLocation = { kind: "files", dataDir: resolve(dataDir) };
   const modules = catalog.plugins.map(({ module }) => module);
-  return new LocalRuntime({
-    catalog,
-    store: openStore(location, { durability, note: (userId, text) => logNote(onLog, userId, text) }),
-    pool: createPool({ modules, store: location }, threadsMax),
-    clock,
-    onLog,
-    waitMs,
+  const store = openStore(location, {
+    durability,
+    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, text }),
   });
-}
-
-/** How long a call waits for its turn. */
-const defaultWaitMs = 30_000;
-
-interface Turn {
-  readonly userId: UserId;
-  /** When waiting ends, on the clock of `performance.now()`. */
-  readonly until: number;
-}
-
-interface RuntimeParts {
-  readonly catalog: Catalog;
-  readonly store: Store;
-  readonly pool: Pool;
-  readonly clock: () => number;
-  readonly onLog: (entry: LogEntry) => void;
-  readonly waitMs: number;
+  const pool = createPool({ modules, store: location }, threadsMax);
+  return new LocalRuntime(catalog, store, new CallRunner({ store, pool, clock, onLog, waitMs }));
 }
 
 class LocalRuntime implements Runtime {
-  readonly #parts: RuntimeParts;
-  readonly #queue = new UserQueue();
+  readonly upkeep: Upkeep;
+  readonly #catalog: Catalog;
+  readonly #runner: CallRunner;
   #closing: Promise<void> | null = null;
 
-  constructor(parts: RuntimeParts) {
-    this.#parts = parts;
+  constructor(catalog: Catalog, store: Store, runner: CallRunner) {
+    this.#catalog = catalog;
+    this.#runner = runner;
+    this.upkeep = new LocalUpkeep({
+      store,
+      runner,
+      find: (toolName) => this.#find("host", toolName),
+      checkOpen: (action) => this.#checkOpen(action),
+    });
   }
 
   async call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
@@ -102,7 +74,7 @@ class LocalRuntime implements Runtime {
   }
 
   tools(): ToolDescription[] {
-    return Array.from(this.#parts.catalog.tools.values(), ({ tool }) => tool)
+    return Array.from(this.#catalog.tools.values(), ({ tool }) => tool)
       .filter(({ audience }) => audience === "model")
       .map(({ name, description, input, output }) => ({
         name,
@@ -113,17 +85,12 @@ class LocalRuntime implements Runtime {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#end();
+    this.#closing ??= this.#runner.close();
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #end(): Promise<void> {
-    await this.#queue.idle();
-    await Promise.all([this.#parts.store.close(), this.#parts.pool.close()]);
   }
 
   async #callFor(
@@ -133,19 +100,17 @@ class LocalRuntime implements Runtime {
     ctx: CallContext,
   ): Promise<ToolResult> {
     try {
-      if (this.#closing) throw new ToolError("CLOSED", `Cannot call ${toolLabel(toolName)}: the runtime is closed`);
+      this.#checkOpen(`call ${toolLabel(toolName)}`);
       const found = this.#find(audience, toolName);
       const userId = checkUserId((ctx as CallContext | null | undefined)?.userId);
-      const text = encodeInput(toolName, input);
-      const until = performance.now() + this.#parts.waitMs;
-      return await this.#queue.run(userId, until, () => this.#perform(found, text, { userId, until }));
+      return await this.#runner.run(found, input, userId);
     } catch (error) {
       return resultOf(envelopeOf(asToolError(error, `call ${toolLabel(toolName)}`)));
     }
   }
 
   #find(audience: ManifestTool["audience"], toolName: string): CatalogTool {
-    const found = this.#parts.catalog.tools.get(toolName);
+    const found = this.#catalog.tools.get(toolName);
     if (found?.tool.audience === audience) return found;
     const known = this.tools().map(({ name }) => name);
     throw new ToolError(
@@ -154,54 +119,10 @@ class LocalRuntime implements Runtime {
     );
   }
 
-  async #perform(found: CatalogTool, input: string, turn: Turn): Promise<ToolResult> {
-    const { userId, until } = turn;
-    const toolName = found.tool.name;
-    try {
-      const task = this.#taskFor(found, input, userId);
-      const writes = task.grant.rights.some((right) => right === "write" || right === "trash");
-      return await this.#parts.store.holdUser(userId, { writes, until }, async (held) => {
-        const { envelope, changes, seen, log } = await this.#parts.pool.run(task);
-        this.#log(log, toolName, userId);
-        await held.commit(changes, seen);
-        return resultOf(envelope);
-      });
-    } catch (error) {
-      const failure = asToolError(error, `call ${toolName}`);
-      this.#log(causeLines([failure.cause]), toolName, userId);
-      throw failure;
-    }
-  }
-
-  #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): WorkerTask {
-    const epochMs = this.#parts.clock();
-    if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
-      throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
-    }
-    return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant: grantFor(tool, userId), epochMs };
-  }
-
-  #log(lines: readonly LogLine[], tool: string, userId: string): void {
-    for (const line of lines) writeLog(this.#parts.onLog, { ...line, tool, userId });
+  #checkOpen(action: string): void {
+    if (this.#closing) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
 }
-
-/** What the store has found and mended by itself. */
-function logNote(onLog: RuntimeParts["onLog"], userId: string, text: string): void {
-  writeLog(onLog, { level: "warn", tool: "store", userId, text });
-}
-
-/** A log that fails must not undo a call. */
-function writeLog(onLog: RuntimeParts["onLog"], entry: LogEntry): void {
-  try {
-    onLog(entry);
-  } catch {
-    // It was told once; there is nobody else to tell.
-  }
-}
-
-/** The last millisecond that a JavaScript date can name. */
-const dateMsMax = 8.64e15;
 
 /** A tool's name as messages show it. Callers without types may pass anything. */
 function toolLabel(toolName: unknown): string {

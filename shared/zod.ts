@@ -9,6 +9,7 @@ import { config } from "zod/mini";
 
 export {
   array,
+  boolean,
   discriminatedUnion,
   enum,
   int,

@@ -28,7 +28,7 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, ["user", "data", "input"], 1);
+    const { operands, options } = parseOptions(args, { texts: ["user", "data", "input"] }, 1);
     const [tool] = operands;
     if (tool === undefined) throw new UsageError("the tool's name is missing");
     if (options.input === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");

@@ -1,5 +1,4 @@
-import { ToolError } from "../tool-error.ts";
-import { envelopeOf, resultOf } from "../tool-result.ts";
+import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
@@ -22,15 +21,11 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, ["user", "data"], 0);
-    await using runtime = await openRuntime(options.data);
-    try {
+    const { options } = parseOptions(args, { texts: ["user", "data"] }, 0);
+    return await orCodedFailure(async () => {
+      await using runtime = await openRuntime(options.data);
       process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));
       return 0;
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-      process.stdout.write(`${JSON.stringify(resultOf(envelopeOf(error)), null, 2)}\n`);
-      return 1;
-    }
+    });
   },
 };

@@ -1,13 +1,17 @@
 import { callCommand } from "./call-command.ts";
 import type { Command } from "./command.ts";
+import { doctorCommand } from "./doctor-command.ts";
 import { indexCommand } from "./index-command.ts";
 import { toolsCommand } from "./tools-command.ts";
+import { trashCommand } from "./trash-command.ts";
 import { HelpRequest, UsageError } from "./usage-error.ts";
 
 const commands: ReadonlyMap<string, Command> = new Map([
   ["call", callCommand],
   ["index", indexCommand],
   ["tools", toolsCommand],
+  ["doctor", doctorCommand],
+  ["trash", trashCommand],
 ]);
 
 const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
@@ -16,12 +20,16 @@ Usage
   memcell call <Tool> --user ID [--data DIR] [--input JSON]
   memcell index --user ID [--data DIR]
   memcell tools
+  memcell doctor [--user ID] [--fix] [--data DIR]
+  memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR]
   memcell <command> --help
 
 Commands
   call    calls a tool for a user and prints its result as JSON
   index   prints a user's index as it enters a system prompt
   tools   prints the tools a model may call, with their JSON Schemas
+  doctor  finds what is wrong with users' files, and mends it
+  trash   lists, restores and purges what was deleted
 
 Examples
   memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",

@@ -16,7 +16,7 @@ Exit codes
 `,
 
   async run(args) {
-    parseOptions(args, [], 0);
+    parseOptions(args, { texts: [] }, 0);
     await using runtime = await openRuntime();
     process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
     return 0;

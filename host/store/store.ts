@@ -26,6 +26,9 @@ export interface Store {
    */
   holdUser<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
 
+  /** The users who have a folder, in no order. */
+  users(): UserId[];
+
   /** Ends what goes on in the background. Nothing may be held any more. */
   close(): Promise<void>;
 }
@@ -35,6 +38,27 @@ export interface HoldOptions {
   readonly writes: boolean;
   /** When to give up waiting for another process, on the clock of `performance.now()`. */
   readonly until: number;
+  /** Leaves what a crash has left as it is, so that it can be looked at. Nothing can be committed. */
+  readonly isLookingOnly?: boolean;
+  /** Takes nothing for granted that is remembered of the user. */
+  readonly isThorough?: boolean;
+}
+
+/** What a store can find wrong without knowing what the files mean. */
+export type StoreProblem =
+  | "journal-unfinished"
+  | "journal-damaged"
+  | "temporary-file"
+  | "owner-missing"
+  | "not-a-plain-file";
+
+export interface StoreFinding {
+  readonly problem: StoreProblem;
+  /** Inside the user's folder. */
+  readonly path: string;
+  readonly message: string;
+  /** What a call that writes does about it by itself; `null` when only a person can help. */
+  readonly remedy: string | null;
 }
 
 /** A user's scopes in the hands of one call. */
@@ -44,6 +68,9 @@ export interface HeldUser {
    * is what the change set was made from.
    */
   commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
+
+  /** What should not be in the user's folder, or is unfinished there. */
+  findings(): StoreFinding[];
 }
 
 export interface UserReader {

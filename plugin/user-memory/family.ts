@@ -4,8 +4,10 @@
  * The descriptions are what a model reads when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
+import { inspectInput, inspectOutput } from "../../shared/user-memory/inspect.ts";
 import { promptIndexInput, promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
 import { readInput, readOutput } from "../../shared/user-memory/read.ts";
+import { restoreInput, restoreOutput } from "../../shared/user-memory/restore.ts";
 import { updateInputFlat } from "../../shared/user-memory/update-flat.ts";
 import { updateOutput } from "../../shared/user-memory/update.ts";
 
@@ -49,6 +51,26 @@ export const family: Family = {
       output: promptIndexOutput,
       scopes: ["memory"],
       rights: ["read", "list"],
+    },
+    {
+      name: "InspectMemory",
+      export: "inspect_memory",
+      audience: "host",
+      description: "What is wrong with the caller's files after they were edited or damaged, and its mending.",
+      input: inspectInput,
+      output: inspectOutput,
+      scopes: ["memory"],
+      rights: ["read", "list", "write", "trash", "clock"],
+    },
+    {
+      name: "RestoreEntry",
+      export: "restore_entry",
+      audience: "host",
+      description: "Puts a trashed entry back and lists it in the index again.",
+      input: restoreInput,
+      output: restoreOutput,
+      scopes: ["memory"],
+      rights: ["read", "list", "write"],
     },
   ],
 };

@@ -29,6 +29,19 @@ export class IndexFile {
     return [...new Set(this.#lines.map(nameOf).filter((name) => name !== null))];
   }
 
+  /** What the entry's first line says of it, or `null`. */
+  descriptionOf(name: string): string | null {
+    const line = this.#lines.find((each) => nameOf(each) === name);
+    const [, description] = line?.replace(/\r$/, "").split(/\) \u2014 (.*)/s) ?? [];
+    return description ?? null;
+  }
+
+  /** The entries that have more than one line. */
+  get repeatedNames(): string[] {
+    const names = this.#lines.map(nameOf).filter((name) => name !== null);
+    return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+  }
+
   has(name: string): boolean {
     return this.#lines.some((line) => nameOf(line) === name);
   }
@@ -38,8 +51,14 @@ export class IndexFile {
     const line = lineOf(name, description) + this.#carriageReturn;
     const place = this.#lines.findIndex((each) => nameOf(each) === name);
     if (place < 0) return this.#append(line);
-    this.#lines = this.#lines.filter((each, at) => at === place || nameOf(each) !== name);
+    this.keepFirst(name);
     this.#lines[place] = line;
+  }
+
+  /** Drops all lines of an entry but the first. */
+  keepFirst(name: string): void {
+    const place = this.#lines.findIndex((each) => nameOf(each) === name);
+    this.#lines = this.#lines.filter((each, at) => at === place || nameOf(each) !== name);
   }
 
   remove(name: string): void {

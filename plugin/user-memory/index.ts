@@ -1,11 +1,16 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
+import { inspectInput } from "../../shared/user-memory/inspect.ts";
 import { promptIndexInput } from "../../shared/user-memory/prompt-index.ts";
 import { readInput } from "../../shared/user-memory/read.ts";
+import { restoreInput } from "../../shared/user-memory/restore.ts";
 import { updateInput } from "../../shared/user-memory/update.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
+import { inspectMemory } from "./inspect-memory.ts";
+import { mendMemory } from "./mend-memory.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
+import { restoreEntry } from "./restore-entry.ts";
 import { upsertEntry } from "./upsert-entry.ts";
 
 export function update_user_memory(): number {
@@ -20,4 +25,12 @@ export function read_user_memory(): number {
 
 export function prompt_index(): number {
   return serveTool("PromptIndex", promptIndexInput, () => promptIndex());
+}
+
+export function inspect_memory(): number {
+  return serveTool("InspectMemory", inspectInput, ({ mend }) => (mend ? mendMemory() : inspectMemory()));
+}
+
+export function restore_entry(): number {
+  return serveTool("RestoreEntry", restoreInput, ({ trashed }) => restoreEntry(trashed));
 }

@@ -56,7 +56,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const everyLineBreaker = new RegExp(breaksLine, "gu");
 
 /** A description that a person may have edited, as one line within the limit. */
-function asIndexDescription(description: string, name: string): string {
+export function asIndexDescription(description: string, name: string): string {
   const line = description.replaceAll(everyLineBreaker, " ").trim();
   return Array.from(line).slice(0, entryLimits.descriptionCharsMax).join("") || name;
 }

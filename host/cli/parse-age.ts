@@ -1,0 +1,12 @@
+import { UsageError } from "./usage-error.ts";
+
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30d` and the like, in milliseconds. */
+export function parseAge(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) {
+    throw new UsageError(`--older-than is "${text}", allowed: a number and s, m, h or d, as in 30d`);
+  }
+  return Number(count) * unitsMs[unit as keyof typeof unitsMs];
+}

@@ -1,0 +1,86 @@
+import type { Upkeep } from "../upkeep/upkeep.ts";
+import { orCodedFailure } from "./coded-failure.ts";
+import type { Command } from "./command.ts";
+import { openRuntime } from "./open-runtime.ts";
+import { parseAge } from "./parse-age.ts";
+import { parseOptions } from "./parse-options.ts";
+import { UsageError } from "./usage-error.ts";
+
+const actions = ["list", "restore", "purge"] as const;
+
+export const trashCommand: Command = {
+  help: `Lists what tools have deleted, puts it back, or removes it for good. For the owner of the data; no tool can do it.
+
+Usage
+  memcell trash list --user ID [--json] [--data DIR]
+  memcell trash restore NAME --user ID [--data DIR]
+  memcell trash purge --older-than AGE --user ID [--dry-run] [--data DIR]
+
+Options
+  --user ID          whose trash
+  --older-than AGE   a number and s, m, h or d: 30d is thirty days
+  --dry-run          says what would be purged, and purges nothing
+  --json             prints JSON
+  --data DIR         the data folder (default: data)
+
+NAME is a name that "list" prints, or an entry's name for what was trashed last of it.
+
+Examples
+  memcell trash list --user alice
+  memcell trash restore editor --user alice
+  memcell trash purge --older-than 30d --user alice
+
+Exit codes
+  0 done   1 failed, with the error as JSON on standard output   2 the command line makes no sense
+`,
+
+  async run(args) {
+    const names = { texts: ["user", "data", "older-than"], flags: ["json", "dry-run"] } as const;
+    const { operands, options } = parseOptions(args, names, 2);
+    const [action, name] = operands;
+    const ctx = { userId: options.user as string };
+    const perform = performerOf(action, name, options);
+    return await orCodedFailure(async () => {
+      await using runtime = await openRuntime(options.data);
+      const files = await perform(runtime.upkeep, ctx);
+      if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
+      else for (const { name: each, bytes, epochMs } of files) process.stdout.write(lineOf(each, bytes, epochMs));
+      return 0;
+    });
+  },
+};
+
+type Perform = (upkeep: Upkeep, ctx: { userId: string }) => ReturnType<Upkeep["listTrash"]>;
+
+/** What is to be done; everything about the command line is checked before anything is opened. */
+function performerOf(
+  action: string | undefined,
+  name: string | undefined,
+  options: { readonly "older-than"?: string; readonly "dry-run"?: true },
+): Perform {
+  const age = options["older-than"];
+  if (action !== "restore" && name !== undefined) throw new UsageError(`unexpected argument "${name}"`);
+  if (action !== "purge" && age !== undefined) throw new UsageError("--older-than is for purge");
+  switch (action) {
+    case "list":
+      return (upkeep, ctx) => upkeep.listTrash(ctx);
+    case "restore":
+      if (name === undefined) throw new UsageError("the name of what to restore is missing");
+      return async (upkeep, ctx) => [await upkeep.restore(ctx, name)];
+    case "purge": {
+      if (age === undefined) throw new UsageError("--older-than is missing");
+      const beforeEpochMs = Date.now() - parseAge(age);
+      if (!options["dry-run"]) return (upkeep, ctx) => upkeep.purge(ctx, { beforeEpochMs });
+      return async (upkeep, ctx) => (await upkeep.listTrash(ctx)).filter(({ epochMs }) => epochMs < beforeEpochMs);
+    }
+    case undefined:
+    default:
+      throw new UsageError(
+        `${action === undefined ? "no action" : `no action "${action}"`}, allowed: ${actions.join(", ")}`,
+      );
+  }
+}
+
+function lineOf(name: string, bytes: number, epochMs: number): string {
+  return `${new Date(epochMs).toISOString()}  ${String(bytes).padStart(8)} bytes  ${name}\n`;
+}

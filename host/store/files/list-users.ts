@@ -1,0 +1,30 @@
+import { checkUserId } from "../../user-id.ts";
+import type { UserId } from "../../user-id.ts";
+import type { DataRoot } from "./disk/data-root.ts";
+import type { Directory } from "./disk/directory.ts";
+import { userFolderName } from "./user-folder-name.ts";
+import { hostFolder, usersFolder } from "./user-folder.ts";
+
+/** The users who have a folder: by its owner record, else by its name. What is no user's folder is passed over. */
+export function listUsers(root: DataRoot): UserId[] {
+  using data = root.open();
+  using users = data && data.openFolder(usersFolder);
+  if (users === null) return [];
+  return users.entries().flatMap(({ name, kind }) => {
+    const userId = kind === "folder" ? userOf(users, name) : null;
+    return userId === null ? [] : [userId];
+  });
+}
+
+function userOf(users: Directory, name: string): UserId | null {
+  try {
+    using folder = users.openFolder(name);
+    using own = folder && folder.openFolder(hostFolder);
+    const recorded = own?.read("owner", "owner")?.toString("utf8");
+    const userId = checkUserId(recorded ?? decodeURIComponent(name));
+    return userFolderName(userId) === name ? userId : null;
+  } catch {
+    // A link in its place, or a name that no user id has.
+    return null;
+  }
+}

@@ -1,0 +1,58 @@
+/** What the owner of the data may do and no tool may: look after the files, and look into the trash. As types. */
+import type { memoryProblems } from "../../shared/user-memory/inspect.ts";
+import type { CallContext } from "../api.ts";
+import type { StoreProblem } from "../store/store.ts";
+
+/** One thing that is wrong with a user's files. */
+export interface Finding {
+  readonly problem: StoreProblem | (typeof memoryProblems)[number];
+  /** The file, inside the user's folder. */
+  readonly path: string;
+  /** What is wrong, in a sentence. */
+  readonly message: string;
+  /** What mending does about it, in a sentence; `null` when only a person can help. */
+  readonly remedy: string | null;
+}
+
+export interface TrashedFile {
+  /** The name to restore it by: its path below `trash/`. */
+  readonly name: string;
+  /** Where it lay, inside the scope. */
+  readonly path: string;
+  /** Since when it is in the trash, in milliseconds since 1970. */
+  readonly epochMs: number;
+  readonly bytes: number;
+}
+
+export interface Upkeep {
+  /** The ids of all users who have a folder, sorted. */
+  users(): Promise<string[]>;
+
+  /**
+   * What is wrong with a user's files, and what `mend` would do. Changes nothing.
+   *
+   * @example
+   * for (const { path, message, remedy } of await runtime.upkeep.inspect({ userId: "alice" })) {
+   *   console.log(`${path}: ${message}; ${remedy ?? "needs a person"}`);
+   * }
+   */
+  inspect(ctx: CallContext): Promise<Finding[]>;
+
+  /**
+   * Does what `inspect` has announced, durably and for each user all or nothing, and returns what it did. What a person
+   * has written is never destroyed: it goes to the trash.
+   */
+  mend(ctx: CallContext): Promise<Finding[]>;
+
+  /** What lies in a user's trash, the latest first. */
+  listTrash(ctx: CallContext): Promise<TrashedFile[]>;
+
+  /**
+   * Puts an entry back and takes it out of the trash. `name` is one of `listTrash`, or an entry's name for what was
+   * trashed last of it. Rejects with `ENTRY_NOT_FOUND`, and with `NAME_CONFLICT` when an entry of that name exists.
+   */
+  restore(ctx: CallContext, name: string): Promise<TrashedFile>;
+
+  /** Removes what is in the trash since before a time, for good, and returns what that was. */
+  purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
+}

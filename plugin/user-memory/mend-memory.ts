@@ -1,0 +1,84 @@
+/**
+ * Brings entries and index together again. What a person has written is never destroyed: a file that is changed or taken
+ * away goes to the trash as it is, and so does an index from which lines are taken.
+ */
+import { entryLimits } from "../../shared/limits.ts";
+import { utf8Bytes } from "../../shared/text.ts";
+import type { EntryType } from "../../shared/user-memory/fields.ts";
+import type { InspectMemoryOutput } from "../../shared/user-memory/inspect.ts";
+import { now } from "../capabilities.ts";
+import type { Answer } from "../serve-tool.ts";
+import { formatEntry } from "./entry-file.ts";
+import { entryPath, indexPath } from "./entry-name.ts";
+import { splitFrontMatter } from "./front-matter.ts";
+import { findingsOf, readMemory, readText } from "./memory-findings.ts";
+import type { MemoryState } from "./memory-findings.ts";
+import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
+
+/** The type of an entry of which only its text is known. */
+const typeWhenUnknown: EntryType = "reference";
+
+export function mendMemory(): Answer<InspectMemoryOutput> {
+  const state = readMemory();
+  const findings = findingsOf(state).filter(({ remedy }) => remedy !== null);
+  if (findings.length === 0) return { message: "nothing to mend", data: { findings } };
+  const mended = findings
+    .filter(({ problem }) => problem === "entry-unreadable")
+    .map(({ path }) => path.slice(0, -".md".length))
+    .map((name) => ({ name, description: mendEntry(state, name) }));
+  const gone = mended.filter(({ description }) => description === null).map(({ name }) => name);
+  mendIndex(state, descriptionsAfter(state, mended), gone);
+  return { message: `${findings.length} findings mended`, data: { findings } };
+}
+
+/**
+ * The text stays whole: front matter that can be read is completed, any other file becomes the body of an entry. Returns
+ * the entry's description, or `null` when the file is no text and has gone to the trash.
+ */
+function mendEntry({ index }: MemoryState, name: string): string | null {
+  const path = entryPath(name);
+  const text = readText(name);
+  memory.trash(path);
+  if (text === null || utf8Bytes(text) > entryLimits.bodyBytesMax) return null;
+  const front = splitFrontMatter(text);
+  const body = front?.body ?? text;
+  const known = front?.fields.get("description") ?? index?.descriptionOf(name) ?? firstLineOf(body);
+  const description = asIndexDescription(typeof known === "string" ? known : "", name);
+  const created = front?.fields.get("created");
+  const stamp = now();
+  const fields = { name, description, type: typeWhenUnknown, created: typeof created === "string" ? created : stamp };
+  memory.write(path, formatEntry({ ...fields, updated: stamp }, body, front?.text));
+  return description;
+}
+
+type Mended = readonly { readonly name: string; readonly description: string | null }[];
+
+/** By name, the description of each entry that can be listed. */
+function descriptionsAfter({ entries }: MemoryState, mended: Mended): Map<string, string> {
+  const described = new Map<string, string>();
+  for (const [name, entry] of entries) {
+    const description =
+      mended.find((each) => each.name === name)?.description ??
+      (entry && !("unreadable" in entry) ? entry.description : null);
+    if (description !== null) described.set(name, asIndexDescription(description, name));
+  }
+  return described;
+}
+
+function firstLineOf(body: string): string {
+  return body.split("\n").find((line) => line.trim() !== "") ?? "";
+}
+
+function mendIndex(state: MemoryState, described: ReadonlyMap<string, string>, gone: readonly string[]): void {
+  const { index, isIndexUnreadable, entries } = state;
+  if (isIndexUnreadable) memory.trash(indexPath);
+  if (index === null) return memory.write(indexPath, loadIndex().toString());
+  const surplus = index.names.filter((name) => !entries.has(name) || gone.includes(name));
+  const repeated = index.repeatedNames;
+  const before = index.toString();
+  for (const name of surplus) index.remove(name);
+  for (const name of repeated) index.keepFirst(name);
+  for (const [name, description] of described) if (!index.has(name)) index.set(name, description);
+  if (surplus.length + repeated.length > 0) memory.trash(indexPath);
+  if (index.toString() !== before) memory.write(indexPath, index.toString());
+}

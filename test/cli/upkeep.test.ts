@@ -1,0 +1,88 @@
+/** `memcell doctor` and `memcell trash` as their users meet them. */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+
+function memcell(dataDir: string, ...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [program, ...args, "--data", dataDir], { encoding: "utf8" });
+}
+
+const fact = "---\nname: a\ndescription: about a\ntype: user\n---\nbody";
+
+test("doctor says what is wrong and what it would do; with --fix it says so and does it", () => {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: { "memory/MEMORY.md": "", "memory/a.md": fact }, bob: { "memory/a.md": fact } });
+  writeFileSync(join(userFolder(folder.path, "bob"), "memory", "MEMORY.md"), "- [a](a.md) \u2014 about a\n");
+  const looked = memcell(folder.path, "doctor");
+  expect(looked).toMatchObject({ status: 1, stderr: "" });
+  expect(looked.stdout).toBe(
+    '"alice"\n  memory/a.md: the index does not list it\n    to mend: add its line\n2 users looked at\n',
+  );
+  expect(readFileSync(join(userFolder(folder.path, "alice"), "memory", "MEMORY.md"), "utf8")).toBe("");
+  const fixed = memcell(folder.path, "doctor", "--user", "alice", "--fix");
+  expect(fixed.status).toBe(0);
+  expect(fixed.stdout).toContain("to mend: add its line\n  mended: 1 of 1\n1 user looked at\n");
+  expect(memcell(folder.path, "doctor")).toMatchObject({ status: 0, stdout: "2 users looked at\n" });
+});
+
+test("doctor --json is for machines", () => {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: { "memory/a.md": fact } });
+  const { status, stdout } = memcell(folder.path, "doctor", "--json", "--fix");
+  const finding = {
+    problem: "index-missing",
+    path: "memory/MEMORY.md",
+    message: "there is no index",
+    remedy: "make it from the entries",
+  };
+  expect(JSON.parse(stdout)).toEqual([{ userId: "alice", findings: [finding], mended: [finding] }]);
+  expect(status).toBe(0);
+});
+
+test("trash list, restore and purge", () => {
+  using folder = temporaryFolder();
+  const trashed = { "memory/trash/a.20200102T030405678Z.md": fact, "memory/trash/b.29990102T030405678Z.md": fact };
+  writeUserFiles(folder.path, { alice: { ...trashed, "memory/MEMORY.md": "" } });
+  const user = ["--user", "alice"];
+  const list = "2020-01-02T03:04:05.678Z        52 bytes  a.20200102T030405678Z.md\n";
+  expect(memcell(folder.path, "trash", "list", ...user).stdout).toContain(list);
+  expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", "--dry-run", ...user).stdout).toBe(list);
+  expect(memcell(folder.path, "trash", "restore", "b", ...user)).toMatchObject({ status: 0 });
+  expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", ...user)).toMatchObject({
+    status: 0,
+    stdout: list,
+  });
+  expect(readUserFiles(folder.path, "alice")).toEqual({
+    "memory/MEMORY.md": "- [b](b.md) \u2014 about a\n",
+    "memory/b.md": fact,
+  });
+});
+
+test("a coded error is JSON and exit code 1, a command line that makes no sense is exit code 2", () => {
+  using folder = temporaryFolder();
+  const missing = memcell(folder.path, "trash", "restore", "nothing", "--user", "alice");
+  expect(missing.status).toBe(1);
+  expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error: { code: "ENTRY_NOT_FOUND" } });
+  expect(memcell(folder.path, "trash", "list")).toMatchObject({ status: 1 });
+  for (const args of [
+    ["trash"],
+    ["trash", "burn"],
+    ["trash", "restore"],
+    ["trash", "list", "more"],
+    ["trash", "purge"],
+    ["trash", "purge", "--older-than", "yesterday"],
+    ["trash", "list", "--older-than", "3d"],
+    ["doctor", "alice"],
+    ["doctor", "--fix=no"],
+  ]) {
+    expect(memcell(folder.path, ...args, "--user", "alice")).toMatchObject({ status: 2, stdout: "" });
+  }
+});

@@ -1,0 +1,108 @@
+/** The trash as the owner of the data sees it: listed, put back, emptied. */
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+
+const alice = { userId: "alice" };
+const day = 86_400_000;
+const start = Date.UTC(2026, 0, 1);
+
+/** Runs with a clock that the test sets. */
+async function withRuntime(work: (runtime: Runtime, at: { epochMs: number }, dataDir: string) => Promise<void>) {
+  using folder = temporaryFolder();
+  const at = { epochMs: start };
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, clock: () => at.epochMs });
+  await work(runtime, at, folder.path);
+}
+
+async function upsert(runtime: Runtime, name: string, body: string): Promise<void> {
+  const input = { action: "upsert", name, type: "user", description: `about ${name}`, body };
+  expect(await runtime.call("UpdateUserMemory", input, alice)).toMatchObject({ ok: true });
+}
+
+async function remove(runtime: Runtime, name: string): Promise<void> {
+  expect(await runtime.call("UpdateUserMemory", { action: "delete", name }, alice)).toMatchObject({ ok: true });
+}
+
+const names = (files: readonly { name: string }[]): string[] => files.map(({ name }) => name);
+
+test("restore() puts an entry back byte for byte, lists it again, and takes it out of the trash", async () => {
+  await withRuntime(async (runtime, _at, dataDir) => {
+    await upsert(runtime, "keep", "k");
+    await upsert(runtime, "a", "line\r\n--- \n\n");
+    const before = readUserFiles(dataDir, "alice");
+    await remove(runtime, "a");
+    const [file] = await runtime.upkeep.listTrash(alice);
+    expect(file).toMatchObject({ name: "a.20260101T000000000Z.md", path: "a.md", epochMs: start });
+    expect(await runtime.upkeep.restore(alice, file?.name ?? "")).toEqual(file);
+    expect(readUserFiles(dataDir, "alice")).toEqual(before);
+    expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+  });
+});
+
+test("restore() by an entry's name takes what was trashed last", async () => {
+  await withRuntime(async (runtime, at) => {
+    for (const body of ["first", "second"]) {
+      await upsert(runtime, "a", body);
+      await remove(runtime, "a");
+      at.epochMs += day;
+    }
+    await runtime.upkeep.restore(alice, "a");
+    expect(await runtime.call("ReadUserMemory", { name: "a" }, alice)).toMatchObject({ data: { body: "second" } });
+    expect(names(await runtime.upkeep.listTrash(alice))).toEqual(["a.20260101T000000000Z.md"]);
+  });
+});
+
+test("restore() refuses what is not there, what is no entry, and a name that is taken; nothing changes", async () => {
+  await withRuntime(async (runtime, _at, dataDir) => {
+    await upsert(runtime, "a", "old");
+    await remove(runtime, "a");
+    await upsert(runtime, "A", "new");
+    const before = readUserFiles(dataDir, "alice");
+    for (const [name, code] of [
+      ["a", "NAME_CONFLICT"],
+      ["b", "ENTRY_NOT_FOUND"],
+      ["../../bob/memory/trash/a.20260101T000000000Z.md", "ENTRY_NOT_FOUND"],
+      ["", "ENTRY_NOT_FOUND"],
+    ] as const) {
+      await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code });
+    }
+    expect(readUserFiles(dataDir, "alice")).toEqual(before);
+  });
+});
+
+test("purge() removes for good what is older than asked, and nothing else", async () => {
+  await withRuntime(async (runtime, at, dataDir) => {
+    for (const name of ["a", "b", "c"]) {
+      await upsert(runtime, name, name);
+      await remove(runtime, name);
+      at.epochMs += 10 * day;
+    }
+    const purged = await runtime.upkeep.purge(alice, { beforeEpochMs: start + 10 * day });
+    expect(names(purged)).toEqual(["a.20260101T000000000Z.md"]);
+    expect(names(await runtime.upkeep.listTrash(alice))).toEqual([
+      "c.20260121T000000000Z.md",
+      "b.20260111T000000000Z.md",
+    ]);
+    expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual([
+      "memory/MEMORY.md",
+      "memory/trash/b.20260111T000000000Z.md",
+      "memory/trash/c.20260121T000000000Z.md",
+    ]);
+  });
+});
+
+test("purge() empties a trash of more files than one call may change", async () => {
+  await withRuntime(async (runtime, _at, dataDir) => {
+    await upsert(runtime, "a", "");
+    const stamped = (count: number): string => `memory/trash/x.20250101T${String(count).padStart(9, "0")}Z.md`;
+    const files = Object.fromEntries(Array.from({ length: 2300 }, (_, count) => [stamped(count), "x"]));
+    writeUserFiles(dataDir, { alice: files });
+    const purged = await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
+    expect(purged).toHaveLength(2300);
+    expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+  });
+});
