@@ -6,13 +6,15 @@ import type { UserId } from "../../user-id.ts";
 import type { HeldUser, HoldOptions, Store, StoreOptions, UserReader } from "../store.ts";
 import { readBootId } from "./disk/boot-id.ts";
 import type { DataRoot } from "./disk/data-root.ts";
+import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
-import { checkOwner } from "./owner.ts";
+import { listUsers } from "./list-users.ts";
+import { checkOwnerIn } from "./owner.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { StaleCall } from "./stale-call.ts";
 import { UserFolder } from "./user-folder.ts";
 import { lockUser } from "./user-lock.ts";
-import type { LockRequest } from "./user-lock.ts";
+import type { LockRequest, UserLock } from "./user-lock.ts";
 import { newMemo, UserSession } from "./user-session.ts";
 import type { UserMemo } from "./user-session.ts";
 
@@ -52,6 +54,10 @@ export class FileStore implements Store {
     }
   }
 
+  users(): UserId[] {
+    return listUsers(this.#root);
+  }
+
   async close(): Promise<void> {
     await this.#schedule.close();
   }
@@ -62,11 +68,15 @@ export class FileStore implements Store {
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
     const request = { make: false, readOnlyWillDo: !options.writes, until: options.until };
-    let session = await this.#open(userId, request);
+    using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
+    if (options.isThorough) this.#memoOf(userId).tail = null;
+    let session = options.isLookingOnly ? null : await this.#open(userId, request);
     try {
       return await work({
+        findings: () => examineUser(new UserFolder(this.#root, userId), this.#boot),
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
+          if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
           session ??= await this.#openFirst(userId, options.until);
           await session.commit(changes, seen);
           this.#schedule.noteUse(userId);
@@ -75,6 +85,12 @@ export class FileStore implements Store {
     } finally {
       this.#release(userId, session);
     }
+  }
+
+  /** Keeps others out and leaves everything as it is. */
+  async #lockOnly(userId: UserId, request: LockRequest): Promise<Disposable | null> {
+    using way = new UserFolder(this.#root, userId).openWay();
+    return way && (await lockUser(way.own, { ...request, readOnlyWillDo: true }));
   }
 
   /** A user's first commit makes the folder. Someone else may have been faster: then the call has to be made again. */
@@ -89,25 +105,23 @@ export class FileStore implements Store {
 
   async #open(userId: UserId, request: LockRequest): Promise<UserSession | null> {
     const folder = new UserFolder(this.#root, userId);
-    checkOwner(folder);
-    const own = folder.openOwn();
-    const lock =
-      own &&
-      (await lockUser(own, request).catch((error: unknown) => {
-        own[Symbol.dispose]();
-        throw error;
-      }));
-    const user = lock && folder.open();
-    if (!own || !lock || !user || lock.isReadOnly) {
-      for (const each of [own, lock, user]) each?.[Symbol.dispose]();
+    const way = folder.openWay();
+    let lock: UserLock | null;
+    let isOwned: boolean;
+    try {
+      isOwned = checkOwnerIn(way?.own ?? null, folder);
+      lock = way && (await lockUser(way.own, request));
+    } catch (error) {
+      way?.[Symbol.dispose]();
+      throw error;
+    }
+    if (!way || !lock || lock.isReadOnly) {
+      for (const each of [way, lock]) each?.[Symbol.dispose]();
       return null;
     }
     const memo = this.#memoOf(userId);
-    const setup = { folder, memo, isFlushed: this.#options.durability === "full", boot: this.#boot };
-    const session = new UserSession(
-      { ...setup, note: (text) => this.#options.note(userId, text) },
-      { user, own, lock },
-    );
+    const setup = { folder, memo, isOwned, isFlushed: this.#options.durability === "full", boot: this.#boot };
+    const session = new UserSession({ ...setup, note: (text) => this.#options.note(userId, text) }, way, lock);
     try {
       session.checkPlace();
       await session.recover();

@@ -8,10 +8,8 @@ import type { Directory } from "./disk/directory.ts";
 export function foldsCase(folder: Directory, name: string): boolean {
   const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
   if (other === name) return false;
-  using found = folder.openFolder(name);
-  if (found === null) return false;
-  using same = openQuietly(folder, other);
-  return same !== null && same.identity === found.identity;
+  const same = folder.identityOf(other);
+  return same !== null && same === folder.identityOf(name);
 }
 
 export function exactName(folder: Directory, name: string): boolean {
@@ -26,13 +24,4 @@ export function isTwin(a: string, b: string): boolean {
 /** The name in a folder that differs from another one only by case, if there is one. */
 export function twinOf(folder: Directory, name: string): string | null {
   return folder.entries().find((entry) => isTwin(entry.name, name))?.name ?? null;
-}
-
-/** On a disk that tells case apart, anything may lie under the other name; it is not the question here. */
-function openQuietly(folder: Directory, name: string): Directory | null {
-  try {
-    return folder.openFolder(name);
-  } catch {
-    return null;
-  }
 }

@@ -13,6 +13,11 @@ const ownerFile = "owner";
 /** Refuses a folder that records another owner; tells whether it records this one. */
 export function checkOwner(folder: UserFolder): boolean {
   using own = folder.openOwn();
+  return checkOwnerIn(own, folder);
+}
+
+/** The same, by the folder's own `.memcell`, which is open already; `null` when there is none. */
+export function checkOwnerIn(own: Directory | null, folder: UserFolder): boolean {
   const record = own?.read(ownerFile, ownerFile) ?? null;
   if (record === null) {
     // A folder without a record was made by hand, and is the user's when its name is, letter by letter.
@@ -25,7 +30,7 @@ export function checkOwner(folder: UserFolder): boolean {
 
 /** As `checkOwner`, and records the owner when nobody has. Durable once `own` is flushed. */
 export async function claimOwner(folder: UserFolder, own: Directory): Promise<void> {
-  if (checkOwner(folder)) return;
+  if (checkOwnerIn(own, folder)) return;
   const staged = "staged-owner";
   if (own.sizeOf(staged, ownerFile) !== null) own.remove(staged);
   own.create(staged, Buffer.from(folder.userId), ownerFile);

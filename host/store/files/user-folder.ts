@@ -13,11 +13,12 @@ import type { DataRoot } from "./disk/data-root.ts";
 import type { Directory } from "./disk/directory.ts";
 import { exactName, foldsCase, isTwin } from "./folded-case.ts";
 import { userFolderName } from "./user-folder-name.ts";
+import { UserWay } from "./user-way.ts";
 
 /** The host's own folder beside the scopes. Its name fits no scope, so no guest can reach it. */
 export const hostFolder = ".memcell";
 
-const usersFolder = "users";
+export const usersFolder = "users";
 
 /** An open folder, and a name in it. Disposing of it closes the folder. */
 export class FilePlace implements Disposable {
@@ -49,6 +50,11 @@ export class UserFolder {
   open(): Directory | null {
     using root = this.#root.open();
     return root && walk(root, [usersFolder, this.folderName]);
+  }
+
+  /** The same with the host's own folder in it, all held open; `null` when one of them does not exist. */
+  openWay(): UserWay | null {
+    return UserWay.open(this.#root, { users: usersFolder, user: this.folderName, own: hostFolder });
   }
 
   /** `false` where a disk that folds case shows another id's folder under this one's name. */

@@ -24,6 +24,7 @@ import { failureOfDisk } from "./disk/disk-failure.ts";
 import { claimOwner } from "./owner.ts";
 import { StaleCall } from "./stale-call.ts";
 import type { UserFolder } from "./user-folder.ts";
+import type { UserWay } from "./user-way.ts";
 
 /** What a store remembers of a user between two calls. */
 export interface UserMemo {
@@ -41,6 +42,8 @@ export const newMemo = (): UserMemo => ({ tail: null, touched: new Map(), record
 export interface SessionSetup {
   readonly folder: UserFolder;
   readonly memo: UserMemo;
+  /** Whether the folder records its owner. */
+  readonly isOwned: boolean;
   readonly isFlushed: boolean;
   readonly boot: string | null;
   readonly note: (text: string) => void;
@@ -49,16 +52,22 @@ export interface SessionSetup {
 /** Disposing of it closes everything and releases the lock. */
 export class UserSession implements Disposable {
   readonly #setup: SessionSetup;
-  readonly #user: Directory;
-  readonly #own: Directory;
+  readonly #way: UserWay;
   readonly #lock: Disposable;
   #journal: Journal | null = null;
 
-  constructor(setup: SessionSetup, { user, own, lock }: { user: Directory; own: Directory; lock: Disposable }) {
+  constructor(setup: SessionSetup, way: UserWay, lock: Disposable) {
     this.#setup = setup;
-    this.#user = user;
-    this.#own = own;
+    this.#way = way;
     this.#lock = lock;
+  }
+
+  get #user(): Directory {
+    return this.#way.user;
+  }
+
+  get #own(): Directory {
+    return this.#way.own;
   }
 
   /** Finishes or undoes nothing by itself: it only does what the journal's records say. */
@@ -66,7 +75,11 @@ export class UserSession implements Disposable {
     const { memo, boot, note } = this.#setup;
     this.#openJournal();
     const journal = this.#journal;
-    if (journal === null) return;
+    if (journal === null) {
+      removeStaged(this.#own);
+      return;
+    }
+    if (!this.#setup.isOwned && journal.isSetUp) await this.#recordOwner();
     if (!journal.isAsKnown) {
       this.#forgetTouched();
       for (const file of journal.records.flatMap(({ files }) => files)) this.#touch(file);
@@ -121,15 +134,13 @@ export class UserSession implements Disposable {
 
   /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */
   checkPlace(folders?: ScopeFolders): void {
-    using user = this.#setup.folder.open();
-    using own = user && user.openFolder(".memcell");
-    if (user && own?.identity === this.#own.identity && (!folders || folders.areStillIn(user))) return;
+    if (this.#way.isUnchanged() && folders?.areUnchanged() !== false) return;
     this.#setup.memo.tail = null;
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
   }
 
   [Symbol.dispose](): void {
-    for (const each of [this.#journal, this.#user, this.#own, this.#lock]) each?.[Symbol.dispose]();
+    for (const each of [this.#journal, this.#way, this.#lock]) each?.[Symbol.dispose]();
   }
 
   #openJournal(): void {
@@ -161,13 +172,13 @@ export class UserSession implements Disposable {
   async #setUp(): Promise<void> {
     const { folder, isFlushed } = this.#setup;
     await claimOwner(folder, this.#own);
-    if (!isFlushed) return;
-    const { own, made } = await folder.make();
-    try {
-      for (const each of [own, ...made]) await each.flush();
-    } finally {
-      for (const each of [own, ...made]) each[Symbol.dispose]();
-    }
+    if (isFlushed) await this.#way.flush();
+  }
+
+  /** Someone has taken the record away. */
+  async #recordOwner(): Promise<void> {
+    await claimOwner(this.#setup.folder, this.#own);
+    await this.#own.flush();
   }
 
   /** From here on the change set holds, whatever happens: what is not applied now is applied by the next call. */

@@ -5,7 +5,9 @@ import type { PlannedFile } from "./plan-changes.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
 const stagedName = (at: number): string => `staged-${at}`;
-const stagedPattern = /^staged-/;
+
+/** Whether a file in the host's own folder is left over from staging. */
+export const isStagedName = (name: string): boolean => name.startsWith("staged-");
 
 /** A file that is written in full under the host's own folder, and where it will go. */
 interface StagedFile {
@@ -71,7 +73,7 @@ export function putContent(
 
 /** Removes what a killed process has left of its staging. */
 export function removeStaged(own: Directory): number {
-  const left = own.entries().filter(({ name, kind }) => stagedPattern.test(name) && kind !== "folder");
+  const left = own.entries().filter(({ name, kind }) => isStagedName(name) && kind !== "folder");
   for (const { name } of left) own.remove(name);
   return left.length;
 }

@@ -1,4 +1,5 @@
 /** What one record of a journal says: which files a change set leaves behind, and what was there before. */
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
@@ -60,8 +61,7 @@ export function digestOf(content: Uint8Array | null): string | null {
 }
 
 function encodeContent(content: Buffer): { text: string } | { base64: string } {
-  const text = content.toString("utf8");
-  return Buffer.from(text).equals(content) ? { text } : { base64: content.toString("base64") };
+  return isUtf8(content) ? { text: content.toString("utf8") } : { base64: content.toString("base64") };
 }
 
 function decodeContent(content: { text: string } | { base64: string }): Buffer {

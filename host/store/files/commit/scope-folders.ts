@@ -1,7 +1,7 @@
 import { ToolError } from "../../../tool-error.ts";
 import type { Directory } from "../disk/directory.ts";
 import { exactName, foldsCase, twinOf } from "../folded-case.ts";
-import { segmentsOf, walk } from "../user-folder.ts";
+import { segmentsOf } from "../user-folder.ts";
 
 /** The folders below one open user's folder that a commit works in, each opened once. */
 export class ScopeFolders implements Disposable {
@@ -44,11 +44,12 @@ export class ScopeFolders implements Disposable {
     if (twin) throw twinError(path, twin);
   }
 
-  /** Whether a fresh look at a user's folder finds these very folders. */
-  areStillIn(user: Directory): boolean {
+  /** Whether a fresh walk from the user's folder would find these very folders. */
+  areUnchanged(): boolean {
     return Array.from(this.#open).every(([way, { identity }]) => {
-      using found = walk(user, way.split("/").slice(0, -1));
-      return found?.identity === identity;
+      const [, above = "", name = ""] = /^(.*\/)?([^/]+)\/$/.exec(way) ?? [];
+      const folder = above === "" ? this.#user : this.#open.get(above);
+      return folder?.identityOf(name) === identity;
     });
   }
 

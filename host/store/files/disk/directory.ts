@@ -13,6 +13,9 @@ export interface Directory extends Disposable {
   /** A folder in this one, or `null` when there is none. Anything else of that name is `STORAGE_UNSAFE`. */
   openFolder(name: string): Directory | null;
 
+  /** What lies under a name, told as folders tell their own `identity`; `null` when nothing does. Follows no link. */
+  identityOf(name: string): string | null;
+
   /** As `openFolder`, after making it when there is none. */
   makeFolder(name: string): Directory;
 

@@ -15,7 +15,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   unlinkSync,
   writeFileSync,
@@ -57,6 +56,13 @@ export class PinnedDirectory implements Directory {
       if (isMissing(error)) return null;
       throw failureOfDisk(error, "open the user's folder");
     }
+  }
+
+  identityOf(name: string): string | null {
+    const facts = this.#try("open the user's folder", () =>
+      lstatSync(this.#place.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
+    );
+    return facts ? identityOf(facts) : null;
   }
 
   makeFolder(name: string): Directory {
@@ -101,7 +107,7 @@ export class PinnedDirectory implements Directory {
   read(name: string, shown: string): Buffer | null {
     using file = this.#open(name, shown, openFlags.read, storeLimits.fileBytesMax);
     if (file === null) return null;
-    return this.#try(`read "${shown}"`, () => readFileSync(file.descriptor));
+    return file.read(0, file.openedBytes);
   }
 
   create(name: string, content: Uint8Array, shown: string): void {
@@ -145,7 +151,7 @@ export class PinnedDirectory implements Directory {
       const facts = fstatSync(descriptor, { bigint: true });
       checkPlainFile(facts, shown, bytesMax);
       this.#place.checkOpened(path, facts);
-      return new PinnedFile(descriptor, identityOf(facts), shown);
+      return new PinnedFile(descriptor, facts, shown);
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);
       if (isMissing(error) && !(flags & O_CREAT)) return null;

@@ -3,18 +3,23 @@ import { promisify } from "node:util";
 
 import type { DiskFile } from "./directory.ts";
 import { failureOfDisk } from "./disk-failure.ts";
+import { identityOf } from "./place.ts";
+import type { FileIdentity } from "./place.ts";
 
 const flushData = promisify(fdatasync);
 
 /** A file by its descriptor. Closed descriptors are used again by the system, so a closed file refuses every use. */
 export class PinnedFile implements DiskFile {
   readonly identity: string;
+  /** Its size when it was opened. */
+  readonly openedBytes: number;
   readonly #shown: string;
   #descriptor: number | null;
 
-  constructor(descriptor: number, identity: string, shown: string) {
+  constructor(descriptor: number, facts: FileIdentity & { readonly size: bigint }, shown: string) {
     this.#descriptor = descriptor;
-    this.identity = identity;
+    this.identity = identityOf(facts);
+    this.openedBytes = Number(facts.size);
     this.#shown = shown;
   }
 
