@@ -59,7 +59,9 @@ function ownFindings(folder: UserFolder, own: Directory, boot: string | null): S
     ...names
       .filter((name) => name.startsWith("journal-damaged-"))
       .map((name) => ofOwn("journal-damaged", name, "it could not be read as a journal and was put aside", null)),
-    ...journalFinding(own, folder.userId, boot).map(([message, remedy]) => ofOwn("journal-unfinished", "journal", message, remedy)),
+    ...journalFinding(own, folder.userId, boot).map(([message, remedy]) =>
+      ofOwn("journal-unfinished", "journal", message, remedy),
+    ),
   ];
 }
 
