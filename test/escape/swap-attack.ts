@@ -1,0 +1,53 @@
+/** A process that swaps a user's folder or file for a link to someone else's, as fast as it can. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { programFolders } from "../support/run-command.ts";
+
+export interface SwapTarget {
+  readonly kind: "folder" | "file";
+  /** What the host uses. */
+  readonly real: string;
+  /** What is there instead, half of the time. */
+  readonly victim: string;
+}
+
+export interface SwapAttack {
+  /** Puts the real thing back in its place. Resolves to how many swaps there were. */
+  stop(): Promise<number>;
+}
+
+/** Compiles the attacker, or says why this machine cannot. */
+export function buildAttacker(folder: string): { program: string } | string {
+  if (process.platform !== "linux") return "renameat2 is Linux's";
+  const program = join(folder, "swap-attacker");
+  const source = fileURLToPath(new URL("swap-attacker.c", import.meta.url));
+  try {
+    const env = { ...process.env, PATH: programFolders.join(":") };
+    execFileSync("gcc", ["-O2", "-o", program, source], { env, stdio: "pipe" });
+    return { program };
+  } catch (error) {
+    return `no gcc that works: ${(error as Error).message.split("\n")[0]}`;
+  }
+}
+
+/** Resolves when the attacker has begun. */
+export async function startAttack(program: string, { kind, real, victim }: SwapTarget): Promise<SwapAttack> {
+  const link = `${real}.swap`;
+  symlinkSync(victim, link);
+  const attacker = spawn(program, [kind, real, link, victim], { stdio: ["pipe", "pipe", "inherit"] });
+  let printed = "";
+  attacker.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  await once(attacker.stdout, "data");
+  return {
+    async stop() {
+      attacker.stdin.end();
+      const [code] = (await once(attacker, "close")) as [number | null];
+      if (code !== 0) throw new Error(`The attacker ended with ${code}: ${printed}`);
+      return Number(printed.split("\n")[1]);
+    },
+  };
+}
