@@ -33,6 +33,8 @@ export function needsRecovery({ journal, boot }: Pick<Recovery, "journal" | "boo
 export async function recover(recovery: Recovery): Promise<void> {
   const { own, journal, boot } = recovery;
   const last = journal.records.at(-1);
+  // A record may have been written and not yet flushed. Were it lost after half of it is applied, nobody could go on.
+  if (last) await journal.confirm();
   if (journal.isDistrusted || isOfOtherBoot(journal.records, boot)) await rebuild(recovery);
   else if (last && !last.isApplied) finish(recovery, last);
   removeStaged(own);
@@ -51,7 +53,7 @@ function finish({ own, folders, journal, note }: Recovery, record: StoredRecord)
   const pending = record.files.filter((file) => {
     const present = digestOf(folders.read(file.scope, file.path));
     if (present === digestOf(file.after)) return false;
-    if (present === file.before) return true;
+    if (present === file.before || (present === null && isMovedAway(folders, record, file))) return true;
     note(`recovery kept ${file.path} as someone has edited it`);
     return false;
   });
@@ -60,6 +62,17 @@ function finish({ own, folders, journal, note }: Recovery, record: StoredRecord)
   for (const file of pending.filter(({ after }) => after === null)) putContent(own, folders, file);
   journal.markApplied();
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
+}
+
+/** What goes to the trash and is written anew under its own path is missing in between. */
+function isMovedAway(file: JournalFile, { files }: StoredRecord): boolean {
+  return file.before !== null && files.some((other) => other.before === null && digestOf(other.after) === file.before);
+}
+
+/** A file that was moved to the trash to make room, and whose new content had not come yet. */
+function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: JournalFile): boolean {
+  const target = files.find((each) => each.scope === scope && each.path !== path && digestOf(each.after) === before);
+  return target !== undefined && digestOf(folders.read(scope, target.path)) === before;
 }
 
 /**

@@ -1,0 +1,79 @@
+/** What must hold of a user's folder after a kill, told as a list of what does not. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { readUserFiles, userFolder } from "../../support/user-files.ts";
+import { indexFaults, takeStep, userId } from "../memory-steps.ts";
+import { DiskRoot, FileStore } from "../store-under-test.ts";
+
+export type Files = Readonly<Record<string, string>>;
+
+/** A user's files, none when there is no folder yet. */
+export function filesOf(dataDir: string): Files {
+  return existsSync(userFolder(dataDir, userId)) ? readUserFiles(dataDir, userId) : {};
+}
+
+/** Recovers as the next process would, which does not wait for anything. */
+export async function faultsAfterKill(dataDir: string, boot: string, allowed: readonly Files[]): Promise<string[]> {
+  await look(dataDir, boot);
+  const found = filesOf(dataDir);
+  const wanted = allowed.map(describe);
+  const faults = wanted.includes(describe(found)) ? [] : [`found ${describe(found)}, allowed ${wanted.join(" or ")}`];
+  faults.push(...indexFaults(found), ...stagedFiles(dataDir).map((name) => `${name} was left behind`));
+  const once = fingerprint(dataDir);
+  await look(dataDir, boot);
+  if (fingerprint(dataDir) !== once) faults.push("a second recovery changed something");
+  return [...faults, ...(await faultsOfNextCalls(dataDir, boot, found))];
+}
+
+/** The folder goes on to be used, and what is written now is there after the machine has stopped. */
+async function faultsOfNextCalls(dataDir: string, boot: string, before: Files): Promise<string[]> {
+  const store = open(dataDir, boot);
+  await takeStep(store, { kind: "upsert", name: "next", text: "after the kill" }, 0);
+  const wanted = { ...before, ...filesOf(dataDir) };
+  // Such a retirement may be under way here too, but another one would leave nothing to be recovered.
+  await takeStep(store, { kind: "look" });
+  await look(dataDir, "a later start of the machine");
+  const found = filesOf(dataDir);
+  const isAsWanted = describe(found) === describe(wanted) && found["memory/next.md"] === "after the kill\n";
+  return isAsWanted
+    ? indexFaults(found)
+    : [`after the next call: found ${describe(found)}, wanted ${describe(wanted)}`];
+}
+
+const open = (dataDir: string, boot: string): InstanceType<typeof FileStore> =>
+  new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
+
+/** Does not wait for the lock: the kernel has released it with the process. */
+async function look(dataDir: string, boot: string): Promise<void> {
+  const store = open(dataDir, boot);
+  await takeStep(store, { kind: "look" }, 0);
+  // Waits until a journal that has become long is retired.
+  await store.close();
+}
+
+/** A recovery that was killed and done again may have put the same text aside twice, under names that tell the time. */
+function describe(files: Files): string {
+  const named = Object.entries(files).map(
+    ([path, text]) => [path.replace(/\.\d{8}T\d{9}Z\./, ".<time>."), text] as const,
+  );
+  return JSON.stringify(Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+function stagedFiles(dataDir: string): string[] {
+  const own = join(userFolder(dataDir, userId), ".memcell");
+  return existsSync(own) ? readdirSync(own).filter((name) => name.startsWith("staged-")) : [];
+}
+
+/** Names, bytes and times of everything below the data folder. */
+function fingerprint(dataDir: string): string {
+  if (!existsSync(dataDir)) return "";
+  const names = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).toSorted();
+  return names
+    .map((name) => {
+      const path = join(dataDir, name);
+      const facts = statSync(path);
+      return facts.isFile() ? `${name} ${facts.mtimeMs} ${readFileSync(path, "base64")}` : name;
+    })
+    .join("\n");
+}

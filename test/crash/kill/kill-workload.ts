@@ -1,0 +1,32 @@
+/**
+ * A process to be killed: takes some steps, says "ready", waits for a line, takes one more step and says "acknowledged"
+ * as soon as the store has answered.
+ */
+import { writeSync } from "node:fs";
+
+import { takeStep } from "../memory-steps.ts";
+import type { Step } from "../memory-steps.ts";
+import { DiskRoot, FileStore } from "../store-under-test.ts";
+
+export interface Workload {
+  readonly dataDir: string;
+  readonly boot: string;
+  readonly warm: readonly Step[];
+  readonly step: Step;
+  /** Whether the process closes its store in the end, and so waits for a retirement that goes on behind the step. */
+  readonly closes: boolean;
+}
+
+const { dataDir, boot, warm, step, closes } = JSON.parse(process.argv[2] ?? "") as Workload;
+const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
+for (const each of warm) await takeStep(store, each);
+
+process.stdin.once("data", () => void finish());
+writeSync(1, "ready\n");
+
+async function finish(): Promise<void> {
+  await takeStep(store, step);
+  writeSync(1, "acknowledged\n");
+  if (closes) await store.close();
+  process.exit(0);
+}

@@ -1,0 +1,114 @@
+/** What the killed process was about, and what it found. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { userFolder } from "../../support/user-files.ts";
+import { takeStep, userId } from "../memory-steps.ts";
+import type { Step } from "../memory-steps.ts";
+import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { runKilledAt } from "./killed-run.ts";
+
+export interface Scenario {
+  readonly name: string;
+  /** Makes the folder that the process finds. */
+  readonly prepare: (dataDir: string) => Promise<void>;
+  readonly boot: string;
+  readonly warm: readonly Step[];
+  readonly step: Step;
+  readonly closes?: boolean;
+  /** The step has nothing of its own to do: whatever happens, what was acknowledged before is what is to be there. */
+  readonly isUpkeep?: boolean;
+}
+
+const upsert = (name: string, text: string): Step => ({ kind: "upsert", name, text });
+const look: Step = { kind: "look" };
+
+const firstBoot = "first start of the machine";
+const nextBoot = "next start of the machine";
+
+const twoFacts = [upsert("a", "first"), upsert("b", "second")];
+
+export const scenarios: readonly Scenario[] = [
+  { name: "first upsert of a new user", prepare: takeSteps([]), boot: firstBoot, warm: [], step: upsert("a", "new") },
+  { name: "upsert", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: upsert("c", "new") },
+  {
+    name: "replace, by a process that knows the journal",
+    prepare: takeSteps(twoFacts),
+    boot: firstBoot,
+    warm: [upsert("a", "changed")],
+    step: upsert("a", "changed again"),
+  },
+  { name: "delete", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: { kind: "delete", name: "a" } },
+  {
+    name: "upsert over what is no text",
+    prepare: async (dataDir) => {
+      await takeSteps([upsert("a", "\uFFFD"), upsert("b", "second"), { kind: "close" }])(dataDir);
+      // No UTF-8; read as if it were, it shows as what its line in the index says.
+      writeFileSync(join(userFolder(dataDir, userId), "memory/a.md"), Buffer.from([0xff]));
+    },
+    boot: firstBoot,
+    warm: [],
+    step: { kind: "mend", name: "a", text: "mended" },
+  },
+  {
+    name: "upsert that makes the journal long enough to be retired",
+    prepare: takeSteps([...twoFacts, ...Array.from({ length: 61 }, (_, count) => upsert("c", `${count}`))]),
+    boot: firstBoot,
+    warm: [],
+    step: upsert("c", "last"),
+    closes: true,
+  },
+  {
+    name: "retirement",
+    prepare: takeSteps(twoFacts),
+    boot: firstBoot,
+    warm: [{ kind: "delete", name: "a" }, upsert("c", "third")],
+    step: { kind: "close" },
+    isUpkeep: true,
+  },
+  {
+    name: "recovery from a kill",
+    prepare: killedWhileApplying,
+    boot: firstBoot,
+    warm: [],
+    step: look,
+    isUpkeep: true,
+  },
+  { name: "recovery from a crash", prepare: crashed, boot: nextBoot, warm: [], step: look, isUpkeep: true },
+];
+
+function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
+  return async (dataDir) => {
+    const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, firstBoot);
+    for (const step of steps) await takeStep(store, step);
+    // Unless a step closes the store, the journal keeps its records.
+  };
+}
+
+/** A change of three files, of which only the first has been moved to its place. */
+async function killedWhileApplying(dataDir: string): Promise<void> {
+  await takeSteps(twoFacts)(dataDir);
+  const workload = {
+    boot: firstBoot,
+    warm: [],
+    step: { kind: "mend", name: "a", text: "mended" },
+    closes: false,
+  } as const;
+  const renames = { name: "rename", ordinal: 2, text: "" };
+  const { isKilled } = await runKilledAt({ dataDir, ...workload }, renames);
+  if (!isKilled) throw new Error("The process that was to leave a record behind was not killed");
+}
+
+/** What a machine that stopped may leave of a journal's files: empty, old, not there. And one that a person has edited. */
+async function crashed(dataDir: string): Promise<void> {
+  const steps: Step[] = [...twoFacts, { kind: "delete", name: "a" }, upsert("b", "changed"), upsert("c", "third")];
+  await takeSteps(steps)(dataDir);
+  const memory = join(userFolder(dataDir, userId), "memory");
+  writeFileSync(join(memory, "a.md"), "first\n");
+  rmSync(join(memory, "trash/a.20260101T000000000Z.md"));
+  writeFileSync(join(memory, "b.md"), "");
+  writeFileSync(join(memory, "c.md"), editedText);
+}
+
+/** What a person has written over a fact between a crash and the recovery. */
+export const editedText = "a person's own words\n";

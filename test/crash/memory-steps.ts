@@ -1,0 +1,61 @@
+/** What a tool's call does to a user's files, without the tool: facts, and an index with one line for each. */
+import type { ChangeSet } from "../../host/change-set.ts";
+import type { UserReader } from "../../host/store/store.ts";
+import type { UserId } from "../../host/user-id.ts";
+import type { FileStore } from "./store-under-test.ts";
+
+type Store = InstanceType<typeof FileStore>;
+
+/** One call, as plain data: it travels to other processes. */
+export type Step =
+  | { readonly kind: "upsert" | "mend"; readonly name: string; readonly text: string }
+  | { readonly kind: "delete"; readonly name: string }
+  /** A call that changes nothing; what was left unfinished is finished all the same. */
+  | { readonly kind: "look" }
+  | { readonly kind: "close" };
+
+export const userId = "alice" as UserId;
+const scope = "memory";
+
+export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promise<void> {
+  if (step.kind === "close") return store.close();
+  const options = { writes: true, until: performance.now() + waitMs };
+  await store.holdUser(userId, options, async (held) => {
+    const reader = store.openUser(userId);
+    const changes = changesOf(step, reader);
+    await held.commit(changes, reader.seen);
+  });
+}
+
+function changesOf(step: Exclude<Step, { kind: "close" }>, reader: UserReader): ChangeSet {
+  if (step.kind === "look") return [];
+  const path = `${step.name}.md`;
+  const index = reader.read(scope, "MEMORY.md") ?? "";
+  const others = index.split("\n").filter((line) => line !== "" && !line.startsWith(`- [${step.name}]`));
+  const trash = { kind: "trash", scope, path, trashed: `trash/${step.name}.20260101T000000000Z.md` } as const;
+  if (step.kind === "delete") return [trash, indexOf(others)];
+  const write = { kind: "write", scope, path, content: `${step.text}\n` } as const;
+  const indexed = indexOf([...others, `- [${step.name}](${path}) ${step.text}`]);
+  // What cannot be parsed is kept in the trash, and the entry is made anew under the same path.
+  return step.kind === "mend" ? [trash, write, indexed] : [write, indexed];
+}
+
+const indexOf = (lines: readonly string[]): ChangeSet[number] => ({
+  kind: "write",
+  scope,
+  path: "MEMORY.md",
+  content: lines.map((line) => `${line}\n`).join(""),
+});
+
+/** Why an index and the facts beside it do not agree; empty when they do. */
+export function indexFaults(files: Readonly<Record<string, string>>): string[] {
+  const lines = (files["memory/MEMORY.md"] ?? "").split("\n").filter((line) => line !== "");
+  const facts = Object.entries(files)
+    .filter(([path]) => /^memory\/[^/]+\.md$/.test(path) && path !== "memory/MEMORY.md")
+    .map(([path, text]) => {
+      const file = path.slice("memory/".length);
+      return `- [${file.slice(0, -".md".length)}](${file}) ${text.trimEnd()}`;
+    });
+  const lacking = facts.filter((fact) => !lines.includes(fact)).map((fact) => `no line for the fact: ${fact}`);
+  return [...lacking, ...lines.filter((line) => !facts.includes(line)).map((line) => `no fact for the line: ${line}`)];
+}

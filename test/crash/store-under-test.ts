@@ -1,0 +1,22 @@
+/**
+ * The file store alone of the host that the crash suites run (`host-under-test.ts`): a process that only needs the store
+ * starts three times as fast without the sandbox.
+ */
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+import type * as DataRootModule from "../../host/store/files/disk/data-root.ts";
+import type * as FileStoreModule from "../../host/store/files/file-store.ts";
+
+/** Compiled tests lie in `dist/test/`, sources in `test/`: either way the built host is in `dist/host/`. */
+const here = fileURLToPath(new URL(".", import.meta.url));
+export const projectFolder = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
+const filesFolder = join(process.env["MEMCELL_HOST"] ?? join(projectFolder, "dist/host"), "store/files");
+
+const load = (file: string): Promise<unknown> => import(pathToFileURL(join(filesFolder, file)).href);
+
+export const { FileStore } = (await load("file-store.js")) as typeof FileStoreModule;
+export const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
+
+/** A compiled script of the crash suites, to be run as a process. */
+export const compiledScript = (path: string): string => join(projectFolder, "dist/test/crash", path);
