@@ -64,11 +64,6 @@ function finish({ own, folders, journal, note }: Recovery, record: StoredRecord)
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
 
-/** What goes to the trash and is written anew under its own path is missing in between. */
-function isMovedAway(file: JournalFile, { files }: StoredRecord): boolean {
-  return file.before !== null && files.some((other) => other.before === null && digestOf(other.after) === file.before);
-}
-
 /** A file that was moved to the trash to make room, and whose new content had not come yet. */
 function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: JournalFile): boolean {
   const target = files.find((each) => each.scope === scope && each.path !== path && digestOf(each.after) === before);
