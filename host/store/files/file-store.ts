@@ -67,7 +67,8 @@ export class FileStore implements Store {
     options: HoldOptions,
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
-    const request = { make: false, readOnlyWillDo: !options.writes, until: options.until };
+    // A crash during a first commit may have left the host's own folder without its lock: it is tidied up under one.
+    const request = { make: options.writes, readOnlyWillDo: !options.writes, until: options.until };
     using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
     if (options.isThorough) this.#memoOf(userId).tail = null;
     let session = options.isLookingOnly ? null : await this.#open(userId, request);
