@@ -1,0 +1,156 @@
+/**
+ * The store under power cuts, block by block: whatever a disk may have kept, the next start finds every acknowledged
+ * change and all or nothing of the one that was under way.
+ *
+ * `MEMCELL_LONG=1` tries ten times as many states, `MEMCELL_SEEDED=1` a third.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+
+import { seededRandom } from "../../support/seeded-random.ts";
+import { skipWithReason } from "../../support/skip-with-reason.ts";
+import { afterCrash } from "./after-crash.ts";
+import type { BlockLog } from "./block-log.ts";
+import type { FileSystemKind } from "./file-systems.ts";
+import { loggedDisk } from "./logged-disk.ts";
+import { operationsOf, statesAfter, userAt, users } from "./operations.ts";
+import type { UserState } from "./operations.ts";
+import { commitOnce, perform, recoverAll } from "./store-on-disk.ts";
+import type { Recovered } from "./store-on-disk.ts";
+import type { PowerCut } from "./surviving-writes.ts";
+
+const scale = process.env["MEMCELL_LONG"] ? 10 : process.env["MEMCELL_SEEDED"] ? 1 / 3 : 1;
+const statesOf: Readonly<Record<FileSystemKind, number>> = { ext4: 220, "ext4-writeback": 60, xfs: 60, btrfs: 60 };
+const kinds = Object.keys(statesOf) as FileSystemKind[];
+const recoveriesCount = 4;
+const statesPerRecovery = 15;
+
+const operations = operationsOf();
+const states = statesAfter(operations);
+
+interface Sampling {
+  readonly count: number;
+  readonly seed: number;
+  /** Only ext4's journal is made for disks that tear a block, and its superblock, which mounting writes, is not. */
+  readonly mayTear: boolean;
+}
+
+/** A third right behind an acknowledgement, where most is at stake; the others anywhere. */
+function* sampledCuts(log: BlockLog, { count, seed, mayTear }: Sampling): Generator<PowerCut> {
+  const random = seededRandom(seed);
+  const anyOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
+  const cuts = Array.from({ length: Math.ceil(count) }, (_, at): PowerCut => {
+    const acknowledged = anyOf(log.marks)?.position ?? 0;
+    const position = at % 3 === 0 ? acknowledged : Math.floor(random() * (log.records.length + 1));
+    const survivors = anyOf(["all", "none", "prefix", "some", "some"] as const) ?? "some";
+    return { position, survivors, seed: seed * 10_000 + at, torn: mayTear && at % 4 === 1 };
+  });
+  yield* cuts.toSorted((a, b) => a.position - b.position);
+}
+
+const acknowledgedAt = (log: BlockLog, position: number): number => Number(log.marksBefore(position).at(-1) ?? 0);
+
+/** What recovery has put aside under `trash/` may be there as well: junk that a torn file left looks like an edit. */
+function isState(found: UserState, expected: UserState): boolean {
+  const extra = Object.keys(found).filter((path) => !(path in expected));
+  const isWhole = Object.entries(expected).every(([path, text]) => found[path] === text);
+  return isWhole && extra.every((path) => path.startsWith("memory/trash/"));
+}
+
+/** Why a recovered disk does not hold what it should; empty when it does. */
+function faultsOf({ states: found, strayFiles }: Recovered, acknowledged: number): string[] {
+  const holds = [states[acknowledged], states[acknowledged + 1]].some((expected) =>
+    users.every((userId) => isState(found.get(userId) ?? {}, expected?.get(userId) ?? { missing: "" })),
+  );
+  const lost = holds ? [] : [`after ${acknowledged} acknowledged: ${shown(found, acknowledged)}`];
+  return [...lost, ...strayFiles.map((name) => `${name} was left`)];
+}
+
+function shown(found: Recovered["states"], acknowledged: number): string {
+  const differing = users.filter((userId) =>
+    [acknowledged, acknowledged + 1].every((at) => !isState(found.get(userId) ?? {}, states[at]?.get(userId) ?? {})),
+  );
+  const files = differing.map((userId) => [userId, found.get(userId), states[acknowledged]?.get(userId)]);
+  return JSON.stringify(files, (_key, value) => (typeof value === "string" ? value.slice(0, 60) : value));
+}
+
+async function logOfOperations(kind: FileSystemKind): Promise<BlockLog | string> {
+  const disk = await loggedDisk(kind);
+  if (typeof disk === "string") return disk;
+  using held = disk;
+  await perform(operations, held);
+  return held.log;
+}
+
+describe("the store after a power cut", { timeout: 1_200_000 }, () => {
+  // The first disk of a kind may have to install packages.
+  beforeAll(async () => {
+    for (const kind of kinds) {
+      const disk = await loggedDisk(kind);
+      if (typeof disk !== "string") disk[Symbol.dispose]();
+    }
+  }, 600_000);
+
+  test.for(kinds)("on %s every acknowledged change is there, and every change whole", async (kind, context) => {
+    const log = await logOfOperations(kind);
+    if (typeof log === "string") skipWithReason(context, log);
+    using crash = afterCrash(log);
+    const [faults, cuts] = [
+      [] as unknown[],
+      [...sampledCuts(log, { count: statesOf[kind] * scale, seed: 1, mayTear: kind.startsWith("ext4") })],
+    ];
+    let asideCount = 0;
+    await crash.mountEach(cuts, async (folder, cut) => {
+      const recovered = await recoverAll(folder, "second start");
+      asideCount += recovered.notes.filter((note) => note.includes("moved")).length;
+      const found = faultsOf(recovered, acknowledgedAt(log, cut.position));
+      if (found.length > 0) faults.push({ cut, found, notes: recovered.notes });
+      await commitOnce(folder, "third start", userAt(cut.position % users.length));
+    });
+    console.log(
+      `${kind}: ${faults.length} faults in ${cuts.length} states, log of ${log.records.length} records, ${asideCount} files put aside`,
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("a recovery that is cut in its turn loses nothing either", async (context) => {
+    const log = await logOfOperations("ext4");
+    if (typeof log === "string") skipWithReason(context, log);
+    using crash = afterCrash(log);
+    const faults: unknown[] = [];
+    let statesCount = 0;
+    for (const cut of sampledCuts(log, { count: recoveriesCount * Math.max(1, scale), seed: 2, mayTear: true })) {
+      const recovering = await recoveryLog(crash.image(cut));
+      if (typeof recovering === "string") skipWithReason(context, recovering);
+      using crashAgain = afterCrash(recovering.log);
+      const cutsAgain = sampledCuts(recovering.log, { count: statesPerRecovery, seed: 3, mayTear: false });
+      await crashAgain.mountEach(cutsAgain, async (folder, again) => {
+        statesCount++;
+        const recovered = await recoverAll(folder, "third start");
+        const found = faultsOf(recovered, acknowledgedAt(log, cut.position));
+        // What a recovery has shown to anyone stays so.
+        for (const seen of recovering.log.marksBefore(again.position)) {
+          const state = recovered.states.get(userAt(Number(seen))) ?? {};
+          if (!isState(state, recovering.shown[Number(seen)] ?? {})) found.push(`${seen} is not as it was shown`);
+        }
+        if (found.length > 0) faults.push({ cut, again, found });
+      });
+    }
+    console.log(`ext4: ${faults.length} faults in ${statesCount} states after a recovery that was cut`);
+    expect(faults).toEqual([]);
+  });
+});
+
+/** Recovers users one after the other on a logged disk, with a mark when a user's files have been seen. */
+async function recoveryLog(
+  content: ReturnType<ReturnType<typeof afterCrash>["image"]>,
+): Promise<{ log: BlockLog; shown: UserState[] } | string> {
+  const disk = await loggedDisk("ext4", { content });
+  if (typeof disk === "string") return disk;
+  using held = disk;
+  const seen: UserState[] = [];
+  await recoverAll(held.mountPoint, "second start", (_userId, state) => {
+    held.mark(`${seen.length}`);
+    seen.push(state);
+  });
+  return { log: held.log, shown: seen };
+}
