@@ -212,13 +212,12 @@ export class UserSession implements Disposable {
     const { memo, folder } = this.#setup;
     const journal = this.#journal;
     if (journal === null) return;
-    const owner = folder.userId;
-    await replaceJournal({ own: this.#own, folders, owner, first: journal.tail.next }, [...memo.touched.values()]);
+    await replaceJournal({ own: this.#own, folders }, [...memo.touched.values()]);
     journal[Symbol.dispose]();
     this.#forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
-    this.#journal = Journal.open(this.#own, owner);
+    this.#journal = Journal.open(this.#own, folder.userId);
   }
 
   #touch({ scope, path }: TouchedFile): void {

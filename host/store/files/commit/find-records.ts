@@ -2,6 +2,7 @@
 import type { DiskFile } from "../disk/directory.ts";
 import {
   checkOf,
+  checkpointBytesMax,
   checkpointPlaces,
   decodeCheckpoint,
   decodeHead,
@@ -90,7 +91,7 @@ export function findAsKnown(file: DiskFile, owner: string, known: JournalTail): 
 
 function newestCheckpoint(header: Buffer, owner: string): { checkpoint: Checkpoint; slot: number } | null {
   const found = checkpointPlaces
-    .map((at, slot) => ({ checkpoint: decodeCheckpoint(header.subarray(at, at + 256), owner), slot }))
+    .map((at, slot) => ({ checkpoint: decodeCheckpoint(header.subarray(at, at + checkpointBytesMax), owner), slot }))
     .filter((each): each is { checkpoint: Checkpoint; slot: number } => each.checkpoint !== null);
   return found.toSorted((a, b) => b.checkpoint.first - a.checkpoint.first)[0] ?? null;
 }

@@ -15,6 +15,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
 export const checkpointPlaces = [0, 2048] as const;
+export const checkpointBytesMax = 256;
 export const distrustPlace = 4095;
 export const recordsStart = 4096;
 export const distrustMark = "!".charCodeAt(0);

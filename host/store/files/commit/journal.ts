@@ -4,6 +4,7 @@ import type { Directory, DiskFile } from "../disk/directory.ts";
 import { blankJournal, findAsKnown, findRecords } from "./find-records.ts";
 import type { FoundRecords, JournalTail, StoredRecord } from "./find-records.ts";
 import {
+  checkpointBytesMax,
   checkpointPlaces,
   distrustMark,
   distrustPlace,
@@ -38,6 +39,8 @@ export class Journal implements Disposable {
   #end: number;
   /** The start of the record that was appended last. */
   #last = 0;
+  /** Whether this process has seen the header being flushed. */
+  #isHeaderSure: boolean;
 
   private constructor(file: DiskFile, owner: string, found: FoundRecords) {
     this.#file = file;
@@ -45,6 +48,7 @@ export class Journal implements Disposable {
     this.records = found.records;
     this.isDistrusted = found.isDistrusted;
     this.isAsKnown = found.isAsKnown;
+    this.#isHeaderSure = found.isAsKnown;
     this.#checkpoint = found.checkpoint;
     this.#slot = found.slot;
     this.#next = found.next;
@@ -108,6 +112,8 @@ export class Journal implements Disposable {
   /** Writes a record and makes it durable: the point from which a change set holds. On failure it never happened. */
   async append(record: JournalRecord, isFlushed: boolean): Promise<void> {
     if (!this.isSetUp) this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
+    // Another process may have died after its flush had failed: only what is written again is flushed again.
+    else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
     const bytes = encodeRecord(this.#checkpoint.salt, this.#next, encodeFiles(record));
     const at = this.#end;
     try {
@@ -118,9 +124,19 @@ export class Journal implements Disposable {
       throw error;
     }
     if (isFlushed) await this.#flushRecord(at);
+    this.#isHeaderSure = true;
     this.#last = at;
     this.#end += bytes.length;
     this.#next++;
+  }
+
+  /**
+   * Makes the records durable that another process has left. Its own flush may have failed before it died, and only what
+   * is written again is flushed again.
+   */
+  async confirm(): Promise<void> {
+    this.#file.write(0, this.#file.read(0, this.#end));
+    await this.#file.flush();
   }
 
   /** Notes that the last record is applied. Not flushed: after a crash it is not asked for. */
@@ -135,11 +151,20 @@ export class Journal implements Disposable {
 
   /** Drops all records, after every file of theirs has become durable. */
   async checkpoint(): Promise<void> {
+    const [old, slot] = [this.#checkpoint, this.#slot];
+    // Of two checkpoints the one with the higher sequence counts, so they must not be the same.
+    const first = Math.max(this.#next, old.first + 1);
     this.#file.write(distrustPlace, Uint8Array.of(0));
-    this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
-    await this.#file.flush();
-    this.#end = recordsStart;
-    this.#last = 0;
+    this.#writeCheckpoint({ first, salt: newSalt() });
+    try {
+      await this.#file.flush();
+    } catch (error) {
+      // It may not be on the disk, and later records must not depend on it: the old one and its records count again.
+      this.#file.write(checkpointPlaces[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));
+      [this.#checkpoint, this.#slot] = [old, slot];
+      throw error;
+    }
+    [this.#next, this.#end, this.#last] = [first, recordsStart, 0];
   }
 
   /** Gives back the space of dropped records. */

@@ -1,0 +1,96 @@
+/** Which trees a modelled disk may show after a crash: chosen at random, but each of them is one that POSIX allows. */
+import type { DiskNode } from "./effect.ts";
+import type { ModelledDisk, ModelledFolder } from "./modelled-disk.ts";
+import type { ModelledFile, Pick } from "./modelled-file.ts";
+import type { Tree } from "./tree.ts";
+
+type Random = () => number;
+
+/** How a crash treats what is not durable. */
+export interface CrashWay {
+  /** Whether a change of a folder's names is kept. */
+  readonly keepsNames: (folder: number, index: number, count: number) => boolean;
+  readonly content: (file: ModelledFile) => Buffer;
+}
+
+/** What the system shows while it runs, and what a killed process leaves behind. */
+export const presentTree = (disk: ModelledDisk): Tree => treeAfter(disk, { keepsNames: () => true, content: whole });
+
+export function treeAfter(disk: ModelledDisk, way: CrashWay): Tree {
+  const show = (id: number): Tree => {
+    const folder = disk.folder(id);
+    return new Map(
+      Array.from(namesAfter(id, folder, way), ([name, node]: [string, DiskNode]): [string, Tree | Buffer] => [
+        name,
+        node.kind === "folder" ? show(node.id) : way.content(disk.file(node.id)),
+      ]),
+    );
+  };
+  return show(0);
+}
+
+function namesAfter(id: number, { durable, pending }: ModelledFolder, way: CrashWay): Map<string, DiskNode> {
+  const names = new Map(durable);
+  for (const [index, { changes, count }] of pending.entries()) {
+    if (!way.keepsNames(id, index, count)) continue;
+    for (const { name, node } of changes) {
+      if (node) names.set(name, node);
+      else names.delete(name);
+    }
+  }
+  return names;
+}
+
+const newest: Pick = (_place, _oldest, last) => last;
+const oldest: Pick = (_place, first) => first;
+const whole = (file: ModelledFile): Buffer => file.content;
+const lost = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: oldest });
+const emptied = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: newest });
+
+/** The plain ways, which find most bugs; every point of a recording is tried with each. */
+export const plainWays: readonly CrashWay[] = [
+  { keepsNames: () => false, content: lost },
+  { keepsNames: () => true, content: whole },
+  { keepsNames: () => true, content: lost },
+  { keepsNames: () => true, content: emptied },
+  { keepsNames: () => false, content: whole },
+];
+
+/** A way at random: of names a subset, all up to a moment, all but one, or one alone; of contents any mixture. */
+export function randomWay(random: Random, effects: number): CrashWay {
+  return {
+    keepsNames: randomNames(random, effects),
+    content: (file) => (file.isDurable ? file.content : tear(file, random)),
+  };
+}
+
+function randomNames(random: Random, effects: number): CrashWay["keepsNames"] {
+  const kind = Math.floor(random() * 5);
+  const share = random();
+  const moment = effects - Math.floor(random() * 30);
+  const salt = Math.floor(random() * 1e9);
+  // A change that touches two folders is two changes here: a rename between folders may be kept in one of them.
+  if (kind === 0) return () => random() < share;
+  if (kind === 1) return (folder) => hash(salt, folder) < share;
+  if (kind === 2) return (_folder, _index, count) => count < moment;
+  const isChosen = (folder: number, index: number): boolean => hash(salt, folder * 1009 + index) < 0.25;
+  return kind === 3 ? (folder, index) => !isChosen(folder, index) : isChosen;
+}
+
+function hash(salt: number, value: number): number {
+  const mixed = Math.imul(salt ^ Math.imul(value + 1, 0x9e3779b1), 0x85ebca6b);
+  return ((mixed ^ (mixed >>> 13)) >>> 0) / 2 ** 32;
+}
+
+function tear(file: ModelledFile, random: Random): Buffer {
+  const cut = Math.floor(random() * (file.sectors + 1));
+  const any: Pick = (_place, first, last) => first + Math.floor(random() * (last - first + 1));
+  const size = random() < 0.7 ? newest : any;
+  const kind = Math.floor(random() * 7);
+  if (kind === 0) return lost(file);
+  if (kind <= 2) return whole(file);
+  if (kind === 3) return emptied(file);
+  if (kind === 4) return file.after({ sector: (at, first, last) => (at < cut ? last : first), size });
+  if (kind === 5) return file.after({ sector: (at, first, last) => (at < cut ? first : last), size });
+  return file.after({ sector: any, size });
+}

@@ -1,0 +1,152 @@
+/**
+ * Runs a script once, then crashes it everywhere: after each effect the power goes, in many ways, or the process is
+ * killed. Each time a new process recovers, and that run is crashed in the same manner again.
+ */
+import { seededRandom } from "../../support/seeded-random.ts";
+import { plainWays, presentTree, randomWay, treeAfter } from "./crash-states.ts";
+import type { EditRule, Expected } from "./expected-memory.ts";
+import { nothingExpected } from "./expected-memory.ts";
+import type { Host } from "./host.ts";
+import { memoryFolder } from "./memory-folder.ts";
+import { ModelledDisk } from "./modelled-disk.ts";
+import { Play } from "./play.ts";
+import type { Step } from "./play.ts";
+import { Recording } from "./recording.ts";
+import { recoveryScript } from "./recovery-script.ts";
+import { treeKey, readTree, writeTree } from "./tree.ts";
+import { stagedIn } from "./user-tree.ts";
+
+export interface Exploration {
+  readonly name: string;
+  readonly script: readonly Step[];
+  readonly seed: number;
+  /** Random states tried after each effect, beside the plain ones; below 1, how often one is tried. */
+  readonly density: number;
+  readonly problemsMax?: number;
+}
+
+export interface Findings {
+  /** Different trees with different expectations, each recovered from and looked at. */
+  states: number;
+  readonly problems: string[];
+}
+
+/** One process' life: on which disk it begins, and what may be expected there. */
+interface Life {
+  readonly from: ModelledDisk;
+  readonly possible: readonly Expected[];
+  readonly script: readonly Step[];
+  readonly rule: EditRule;
+  /** How often the machine was started. */
+  readonly boot: number;
+  /** How many crashes in a row led here. */
+  readonly depth: number;
+  readonly way: string;
+}
+
+/** How many crashes follow one another. */
+const depthMax = 2;
+
+export async function explore(host: Host, exploration: Exploration): Promise<Findings> {
+  const explorer = new Explorer(host, exploration);
+  const possible = [nothingExpected];
+  const { script } = exploration;
+  const way = `${exploration.name}, seed ${exploration.seed}`;
+  // After a failed flush the system may show what is not on the disk, so nobody can tell an edit from a torn file.
+  const rule = script.some((step) => step.do === "fail flush") ? "in place or in the trash" : "in place";
+  await explorer.live({ from: new ModelledDisk(), possible, script, rule, boot: 1, depth: 0, way });
+  return explorer.findings;
+}
+
+class Explorer {
+  readonly findings: Findings = { states: 0, problems: [] };
+  readonly #host: Host;
+  readonly #exploration: Exploration;
+  readonly #random: () => number;
+  readonly #known = new Set<string>();
+
+  constructor(host: Host, exploration: Exploration) {
+    this.#host = host;
+    this.#exploration = exploration;
+    this.#random = seededRandom(exploration.seed);
+  }
+
+  async live(life: Life): Promise<void> {
+    if (this.#isEnough) return;
+    using folder = memoryFolder();
+    writeTree(presentTree(life.from), folder.path);
+    const recording = new Recording(new this.#host.DiskRoot(folder.path), folder.path, life.from.clone());
+    const setup = { host: this.#host, recording, boot: `boot-${life.boot}`, rule: life.rule };
+    const play = new Play(setup, life.possible);
+    try {
+      await play.run(life.script);
+      this.#checkEnd(life, recording, folder.path);
+    } catch (error) {
+      const notes = play.notes.map((each) => `\n    note: ${each}`).join("");
+      this.findings.problems.push(`${life.way}: ${(error as Error).message}${notes}`);
+      return;
+    }
+    if (life.depth < depthMax && (life.depth === 0 || this.#random() < 0.15)) await this.#crash(life, recording, play);
+  }
+
+  async #crash(life: Life, { effects }: Recording, play: Play): Promise<void> {
+    const disk = life.from.clone();
+    // Crashes of a recovery are tried here and there; of a script, everywhere.
+    const share = life.depth === 0 ? 1 : 0.3;
+    for (const [at, effect] of [null, ...effects].entries()) {
+      if (effect) disk.apply(effect);
+      if (this.#isEnough) return;
+      if (this.#random() >= share) continue;
+      const possible = play.possibleAt(at);
+      const next = { possible, depth: life.depth + 1, way: `${life.way} > ${at} (${effect?.kind ?? "start"})` };
+      await this.#cutPower(life, next, disk);
+      if (this.#random() < 0.5) await this.#kill(life, next, disk);
+    }
+  }
+
+  async #cutPower(life: Life, next: Pick<Life, "possible" | "depth" | "way">, disk: ModelledDisk): Promise<void> {
+    const { density } = this.#exploration;
+    const randomCount = Math.floor(density) + (this.#random() < density % 1 ? 1 : 0);
+    const ways = [...(density >= 1 || this.#random() < density ? plainWays : [])];
+    for (let count = 0; count < randomCount; count++) ways.push(randomWay(this.#random, disk.count));
+    for (const [number, each] of ways.entries()) {
+      const tree = treeAfter(disk, each);
+      const isNew = this.#isNew(`cut ${treeKey(tree)}`, next.possible);
+      if (!isNew) continue;
+      await this.live({
+        ...next,
+        from: ModelledDisk.holding(tree),
+        script: recoveryScript(this.#random, tree, next.depth),
+        rule: "in place or in the trash",
+        boot: life.boot + 1,
+        way: `${next.way}, power cut ${number}`,
+      });
+    }
+  }
+
+  async #kill(life: Life, next: Pick<Life, "possible" | "depth" | "way">, disk: ModelledDisk): Promise<void> {
+    const tree = presentTree(disk);
+    if (!this.#isNew(`kill ${treeKey(tree)} ${disk.unsettled}`, next.possible)) return;
+    const script = recoveryScript(this.#random, tree, next.depth);
+    await this.live({ ...life, ...next, from: disk.clone(), script, way: `${next.way}, killed` });
+  }
+
+  #isNew(key: string, possible: readonly Expected[]): boolean {
+    const whole = [key, ...possible.map(({ name }) => name)].join("|");
+    if (this.#known.has(whole)) return false;
+    this.#known.add(whole);
+    this.findings.states++;
+    return true;
+  }
+
+  #checkEnd({ depth, script }: Life, { disk }: Recording, path: string): void {
+    const tree = presentTree(disk);
+    if (treeKey(tree) !== treeKey(readTree(path))) throw new Error("The recording is not what the disk shows");
+    const staged = stagedIn(tree);
+    if (depth > 0 && script.length > 0 && staged.length > 0) throw new Error(`left behind: ${staged.join(", ")}`);
+  }
+
+  get #isEnough(): boolean {
+    return this.findings.problems.length >= (this.#exploration.problemsMax ?? 5);
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * A disk that may lose, tear and reorder all that POSIX lets it, and a store that must keep its promises on it. On a
+ * failure: `MEMCELL_MODEL="<script>" MEMCELL_SEED=<seed>` and this file run that one again.
+ */
+import { env } from "node:process";
+
+import { afterAll, expect, test } from "vitest";
+
+import { DiskRoot, FileStore } from "../host-under-test.ts";
+import { explore } from "./explore.ts";
+import { randomScript } from "./random-script.ts";
+import { scripts } from "./scripts.ts";
+
+const isLong = env["MEMCELL_LONG"] === "1";
+const isShort = env["MEMCELL_SEEDED"] === "1";
+const fixedSeed = env["MEMCELL_SEED"];
+const only = env["MEMCELL_MODEL"];
+
+const statesMin = 5_000;
+const randomScripts = isShort ? 4 : 12;
+const factor = isLong ? 10 : isShort ? 0.5 : 1;
+const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
+
+let states = 0;
+const wanted = [...scripts, ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at))].filter(
+  ({ name }) => only === undefined || name === only,
+);
+
+test.for(wanted)("after any crash, $name is whole", { timeout: 900_000 }, async ({ name, steps, density = 1 }) => {
+  const findings = await explore({ FileStore, DiskRoot }, { name, script: steps, seed, density: density * factor });
+  states += findings.states;
+  expect(findings.problems, `MEMCELL_MODEL="${name}" MEMCELL_SEED=${seed} shows it again`).toEqual([]);
+});
+
+afterAll(() => {
+  console.log(`${states} states of a disk after a crash were recovered from`);
+  if (only === undefined && !isShort) expect(states).toBeGreaterThan(statesMin);
+});

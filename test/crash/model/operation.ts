@@ -1,0 +1,43 @@
+/** What the tools do, as change sets: a fact and the index's line of it always change together. */
+import type { Change, ChangeSet } from "../../../host/change-set.ts";
+import type { UserReader } from "../../../host/store/store.ts";
+
+export type Operation =
+  | { readonly do: "upsert"; readonly name: string; readonly body: string }
+  /** The fact could not be parsed: it goes to the trash, and a new one takes its place. */
+  | { readonly do: "recreate"; readonly name: string; readonly body: string }
+  | { readonly do: "delete"; readonly name: string };
+
+export const indexPath = "MEMORY.md";
+
+export function changesFor(reader: UserReader, operation: Operation, number: number): ChangeSet {
+  const { name } = operation;
+  const path = `${name}.md`;
+  const isThere = reader.read("memory", path) !== null;
+  const stamp = String(number).padStart(3, "0");
+  const trash = {
+    kind: "trash",
+    scope: "memory",
+    path,
+    trashed: `trash/${name}.20260101T000000${stamp}Z.md`,
+  } as const;
+  const index = reader.read("memory", indexPath) ?? "";
+  const line = operation.do === "delete" ? null : `- [${name}](${path}) — ${operation.body.slice(0, 20)}`;
+  const newIndex = write(indexPath, withLine(index, name, line));
+  if (operation.do === "delete") return isThere ? [trash, newIndex] : [newIndex];
+  const fact = write(path, `---\nname: ${name}\n---\n${operation.body}\n`);
+  return operation.do === "recreate" && isThere ? [trash, fact, newIndex] : [fact, newIndex];
+}
+
+const write = (path: string, content: string): Change => ({ kind: "write", scope: "memory", path, content });
+
+/** Keeps the lines that are not its own, as the tools do. */
+function withLine(index: string, name: string, line: string | null): string {
+  const lines = index.split("\n").filter((each) => each !== "");
+  const at = lines.findIndex((each) => each.startsWith(`- [${name}](`));
+  if (at === -1) return [...lines, ...(line === null ? [] : [line])].map((each) => `${each}\n`).join("");
+  return lines
+    .toSpliced(at, 1, ...(line === null ? [] : [line]))
+    .map((each) => `${each}\n`)
+    .join("");
+}

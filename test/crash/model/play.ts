@@ -1,0 +1,165 @@
+/** Plays a script of operations, edits and failures on a recorded data folder, and notes what may be expected when. */
+import type { ChangeSet } from "../../../host/change-set.ts";
+import type { HeldUser, Store } from "../../../host/store/store.ts";
+import type { UserId } from "../../../host/user-id.ts";
+import { presentTree } from "./crash-states.ts";
+import { afterChanges, afterEdit, differences } from "./expected-memory.ts";
+import type { EditRule, Expected, Files } from "./expected-memory.ts";
+import type { Host } from "./host.ts";
+import { changesFor } from "./operation.ts";
+import type { Operation } from "./operation.ts";
+import type { Recording } from "./recording.ts";
+import { memoryIn } from "./user-tree.ts";
+
+export type Step =
+  | Operation
+  /** A person saves a file, or removes it. */
+  | { readonly do: "edit"; readonly path: string; readonly text: string | null }
+  /** The same, after the tool has read and before it commits. */
+  | { readonly do: "edit meanwhile"; readonly path: string; readonly text: string; readonly call: Operation }
+  /** What follows is done by another process. */
+  | { readonly do: "change process"; readonly to: number }
+  /** A call that writes nothing. */
+  | { readonly do: "look" }
+  /** Retires the journal and ends the process. */
+  | { readonly do: "close" }
+  /** The next flush of this file or folder fails. */
+  | { readonly do: "fail flush"; readonly name: string };
+
+/** From an effect on: the states that a crash may leave behind. */
+interface Moment {
+  readonly effects: number;
+  readonly possible: readonly Expected[];
+}
+
+export const user = "alice" as UserId;
+
+/** Time enough for any call: what waits so long has hung. */
+const until = (): number => performance.now() + 20_000;
+
+export class Play {
+  readonly timeline: Moment[] = [];
+  readonly notes: string[] = [];
+  readonly #host: Host;
+  readonly #recording: Recording;
+  readonly #boot: string;
+  readonly #rule: EditRule;
+  readonly #stores = new Map<number, Store>();
+  #process = 1;
+  #possible: readonly Expected[];
+  #number: number;
+
+  constructor(
+    { host, recording, boot, rule }: { host: Host; recording: Recording; boot: string; rule: EditRule },
+    possible: readonly Expected[],
+  ) {
+    this.#host = host;
+    this.#recording = recording;
+    this.#boot = boot;
+    this.#rule = rule;
+    this.#possible = possible;
+    this.#number = possible[0]?.files.size ?? 0;
+    this.#expect(possible);
+  }
+
+  async run(script: readonly Step[]): Promise<void> {
+    for (const step of script) await this.#do(step);
+    // What goes on in the background holds the lock.
+    for (const process of this.#stores.keys()) {
+      this.#process = process;
+      await this.#look();
+    }
+  }
+
+  possibleAt(effects: number): readonly Expected[] {
+    return this.timeline.findLast((each) => each.effects <= effects)?.possible ?? [];
+  }
+
+  async #do(step: Step): Promise<void> {
+    if (step.do === "edit") return this.#edit(step.path, step.text);
+    if (step.do === "change process") this.#process = step.to;
+    else if (step.do === "look") await this.#look();
+    else if (step.do === "close") await this.#close();
+    else if (step.do === "fail flush") this.#recording.failNextFlush(step.name);
+    else if (step.do === "edit meanwhile") await this.#call(step.call, () => this.#edit(step.path, step.text));
+    else await this.#call(step);
+  }
+
+  async #call(operation: Operation, meanwhile?: () => void): Promise<void> {
+    let edit = meanwhile;
+    let isBegun = false;
+    this.#number++;
+    const work = async (held: HeldUser): Promise<void> => {
+      this.#narrow();
+      const [base] = this.#possible;
+      const reader = this.#store.openUser(user);
+      const changes: ChangeSet = changesFor(reader, operation, this.#number);
+      const seen = reader.seen;
+      if (edit) edit();
+      const isFirst = edit !== undefined;
+      edit = undefined;
+      if (!base) throw new Mismatch("no expected state is left");
+      const after = afterChanges(base, changes, `${operation.do} ${operation.name} (${this.#number})`);
+      isBegun = !isFirst;
+      if (isBegun) this.#expect([base, after]);
+      await held.commit(changes, seen);
+      this.#expect([after]);
+    };
+    await this.#store.holdUser(user, { writes: true, until: until() }, work).catch((error: unknown) => {
+      if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
+      // Refused, so it never happened.
+      if (isBegun) this.#expect(this.#possible.slice(0, 1));
+    });
+  }
+
+  async #look(): Promise<void> {
+    await this.#store.holdUser(user, { writes: false, until: until() }, () => {
+      this.#narrow();
+      return Promise.resolve();
+    });
+  }
+
+  #edit(path: string, text: string | null): void {
+    const place = ["users", user, "memory", ...path.split("/")];
+    const after = this.#possible.map((each) => afterEdit(each, path, text));
+    this.#expect([...this.#possible, ...after]);
+    this.#recording.saveByHand(place, text);
+    this.#expect(after);
+  }
+
+  async #close(): Promise<void> {
+    await this.#store.close();
+    this.#stores.delete(this.#process);
+  }
+
+  /** Whoever holds the user has seen in which state it is. From then on it is that one. */
+  #narrow(): void {
+    const actual: Files = memoryIn(presentTree(this.#recording.disk));
+    const found = this.#possible.map((each) => ({ each, wrong: differences(each, actual, this.#rule) }));
+    const fitting = found.filter(({ wrong }) => wrong.length === 0).map(({ each }) => each);
+    if (fitting.length === 0) {
+      throw new Mismatch(found.map(({ each, wrong }) => `not "${each.name}": ${wrong.join("; ")}`).join("\n"));
+    }
+    this.#expect(fitting.slice(0, 1));
+  }
+
+  #expect(possible: readonly Expected[]): void {
+    this.#possible = possible;
+    this.timeline.push({ effects: this.#recording.effects.length, possible });
+  }
+
+  get #store(): Store {
+    const { FileStore } = this.#host;
+    const note = (_user: UserId, text: string): void => void this.notes.push(text);
+    const store =
+      this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, this.#boot);
+    this.#stores.set(this.#process, store);
+    return store;
+  }
+}
+
+/** The store has broken a promise. */
+export class Mismatch extends Error {}
+
+const isDiskFailure = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /^STORAGE_|^EIO$/.test(String(error.code));
