@@ -69,10 +69,18 @@ export class UserFolder {
 
   /** Makes the folders that lead to the host's own. Durable once all that are returned are flushed. */
   async make(): Promise<{ own: Directory; made: Directory[] }> {
-    const root = await this.#root.make();
-    const users = root.makeFolder(usersFolder);
-    const user = users.makeFolder(this.folderName);
-    return { own: user.makeFolder(hostFolder), made: [root, users, user] };
+    let last = await this.#root.make();
+    const made = [last];
+    try {
+      for (const name of [usersFolder, this.folderName]) {
+        last = last.makeFolder(name);
+        made.push(last);
+      }
+      return { own: last.makeFolder(hostFolder), made };
+    } catch (error) {
+      for (const each of made) each[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** The host's own folder of this user. */
@@ -119,8 +127,12 @@ function checkedScope(scope: string): string {
 export function walk(start: Directory, names: readonly string[], folds = false): Directory | null {
   let folder = start;
   for (const name of names) {
-    const next = !folds || exactName(folder, name) ? folder.openFolder(name) : null;
-    if (folder !== start) folder[Symbol.dispose]();
+    let next: Directory | null;
+    try {
+      next = !folds || exactName(folder, name) ? folder.openFolder(name) : null;
+    } finally {
+      if (folder !== start) folder[Symbol.dispose]();
+    }
     if (next === null) return null;
     folder = next;
   }

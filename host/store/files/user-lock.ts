@@ -33,8 +33,8 @@ export async function lockUser(own: Directory, request: LockRequest): Promise<Us
   if (file === null) return null;
   try {
     using turnstile = openLock(own, turnstileFile, { ...request, make: !file.isReadOnly });
-    if (turnstile) await waitForLock(turnstile.file, "exclusive", request.until);
-    await waitForLock(file.file, file.isReadOnly ? "shared" : "exclusive", request.until);
+    if (turnstile) await waitForLock(turnstile, request.until);
+    await waitForLock(file, request.until);
     return file;
   } catch (error) {
     file[Symbol.dispose]();
@@ -61,7 +61,9 @@ function openLock(own: Directory, name: string, request: LockRequest): UserLock 
   return file && { file, isReadOnly: onlyRead, [Symbol.dispose]: () => file[Symbol.dispose]() };
 }
 
-async function waitForLock(file: DiskFile, mode: "exclusive" | "shared", until: number): Promise<void> {
+/** What is opened to be read alone can only be locked together with others. */
+async function waitForLock({ file, isReadOnly }: UserLock, until: number): Promise<void> {
+  const mode = isReadOnly ? "shared" : "exclusive";
   const start = performance.now();
   while (!tryFileLock(file, mode)) {
     if (performance.now() >= until) {

@@ -1,0 +1,90 @@
+/**
+ * A disk that has become read-only: what is there can be read, a change is a coded error and leaves everything as it is,
+ * and when the disk can be written to again the same runtime goes on.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { runCommand } from "../support/run-command.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { userFolder } from "../support/user-files.ts";
+import { createRuntime } from "./host-under-test.ts";
+import { alice, diskOr } from "./small-disk-store.ts";
+
+const ctx = { userId: alice };
+const upsert = (name: string, body: string) => ({ action: "upsert", name, type: "user", description: body, body });
+
+async function expectReadable(runtime: Runtime): Promise<void> {
+  expect(await runtime.call("ReadUserMemory", { name: "a" }, ctx)).toMatchObject({ ok: true, data: { body: "one" } });
+  expect(await runtime.memoryIndex(ctx)).toContain("one");
+}
+
+async function expectRefused(runtime: Runtime): Promise<void> {
+  for (const input of [upsert("a", "two"), upsert("b", "two"), { action: "delete", name: "a" }]) {
+    expect(await runtime.call("UpdateUserMemory", input, ctx)).toMatchObject({
+      ok: false,
+      error: { code: "STORAGE_FAILED", blame: "host" },
+    });
+  }
+  const stranger = await runtime.call("UpdateUserMemory", upsert("a", "x"), { userId: "stranger" });
+  expect(stranger).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED" } });
+}
+
+test.for(["tmpfs", "ext4"] as const)(
+  "a %s disk that is read-only is read, and not written to",
+  async (kind, context) => {
+    using disk = await diskOr(context, kind, { bytes: 4 * 2 ** 20 });
+    const dataDir = join(disk.path, "data");
+    await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+    expect(await runtime.call("UpdateUserMemory", upsert("a", "one"), ctx)).toMatchObject({ ok: true });
+    const before = treeFingerprint(dataDir);
+    await disk.remountReadOnly();
+
+    await expectReadable(runtime);
+    await expectRefused(runtime);
+    expect(treeFingerprint(dataDir)).toEqual(before);
+    {
+      await using other = await createRuntime({ dataDir, threadsMax: 1 });
+      await expectReadable(other);
+      await expectRefused(other);
+    }
+    expect(treeFingerprint(dataDir)).toEqual(before);
+  },
+);
+
+test("a disk that can be written to again is, by the same runtime", async (context) => {
+  using disk = await diskOr(context, "tmpfs", { bytes: 4 * 2 ** 20 });
+  const dataDir = join(disk.path, "data");
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  await runtime.call("UpdateUserMemory", upsert("a", "one"), ctx);
+  for (const round of [1, 2]) {
+    await disk.remountReadOnly();
+    await expectReadable(runtime);
+    await expectRefused(runtime);
+    await runCommand("mount", ["-o", "remount,bind,rw", disk.path]);
+    expect(await runtime.call("UpdateUserMemory", upsert(`c${round}`, "three"), ctx)).toMatchObject({ ok: true });
+    await expectReadable(runtime);
+  }
+});
+
+test.for([
+  { name: "has no folder of the host's", remove: ".memcell" },
+  { name: "has no lock", remove: ".memcell/lock" },
+  { name: "has no turnstile", remove: ".memcell/turnstile" },
+  { name: "has no journal", remove: ".memcell/journal" },
+])("on a read-only disk a user who $name is read", async ({ remove }, context) => {
+  using disk = await diskOr(context, "tmpfs", { bytes: 4 * 2 ** 20 });
+  const dataDir = join(disk.path, "data");
+  {
+    await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+    await runtime.call("UpdateUserMemory", upsert("a", "one"), ctx);
+  }
+  rmSync(join(userFolder(dataDir, alice), remove), { recursive: true });
+  await disk.remountReadOnly();
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  await expectReadable(runtime);
+  await expectRefused(runtime);
+});

@@ -1,0 +1,65 @@
+import type { TestContext } from "vitest";
+
+/** A store over a folder, and the few things that tests of disks do with it. */
+import type { ChangeSet } from "../../host/change-set.ts";
+import type { UserId } from "../../host/user-id.ts";
+import { loopDisk } from "../support/loop-disk.ts";
+import type { LoopDisk, LoopDiskKind, LoopDiskOptions } from "../support/loop-disk.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { DiskRoot, FileStore } from "./host-under-test.ts";
+
+export const alice = "alice" as UserId;
+
+export type StoreUnderTest = InstanceType<typeof FileStore>;
+
+/** A disk, or the end of a test that this machine cannot run. */
+export async function diskOr(context: TestContext, kind: LoopDiskKind, options: LoopDiskOptions): Promise<LoopDisk> {
+  const disk = await loopDisk(kind, options);
+  return typeof disk === "string" ? skipWithReason(context, disk) : disk;
+}
+
+export function openStore(dataDir: string): StoreUnderTest {
+  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
+}
+
+/** Holds Alice, does something, and commits. */
+export async function commit(
+  store: StoreUnderTest,
+  changes: ChangeSet,
+  between: () => unknown = () => {},
+): Promise<void> {
+  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
+    await between();
+    await held.commit(changes, []);
+  });
+}
+
+export const write = (path: string, content: string): ChangeSet[number] => ({
+  kind: "write",
+  scope: "memory",
+  path,
+  content,
+});
+
+export const trash = (path: string, trashed: string): ChangeSet[number] => ({
+  kind: "trash",
+  scope: "memory",
+  path,
+  trashed,
+});
+
+/** What one entry takes: a fact and the index. */
+export const entry = (name: string, text: string): ChangeSet => [
+  write(`${name}.md`, text),
+  write("MEMORY.md", `index ${name}`),
+];
+
+/** `ok`, or the code of the failure. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "ok";
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A disk that is full: a coded error, what was there is still there, and when there is room again the store goes on.
+ */
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { runCommand } from "../support/run-command.ts";
+import { readUserFiles, userFolder } from "../support/user-files.ts";
+import { alice, codeOf, commit, diskOr, entry, openStore, write } from "./small-disk-store.ts";
+
+const kib = 1024;
+
+/** Fills a disk to the last byte. */
+function fillUp(path: string): void {
+  const content = Buffer.alloc(4 * kib, 1);
+  try {
+    for (;;) writeFileSync(path, content, { flag: "a" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+}
+
+test.for([
+  { kind: "tmpfs", bytes: 512 * kib },
+  { kind: "ext4", bytes: 4096 * kib },
+] as const)("a $kind disk fills up in the middle of a user's work", async ({ kind, bytes }, context) => {
+  using disk = await diskOr(context, kind, { bytes });
+  const dataDir = join(disk.path, "data");
+  const store = openStore(dataDir);
+  const kept: Record<string, string> = {};
+  let code = "ok";
+  for (let count = 0; code === "ok"; count++) {
+    const text = `${count}`.repeat(10 * kib);
+    code = await codeOf(commit(store, entry(`fact-${count}`, text)));
+    if (code === "ok")
+      Object.assign(kept, { [`memory/fact-${count}.md`]: text, "memory/MEMORY.md": `index fact-${count}` });
+  }
+  expect(code).toBe("STORAGE_FULL");
+  expect(Object.keys(kept).length).toBeGreaterThan(3);
+  expect(readUserFiles(dataDir, alice)).toEqual(kept);
+
+  // Not a byte left: what is there can be read and listed, and a change is refused as a whole.
+  fillUp(join(disk.path, "ballast"));
+  expect(await codeOf(commit(store, entry("fact-0", "changed".repeat(kib))))).toBe("STORAGE_FULL");
+  expect(readUserFiles(dataDir, alice)).toEqual(kept);
+  expect(store.openUser(alice).read("memory", "fact-0.md")).toBe(kept["memory/fact-0.md"]);
+
+  rmSync(join(disk.path, "ballast"));
+  expect(await codeOf(commit(store, entry("fact-0", "changed")))).toBe("ok");
+  expect(readUserFiles(dataDir, alice)).toEqual({
+    ...kept,
+    "memory/fact-0.md": "changed",
+    "memory/MEMORY.md": "index fact-0",
+  });
+  await store.close();
+  expect(
+    readdirSync(join(userFolder(dataDir, alice), ".memcell")).filter((name) => name.startsWith("staged-")),
+  ).toEqual([]);
+});
+
+test("a disk that is full from the beginning leaves nothing that the next call trips over", async (context) => {
+  for (let pages = 1; pages <= 24; pages++) {
+    using disk = await diskOr(context, "tmpfs", { bytes: pages * 4 * kib });
+    const store = openStore(join(disk.path, "data"));
+    expect(await codeOf(commit(store, entry("a", "x")))).toMatch(/^(STORAGE_FULL|ok)$/);
+    await grow(disk.path, "size=1m");
+    expect(await codeOf(commit(store, entry("a", "y")))).toBe("ok");
+    expect(readUserFiles(join(disk.path, "data"), alice)).toEqual({
+      "memory/a.md": "y",
+      "memory/MEMORY.md": "index a",
+    });
+    await store.close();
+  }
+});
+
+test("a disk on which no more files can be made", async (context) => {
+  for (let inodes = 2; inodes <= 16; inodes++) {
+    using disk = await diskOr(context, "tmpfs", { bytes: 1024 * kib, inodes });
+    const dataDir = join(disk.path, "data");
+    const store = openStore(dataDir);
+    const first = await codeOf(commit(store, entry("a", "x")));
+    expect(first).toMatch(/^(STORAGE_FULL|ok)$/);
+    const before = first === "ok" ? { "memory/a.md": "x", "memory/MEMORY.md": "index a" } : null;
+    const second = await codeOf(commit(store, [...entry("b", "x"), write("c.md", "x"), write("d.md", "x")]));
+    expect(second).toMatch(/^(STORAGE_FULL|ok)$/);
+    if (second !== "ok" && before) expect(readUserFiles(dataDir, alice)).toEqual(before);
+    await grow(disk.path, "nr_inodes=100");
+    expect(await codeOf(commit(store, entry("a", "y")))).toBe("ok");
+    expect(store.openUser(alice).read("memory", "a.md")).toBe("y");
+    await store.close();
+  }
+});
+
+async function grow(path: string, option: string): Promise<void> {
+  await runCommand("mount", ["-o", `remount,${option}`, path]);
+}
