@@ -108,7 +108,7 @@ export class UserSession implements Disposable {
     const staged = stageFiles(this.#own, folders, planned);
     await this.#writeDown(staged);
     this.#apply(staged);
-    this.checkPlace(folders);
+    this.#checkCommitted(folders);
   }
 
   /** Makes all files durable and empties the journal. */
@@ -137,6 +137,18 @@ export class UserSession implements Disposable {
     if (this.#way.isUnchanged() && folders?.areUnchanged() !== false) return;
     this.#setup.memo.tail = null;
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
+  }
+
+  /** What is committed holds. That it lies elsewhere now undoes it; that the disk does not let one look does not. */
+  #checkCommitted(folders: ScopeFolders): void {
+    try {
+      this.checkPlace(folders);
+    } catch (error) {
+      const isUnseen = error instanceof ToolError && error.code === "STORAGE_FAILED" && error.cause !== undefined;
+      if (!isUnseen) throw error;
+      this.#setup.memo.tail = null;
+      this.#setup.note(`a committed change could not be looked at again (${error.message})`);
+    }
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,6 @@
 import type { DataRoot } from "./disk/data-root.ts";
 import type { Directory } from "./disk/directory.ts";
+import { settleAll } from "./settle-all.ts";
 
 /** The names of the folders that lead from the data folder to the host's own. */
 export interface WayNames {
@@ -70,7 +71,7 @@ export class UserWay implements Disposable {
 
   /** Makes durable which names these folders hold. */
   async flush(): Promise<void> {
-    await Promise.all(Object.values(this.#folders).map((folder: Directory) => folder.flush()));
+    await settleAll(Object.values(this.#folders).map((folder: Directory) => folder.flush()));
   }
 
   [Symbol.dispose](): void {

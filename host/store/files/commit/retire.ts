@@ -1,5 +1,6 @@
 /** Makes every file durable that the journal vouches for, then drops its records. */
 import { ToolError } from "../../../tool-error.ts";
+import { settleAll } from "../settle-all.ts";
 import type { Journal } from "./journal.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
@@ -27,7 +28,7 @@ export async function retireJournal(
 
 /** Flushes files, then the folders that lead to them. */
 export async function flushFiles(folders: ScopeFolders, files: readonly TouchedFile[]): Promise<void> {
-  await Promise.all(files.map((file) => flushFile(folders, file)));
+  await settleAll(files.map((file) => flushFile(folders, file)));
   await folders.flush();
 }
 

@@ -1,6 +1,7 @@
 import { ToolError } from "../../../tool-error.ts";
 import type { Directory } from "../disk/directory.ts";
 import { exactName, foldsCase, twinOf } from "../folded-case.ts";
+import { settleAll } from "../settle-all.ts";
 import { segmentsOf } from "../user-folder.ts";
 
 /** The folders below one open user's folder that a commit works in, each opened once. */
@@ -34,7 +35,7 @@ export class ScopeFolders implements Disposable {
 
   /** Makes durable which names these folders hold, from the user's folder down. */
   async flush(): Promise<void> {
-    await Promise.all([...this.#open.values(), this.#user].map((folder) => folder.flush()));
+    await settleAll([...this.#open.values(), this.#user].map((folder) => folder.flush()));
   }
 
   /** Where a disk folds case, a file must not take the place of one that only case tells apart from it. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import type { Directory } from "./directory.ts";
-import { failureOfDisk, isMissing } from "./disk-failure.ts";
+import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { PinnedDirectory } from "./pinned-directory.ts";
 import { checkDescriptors, openRootPlace, placeKindHere } from "./place.ts";
 import type { PlaceKind } from "./place.ts";
@@ -50,7 +50,12 @@ export class DiskRoot implements DataRoot {
     if (existsSync(path)) return;
     const above = dirname(path);
     await this.#makeFolders(above);
-    mkdirSync(path, { mode: 0o700 });
+    try {
+      mkdirSync(path, { mode: 0o700 });
+    } catch (error) {
+      // Another process may be making it too.
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
     using folder = this.#openAt(above);
     await folder.flush();
   }

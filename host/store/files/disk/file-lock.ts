@@ -1,17 +1,19 @@
 /** Locks that the kernel releases whatever becomes of their holder. Sole importer of fs-native-extensions. */
 import { tryLock } from "fs-native-extensions";
 
+import { ToolError } from "../../../tool-error.ts";
 import type { DiskFile } from "./directory.ts";
-import { failureOfDisk } from "./disk-failure.ts";
 
 /**
  * Takes a lock on an open file if it is free. It belongs to this opening of the file, so it keeps other threads and
  * other runtimes of this process out as well; closing the file releases it.
  */
 export function tryFileLock(file: DiskFile, mode: "exclusive" | "shared"): boolean {
+  const { descriptor } = file;
   try {
-    return tryLock(file.descriptor, { shared: mode === "shared" });
+    return tryLock(descriptor, { shared: mode === "shared" });
   } catch (error) {
-    throw failureOfDisk(error, "lock the user's folder");
+    // The package's errors lack what tells the system's from ours; there is nothing of ours in there.
+    throw new ToolError("STORAGE_FAILED", "Cannot lock the user's folder: the disk refused", { cause: error });
   }
 }

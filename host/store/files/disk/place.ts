@@ -53,8 +53,14 @@ class DescriptorPlace implements Place {
   #descriptor: number | null;
 
   constructor(path: string, extraFlags: number) {
-    this.#descriptor = openSync(path, folderFlags | extraFlags);
-    this.identity = identityOf(fstatSync(this.#descriptor, { bigint: true }));
+    const descriptor = openSync(path, folderFlags | extraFlags);
+    try {
+      this.identity = identityOf(fstatSync(descriptor, { bigint: true }));
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    this.#descriptor = descriptor;
   }
 
   get descriptor(): number {
