@@ -15,8 +15,9 @@ import { StaleCall } from "./stale-call.ts";
 import { UserFolder } from "./user-folder.ts";
 import { lockUser } from "./user-lock.ts";
 import type { LockRequest, UserLock } from "./user-lock.ts";
-import { newMemo, UserSession } from "./user-session.ts";
-import type { UserMemo } from "./user-session.ts";
+import { newMemo } from "./user-memo.ts";
+import type { UserMemo } from "./user-memo.ts";
+import { UserSession } from "./user-session.ts";
 
 /** How often a call is made again when someone edits its files at the same time. */
 const attemptsMax = 3;

@@ -9,7 +9,6 @@ import { ToolError } from "../../tool-error.ts";
 import { applyStaged, removeStaged, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
-import type { JournalTail } from "./commit/find-records.ts";
 import { journalLimits } from "./commit/journal-limits.ts";
 import { Journal, JournalUnflushable } from "./commit/journal.ts";
 import { planChanges } from "./commit/plan-changes.ts";
@@ -24,20 +23,8 @@ import { failureOfDisk } from "./disk/disk-failure.ts";
 import { claimOwner } from "./owner.ts";
 import { StaleCall } from "./stale-call.ts";
 import type { UserFolder } from "./user-folder.ts";
+import type { UserMemo } from "./user-memo.ts";
 import type { UserWay } from "./user-way.ts";
-
-/** What a store remembers of a user between two calls. */
-export interface UserMemo {
-  /** As this process has left the journal; `null` when it has to be read. */
-  tail: JournalTail | null;
-  /** What the journal's records have touched since the last checkpoint. */
-  readonly touched: Map<string, TouchedFile>;
-  records: number;
-  /** The journal's flush has failed: it is replaced before anything else is written. */
-  isBroken: boolean;
-}
-
-export const newMemo = (): UserMemo => ({ tail: null, touched: new Map(), records: 0, isBroken: false });
 
 export interface SessionSetup {
   readonly folder: UserFolder;

@@ -2,23 +2,19 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { readUserFiles, userFolder } from "../../support/user-files.ts";
-import { indexFaults, takeStep, userId } from "../memory-steps.ts";
+import { indexFaults, takeStep } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
-
-export type Files = Readonly<Record<string, string>>;
-
-/** A user's files, none when there is no folder yet. */
-export function filesOf(dataDir: string): Files {
-  return existsSync(userFolder(dataDir, userId)) ? readUserFiles(dataDir, userId) : {};
-}
+import { describeFiles, filesOf, stagedFiles } from "../user-state.ts";
+import type { Files } from "../user-state.ts";
 
 /** Recovers as the next process would, which does not wait for anything. */
 export async function faultsAfterKill(dataDir: string, boot: string, allowed: readonly Files[]): Promise<string[]> {
   await look(dataDir, boot);
   const found = filesOf(dataDir);
-  const wanted = allowed.map(describe);
-  const faults = wanted.includes(describe(found)) ? [] : [`found ${describe(found)}, allowed ${wanted.join(" or ")}`];
+  const wanted = allowed.map(describeFiles);
+  const faults = wanted.includes(describeFiles(found))
+    ? []
+    : [`found ${describeFiles(found)}, allowed ${wanted.join(" or ")}`];
   faults.push(...indexFaults(found), ...stagedFiles(dataDir).map((name) => `${name} was left behind`));
   const once = fingerprint(dataDir);
   await look(dataDir, boot);
@@ -35,10 +31,10 @@ async function faultsOfNextCalls(dataDir: string, boot: string, before: Files): 
   await takeStep(store, { kind: "look" });
   await look(dataDir, "a later start of the machine");
   const found = filesOf(dataDir);
-  const isAsWanted = describe(found) === describe(wanted) && found["memory/next.md"] === "after the kill\n";
+  const isAsWanted = describeFiles(found) === describeFiles(wanted) && found["memory/next.md"] === "after the kill\n";
   return isAsWanted
     ? indexFaults(found)
-    : [`after the next call: found ${describe(found)}, wanted ${describe(wanted)}`];
+    : [`after the next call: found ${describeFiles(found)}, wanted ${describeFiles(wanted)}`];
 }
 
 const open = (dataDir: string, boot: string): InstanceType<typeof FileStore> =>
@@ -50,19 +46,6 @@ async function look(dataDir: string, boot: string): Promise<void> {
   await takeStep(store, { kind: "look" }, 0);
   // Waits until a journal that has become long is retired.
   await store.close();
-}
-
-/** A recovery that was killed and done again may have put the same text aside twice, under names that tell the time. */
-function describe(files: Files): string {
-  const named = Object.entries(files).map(
-    ([path, text]) => [path.replace(/\.\d{8}T\d{9}Z\./, ".<time>."), text] as const,
-  );
-  return JSON.stringify(Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1))));
-}
-
-function stagedFiles(dataDir: string): string[] {
-  const own = join(userFolder(dataDir, userId), ".memcell");
-  return existsSync(own) ? readdirSync(own).filter((name) => name.startsWith("staged-")) : [];
 }
 
 /** Names, bytes and times of everything below the data folder. */

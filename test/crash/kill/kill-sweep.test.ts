@@ -16,8 +16,9 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { whyNoTracing } from "../strace.ts";
 import { isChange } from "../syscall-log.ts";
 import type { SystemCall } from "../syscall-log.ts";
-import { faultsAfterKill, filesOf } from "./after-kill.ts";
-import type { Files } from "./after-kill.ts";
+import { filesOf } from "../user-state.ts";
+import type { Files } from "../user-state.ts";
+import { faultsAfterKill } from "./after-kill.ts";
 import type { Workload } from "./kill-workload.ts";
 import { callsOf, runKilledAt } from "./killed-run.ts";
 import { editedText, scenarios } from "./scenarios.ts";
@@ -32,22 +33,21 @@ test.for(scenarios)(
   async (scenario, context) => {
     if (reason !== null) skipWithReason(context, reason);
     using folder = temporaryFolder();
-    const copy = (from: string, name: string): string => {
+    const template = join(folder.path, "template");
+    await scenario.prepare(template);
+    const copy = (name: string): string => {
       const dataDir = join(folder.path, name);
-      if (existsSync(from)) cpSync(from, dataDir, { recursive: true });
+      if (existsSync(template)) cpSync(template, dataDir, { recursive: true });
       return dataDir;
     };
-    await scenario.prepare(join(folder.path, "used"));
-    // The store that has prepared it would retire its journal after a while.
-    const template = copy(join(folder.path, "used"), "template");
-    const { calls, allowed } = await rehearse(scenario, copy(template, "rehearsal"), join(folder.path, "log"));
+    const { calls, allowed } = await rehearse(scenario, copy("rehearsal"), join(folder.path, "log"));
     const points = calls.filter((call) => isLong || isChange(call));
     const failures: unknown[] = [];
     let [acknowledged, next] = [0, 0];
     const takeTurns = async (): Promise<void> => {
       for (let at = next++; at < points.length; at = next++) {
         const point = points[at] as SystemCall;
-        const dataDir = copy(template, `${at}`);
+        const dataDir = copy(`${at}`);
         const outcome = await runKilledAt(workloadOf(scenario, dataDir), point);
         const states = outcome.isAcknowledged ? allowed.slice(-1) : allowed;
         const faults = await faultsAfterKill(dataDir, scenario.boot, states);

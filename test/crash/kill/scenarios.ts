@@ -1,5 +1,5 @@
 /** What the killed process was about, and what it found. */
-import { rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { userFolder } from "../../support/user-files.ts";
@@ -79,9 +79,12 @@ export const scenarios: readonly Scenario[] = [
 
 function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
   return async (dataDir) => {
-    const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, firstBoot);
+    const used = `${dataDir}-used`;
+    const store = new FileStore(new DiskRoot(used), { durability: "full", note: () => {} }, firstBoot);
     for (const step of steps) await takeStep(store, step);
-    // Unless a step closes the store, the journal keeps its records.
+    if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
+    // Not before: unless a step has closed the store, the journal is to keep its records.
+    await store.close();
   };
 }
 

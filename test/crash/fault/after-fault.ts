@@ -1,0 +1,73 @@
+/** What must hold after a step during which the disk has failed, told as a list of what does not. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+
+import { userFolder } from "../../support/user-files.ts";
+import { indexFaults, takeStep, userId } from "../memory-steps.ts";
+import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { describeFiles, filesOf, stagedFiles } from "../user-state.ts";
+import type { Files } from "../user-state.ts";
+import type { Injection } from "./injections.ts";
+
+export interface Failure {
+  readonly injection: Injection;
+  readonly store: InstanceType<typeof FileStore>;
+  readonly dataDir: string;
+  /** What the step has thrown, or `null` when it was acknowledged. */
+  readonly error: unknown;
+  readonly before: { readonly files: Files; readonly journal: number | null };
+  /** What the step leaves when nothing fails. */
+  readonly after: Files;
+  /** Whether the step changes nothing of its own. */
+  readonly isUpkeep: boolean;
+}
+
+export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
+  const { store, dataDir, error, before, after, isUpkeep } = failure;
+  const faults = error === null ? [] : faultsOfError(error, dataDir);
+  if (error !== null && !isUpkeep) faults.push(...differences("after the error", filesOf(dataDir), before.files));
+  const kept = error === null || isUpkeep ? after : before.files;
+  // The same store goes on, with a disk that works again.
+  const next = { kind: "upsert", name: "next", text: "after the fault" } as const;
+  const thrown = await takeStep(store, { kind: "look" }, waitMs).catch((again: unknown) => String(again));
+  if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
+  faults.push(...differences("in the next call", filesOf(dataDir), kept), ...indexFaults(filesOf(dataDir)));
+  const isFlushedJournal = /f(data)?sync.*\/journal>/.test(failure.injection.text);
+  // Recovery and retirement write anew what they flush again; a commit leaves the file alone.
+  const isCommit = error !== null && isFlushedJournal && !isUpkeep;
+  if (isCommit && journalInode(dataDir) === before.journal && before.journal !== null) {
+    faults.push("the journal whose flush has failed is still in use");
+  }
+  await takeStep(store, next, waitMs);
+  faults.push(...stagedFiles(dataDir).map((name) => `${name} was left behind`));
+  const wanted = filesOf(dataDir);
+  const later = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "a later start");
+  await takeStep(later, { kind: "look" }, waitMs);
+  faults.push(...differences("after a restart", filesOf(dataDir), wanted), ...indexFaults(wanted));
+  await store.close();
+  return faults;
+}
+
+/** A lock that was left behind is found out by this; a long journal is retired behind a call in a fraction of it. */
+const waitMs = 5000;
+
+const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_UNSAFE"]);
+
+function faultsOfError(error: unknown, dataDir: string): string[] {
+  const { code, message, name } = error as { code?: unknown; message?: unknown; name?: unknown };
+  const faults =
+    name === "ToolError" && codes.has(String(code)) ? [] : [`the error is ${String(name)} ${String(code)}`];
+  const text = String(message);
+  return text.includes(dataDir) || /\/proc|users\/|\bE[A-Z]{3,}\b/.test(text) ? [...faults, `it says ${text}`] : faults;
+}
+
+function differences(when: string, found: Files, wanted: Files): string[] {
+  const [has, wants] = [describeFiles(found), describeFiles(wanted)];
+  return has === wants ? [] : [`${when}: found ${has}, wanted ${wants}`];
+}
+
+/** Tells one journal from the one that takes its place. */
+export function journalInode(dataDir: string): number | null {
+  const facts = statSync(join(userFolder(dataDir, userId), ".memcell/journal"), { throwIfNoEntry: false });
+  return facts?.ino ?? null;
+}

@@ -1,0 +1,102 @@
+/**
+ * A process whose disk fails: it rehearses a scenario, then goes through it again and again, each time in a fresh folder
+ * and with another call failing. strace is attached to it for the length of one step. Prints what was wrong, as JSON.
+ */
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { scenarios } from "../kill/scenarios.ts";
+import type { Scenario } from "../kill/scenarios.ts";
+import { takeStep } from "../memory-steps.ts";
+import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { traceProcess } from "../strace.ts";
+import { fileCalls, systemCalls } from "../syscall-log.ts";
+import { filesOf } from "../user-state.ts";
+import type { Files } from "../user-state.ts";
+import { faultsAfterFailure, journalInode } from "./after-fault.ts";
+import { injectionsFor } from "./injections.ts";
+import type { Injection } from "./injections.ts";
+
+export interface FaultReport {
+  readonly injections: number;
+  /** How often a step succeeded all the same. */
+  readonly acknowledged: number;
+  /** How often it failed, by code. */
+  readonly failed: Readonly<Record<string, number>>;
+  readonly problems: readonly { readonly at: string; readonly faults: readonly string[] }[];
+}
+
+const [folder = "", name = ""] = process.argv.slice(2);
+const scenario = scenarios.find((each) => each.name === name) as Scenario;
+const template = join(folder, "template");
+
+await scenario.prepare(template);
+process.stdout.write(JSON.stringify(await sweep()));
+process.exit(0);
+
+async function sweep(): Promise<FaultReport> {
+  const rehearsal = join(folder, "rehearsal");
+  const { calls, after } = await rehearse(rehearsal);
+  const failed: Record<string, number> = {};
+  const problems: FaultReport["problems"][number][] = [];
+  const dataDir = join(folder, "data");
+  const injections = injectionsFor(calls, (path) => path.replace(rehearsal, dataDir));
+  let acknowledged = 0;
+  for (const injection of injections) {
+    rmSync(dataDir, { recursive: true, force: true });
+    copyTemplate(dataDir);
+    const { code, faults } = await suffer(injection, dataDir, after);
+    if (code === null) acknowledged++;
+    else failed[code] = (failed[code] ?? 0) + 1;
+    if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
+  }
+  return { injections: injections.length, acknowledged, failed, problems };
+}
+
+async function suffer(
+  injection: Injection,
+  dataDir: string,
+  after: Files,
+): Promise<{ code: string | null; faults: string[] }> {
+  const store = openStore(dataDir);
+  for (const each of scenario.warm) await takeStep(store, each);
+  const before = { files: filesOf(dataDir), descriptors: openDescriptors(), journal: journalInode(dataDir) };
+  const tracing = await traceProcess(process.pid, injection.threads, injection.options);
+  const error: unknown = await takeStep(store, scenario.step, 0).then(
+    () => null,
+    (thrown: unknown) => thrown ?? new Error("nothing was thrown"),
+  );
+  await store.close();
+  await tracing.detach();
+  const leaked = openDescriptors() - before.descriptors;
+  const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
+  const found = { injection, store, dataDir, error, before, after, isUpkeep: scenario.isUpkeep === true };
+  faults.push(...(await faultsAfterFailure(found)));
+  return { code: error === null ? null : String((error as { code?: unknown }).code), faults };
+}
+
+async function rehearse(dataDir: string): Promise<{ calls: ReturnType<typeof systemCalls>; after: Files }> {
+  copyTemplate(dataDir);
+  const store = openStore(dataDir);
+  for (const each of scenario.warm) await takeStep(store, each);
+  const log = join(folder, "log");
+  const options = ["-y", "-o", log, "-e", `trace=${fileCalls.join(",")}`];
+  const tracing = await traceProcess(process.pid, "all", options);
+  await takeStep(store, scenario.step);
+  await store.close();
+  await tracing.detach();
+  return { calls: systemCalls(readFileSync(log, "utf8"), process.pid), after: filesOf(dataDir) };
+}
+
+function openStore(dataDir: string): InstanceType<typeof FileStore> {
+  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, scenario.boot);
+}
+
+/** Without the one that reads the list. */
+function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length - 1;
+}
+
+function copyTemplate(to: string): void {
+  if (existsSync(template)) cpSync(template, to, { recursive: true });
+}

@@ -1,0 +1,67 @@
+/** Which calls fail, and how. Of all that a call can return, what disks, quotas and full tables make it return. */
+import { threadsOf } from "../syscall-log.ts";
+import type { SystemCall } from "../syscall-log.ts";
+
+export interface Injection {
+  readonly threads: "main" | "all";
+  /** For strace. */
+  readonly options: readonly string[];
+  /** The failing call and its error, for people. */
+  readonly text: string;
+}
+
+const errors: Readonly<Record<string, readonly string[]>> = {
+  openat: ["EACCES", "EMFILE"],
+  mkdir: ["ENOSPC", "EACCES", "EIO"],
+  rename: ["ENOSPC", "EACCES", "EIO"],
+  unlink: ["EROFS", "EIO"],
+  write: ["ENOSPC", "EIO"],
+  pwrite64: ["ENOSPC", "EIO"],
+  ftruncate: ["EIO"],
+  fsync: ["EIO", "ENOSPC"],
+  fdatasync: ["EIO", "ENOSPC"],
+  fcntl: ["ENOLCK"],
+  read: ["EIO"],
+  pread64: ["EIO"],
+  getdents64: ["EIO"],
+  statx: ["EIO"],
+};
+
+/**
+ * Each call of a rehearsal fails alone with each of its errors, and together with all that follow it with one. Not
+ * `close`, which strace would leave out rather than let fail, so that the descriptor would stay open.
+ */
+export function injectionsFor(calls: readonly SystemCall[], moveTo: (path: string) => string): Injection[] {
+  const seenOf = new Map<string, number>();
+  return calls.flatMap((call) => {
+    const { name, text } = call;
+    const way = name === "read" || name === "write" ? pathOf(call) : null;
+    // Node reads and writes its own wake-up calls: of these two, only calls that meet a user's file may fail.
+    if (way === null && (name === "read" || name === "write")) return [];
+    const key = `${name} ${way ?? ""}`;
+    const ordinal = way === null ? call.ordinal : (seenOf.get(key) ?? 0) + 1;
+    seenOf.set(key, ordinal);
+    const path = way === null ? [] : ["-P", moveTo(way)];
+    const inject = (error: string, when: string): Injection => ({
+      threads: threadsOf(name),
+      options: [...path, "-e", `trace=${name}`, "-e", `inject=${name}:error=${error}:when=${when}`],
+      text: `${error} ${when}: ${text}`,
+    });
+    const kinds = errorsOf(call);
+    const last = kinds.at(-1);
+    return [...kinds.map((error) => inject(error, `${ordinal}`)), ...(last ? [inject(last, `${ordinal}+`)] : [])];
+  });
+}
+
+function errorsOf({ name, text }: SystemCall): readonly string[] {
+  const known = errors[name] ?? [];
+  if (name === "fcntl" && !text.includes("F_OFD_SETLK")) return [];
+  if (name !== "openat") return known;
+  if (text.includes("O_CREAT")) return ["ENOSPC", ...known];
+  return text.includes("O_RDWR") ? ["EROFS", ...known] : known;
+}
+
+/** The file below a user's folder that a call's descriptor leads to. */
+function pathOf({ text }: SystemCall): string | null {
+  return /^[a-z0-9]+\(\d+<([^>]*\/users\/[^>]*)>/.exec(text)?.[1] ?? null;
+}
