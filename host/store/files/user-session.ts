@@ -114,7 +114,9 @@ export class UserSession implements Disposable {
     }
   }
 
+  /** Never while the last record may not be applied: it would be dropped with the others. */
   get isRetireDue(): boolean {
+    if (this.#setup.memo.tail === null) return false;
     const bytes = this.#journal?.bytes ?? 0;
     return bytes >= journalLimits.retireBytes || this.#setup.memo.records >= journalLimits.retireRecords;
   }
