@@ -2,12 +2,13 @@
  * A folder that is moved away, exchanged or removed between what a guest reads and its commit, by a restore say: the call
  * ends with a code, because what is acknowledged must be where the next call looks for it.
  */
-import { cpSync, existsSync, readdirSync, readlinkSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import type { ChangeSet } from "../../host/change-set.ts";
+import { openDescriptors } from "../support/open-descriptors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
@@ -118,15 +119,3 @@ test.for(changeSets)(
     await store.close();
   },
 );
-
-/** What this process still holds open below a folder. */
-function openDescriptors(folder: string): string[] {
-  const descriptors = readdirSync("/proc/self/fd").map((name) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`);
-    } catch {
-      return "";
-    }
-  });
-  return descriptors.filter((path) => path.startsWith(folder));
-}

@@ -10,6 +10,7 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect } from "vitest";
 
+import { openDescriptors } from "../support/open-descriptors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
@@ -115,12 +116,14 @@ async function useAlone(runtime: Runtime, userId: string, root: string): Promise
       return code;
     }
   };
-  return {
+  const outcomes = {
     read: await call("ReadUserMemory", { name: "x" }),
     index: await index(),
     upsert: await call("UpdateUserMemory", factOf("x", "mine")),
     remove: await call("UpdateUserMemory", { action: "delete", name: "x" }),
   };
+  expect(openDescriptors(userFolder(join(root, "data"), userId))).toEqual([]);
+  return outcomes;
 }
 
 /** No content of the neighbour's, no path of the host, no word of the operating system. */

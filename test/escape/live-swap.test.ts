@@ -10,6 +10,7 @@ import { afterAll, expect, test } from "vitest";
 
 import type { UserId } from "../../host/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
+import { openDescriptors } from "../support/open-descriptors.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
@@ -166,6 +167,7 @@ test.for(attacks)(
     expect(battle.counts.readsOk).toBeGreaterThan(0);
     expect(battle.codes["STORAGE_UNSAFE"]).toBeGreaterThan(0);
 
+    expect(openDescriptors(dataDir)).toEqual([]);
     await expectUsable(store, battle);
     await store.close();
     const next = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");

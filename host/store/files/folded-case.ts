@@ -8,8 +8,10 @@ import type { Directory } from "./disk/directory.ts";
 export function foldsCase(folder: Directory, name: string): boolean {
   const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
   if (other === name) return false;
-  const same = folder.identityOf(other);
-  return same !== null && same === folder.identityOf(name);
+  if (folder.identityOf(other) === null || folder.identityOf(name) === null) return false;
+  // It is there under a name that no listing shows. Its number would not tell: a file system outside the kernel may give
+  // one to each spelling.
+  return !exactName(folder, other);
 }
 
 export function exactName(folder: Directory, name: string): boolean {
