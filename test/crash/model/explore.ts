@@ -7,6 +7,7 @@ import { plainWays, presentTree, randomWay, treeAfter } from "./crash-states.ts"
 import type { EditRule, Expected } from "./expected-memory.ts";
 import { nothingExpected } from "./expected-memory.ts";
 import type { Host } from "./host.ts";
+import { letIntrude } from "./intruder.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
 import { Play } from "./play.ts";
@@ -41,6 +42,7 @@ interface Life {
   readonly boot: number;
   /** How many crashes in a row led here. */
   readonly depth: number;
+  readonly isKilled?: boolean;
   readonly way: string;
 }
 
@@ -65,8 +67,12 @@ class Explorer {
   readonly #random: () => number;
   readonly #known = new Set<string>();
 
+  /** Where the script restarts the machine, a killed process is not followed up: which start it was is not known here. */
+  readonly #isKilling: boolean;
+
   constructor(host: Host, exploration: Exploration) {
     this.#host = host;
+    this.#isKilling = exploration.script.every((step) => step.do !== "restart");
     this.#exploration = exploration;
     this.#random = seededRandom(exploration.seed);
   }
@@ -76,6 +82,7 @@ class Explorer {
     using folder = memoryFolder();
     writeTree(presentTree(life.from), folder.path);
     const recording = new Recording(new this.#host.DiskRoot(folder.path), folder.path, life.from.clone());
+    if (life.depth === 0) letIntrude(this.#host, recording, folder.path);
     const setup = { host: this.#host, recording, boot: `boot-${life.boot}`, rule: life.rule };
     const play = new Play(setup, life.possible);
     try {
@@ -86,13 +93,19 @@ class Explorer {
       this.findings.problems.push(`${life.way}: ${(error as Error).message}${notes}`);
       return;
     }
-    if (life.depth < depthMax && (life.depth === 0 || this.#random() < 0.15)) await this.#crash(life, recording, play);
+    if (this.#random() < this.#crashShare(life)) await this.#crash(life, recording, play);
+  }
+
+  /** How often a life is crashed in turn: a script always, a recovery now and then. */
+  #crashShare({ depth, isKilled }: Life): number {
+    if (depth >= depthMax) return 0;
+    return depth === 0 ? 1 : isKilled ? 0.4 : 0.12;
   }
 
   async #crash(life: Life, { effects }: Recording, play: Play): Promise<void> {
     const disk = life.from.clone();
     // Crashes of a recovery are tried here and there; of a script, everywhere.
-    const share = life.depth === 0 ? 1 : 0.3;
+    const share = life.depth === 0 ? 1 : 0.4;
     for (const [at, effect] of [null, ...effects].entries()) {
       if (effect) disk.apply(effect);
       if (this.#isEnough) return;
@@ -100,7 +113,7 @@ class Explorer {
       const possible = play.possibleAt(at);
       const next = { possible, depth: life.depth + 1, way: `${life.way} > ${at} (${effect?.kind ?? "start"})` };
       await this.#cutPower(life, next, disk);
-      if (this.#random() < 0.5) await this.#kill(life, next, disk);
+      if (this.#isKilling && this.#random() < 0.7) await this.#kill(life, next, disk);
     }
   }
 
@@ -119,6 +132,7 @@ class Explorer {
         script: recoveryScript(this.#random, tree, next.depth),
         rule: "in place or in the trash",
         boot: life.boot + 1,
+        isKilled: false,
         way: `${next.way}, power cut ${number}`,
       });
     }
@@ -128,7 +142,7 @@ class Explorer {
     const tree = presentTree(disk);
     if (!this.#isNew(`kill ${treeKey(tree)} ${disk.unsettled}`, next.possible)) return;
     const script = recoveryScript(this.#random, tree, next.depth);
-    await this.live({ ...life, ...next, from: disk.clone(), script, way: `${next.way}, killed` });
+    await this.live({ ...life, ...next, from: disk.clone(), script, isKilled: true, way: `${next.way}, killed` });
   }
 
   #isNew(key: string, possible: readonly Expected[]): boolean {

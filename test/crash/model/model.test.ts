@@ -18,7 +18,7 @@ const only = env["MEMCELL_MODEL"];
 
 const statesMin = 5_000;
 const randomScripts = isShort ? 4 : 12;
-const factor = isLong ? 10 : isShort ? 0.5 : 1;
+const factor = isLong ? 8 : isShort ? 0.5 : 0.7;
 const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 
 let states = 0;

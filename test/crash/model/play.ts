@@ -23,6 +23,8 @@ export type Step =
   | { readonly do: "look" }
   /** Retires the journal and ends the process. */
   | { readonly do: "close" }
+  /** The machine stops in good order and starts again. */
+  | { readonly do: "restart" }
   /** The next flush of this file or folder fails. */
   | { readonly do: "fail flush"; readonly name: string };
 
@@ -42,7 +44,7 @@ export class Play {
   readonly notes: string[] = [];
   readonly #host: Host;
   readonly #recording: Recording;
-  readonly #boot: string;
+  #boot: string;
   readonly #rule: EditRule;
   readonly #stores = new Map<number, Store>();
   #process = 1;
@@ -80,6 +82,7 @@ export class Play {
     if (step.do === "change process") this.#process = step.to;
     else if (step.do === "look") await this.#look();
     else if (step.do === "close") await this.#close();
+    else if (step.do === "restart") this.#restart();
     else if (step.do === "fail flush") this.#recording.failNextFlush(step.name);
     else if (step.do === "edit meanwhile") await this.#call(step.call, () => this.#edit(step.path, step.text));
     else await this.#call(step);
@@ -87,28 +90,28 @@ export class Play {
 
   async #call(operation: Operation, meanwhile?: () => void): Promise<void> {
     let edit = meanwhile;
-    let isBegun = false;
+    let before: readonly Expected[] | null = null;
     this.#number++;
     const work = async (held: HeldUser): Promise<void> => {
       this.#narrow();
-      const [base] = this.#possible;
+      const bases = this.#possible;
       const reader = this.#store.openUser(user);
       const changes: ChangeSet = changesFor(reader, operation, this.#number);
       const seen = reader.seen;
       if (edit) edit();
       const isFirst = edit !== undefined;
       edit = undefined;
-      if (!base) throw new Mismatch("no expected state is left");
-      const after = afterChanges(base, changes, `${operation.do} ${operation.name} (${this.#number})`);
-      isBegun = !isFirst;
-      if (isBegun) this.#expect([base, after]);
+      const name = `${operation.do} ${operation.name} (${this.#number})`;
+      const after = bases.map((each) => afterChanges(each, changes, name));
+      before = isFirst ? null : bases;
+      if (before) this.#expect([...bases, ...after]);
       await held.commit(changes, seen);
-      this.#expect([after]);
+      this.#expect(after);
     };
     await this.#store.holdUser(user, { writes: true, until: until() }, work).catch((error: unknown) => {
       if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
       // Refused, so it never happened.
-      if (isBegun) this.#expect(this.#possible.slice(0, 1));
+      if (before) this.#expect(before);
     });
   }
 
@@ -132,7 +135,13 @@ export class Play {
     this.#stores.delete(this.#process);
   }
 
-  /** Whoever holds the user has seen in which state it is. From then on it is that one. */
+  #restart(): void {
+    this.#recording.settle();
+    this.#stores.clear();
+    this.#boot += "+";
+  }
+
+  /** Whoever holds the user has seen in which state it is. From then on it is that one, or one that looks the same. */
   #narrow(): void {
     const actual: Files = memoryIn(presentTree(this.#recording.disk));
     const found = this.#possible.map((each) => ({ each, wrong: differences(each, actual, this.#rule) }));
@@ -140,7 +149,7 @@ export class Play {
     if (fitting.length === 0) {
       throw new Mismatch(found.map(({ each, wrong }) => `not "${each.name}": ${wrong.join("; ")}`).join("\n"));
     }
-    this.#expect(fitting.slice(0, 1));
+    this.#expect(fitting);
   }
 
   #expect(possible: readonly Expected[]): void {

@@ -19,5 +19,5 @@ export function randomScript(seed: number): Script {
     if (kind < 0.92) return { do: "close" };
     return { do: "look" };
   };
-  return { name: `random script ${seed}`, steps: Array.from({ length: 9 }, step), density: 0.5 };
+  return { name: `random script ${seed}`, steps: Array.from({ length: 9 }, step), density: 0.6 };
 }

@@ -15,6 +15,8 @@ export class Recording implements DataRoot {
   readonly #path: string;
   /** Names whose next flush fails, as often as they are in it. */
   readonly #failing: string[] = [];
+  /** What happens while somebody waits for a flush, with the name of what is being flushed. */
+  meanwhile: ((name: string) => Promise<void>) | null = null;
 
   /** The real folder at `path` must be as `disk` is. */
   constructor(real: DataRoot, path: string, disk: ModelledDisk) {
@@ -48,6 +50,15 @@ export class Recording implements DataRoot {
     this.add({ kind: "person", path, content: text === null ? null : Buffer.from(text) });
   }
 
+  /** As before an orderly end of the machine: everything reaches the disk. */
+  settle(): void {
+    const upTo = this.disk.count;
+    for (const id of this.disk.files.keys()) this.add({ kind: "flush", node: { kind: "file", id }, upTo, isOk: true });
+    for (const id of this.disk.folders.keys()) {
+      this.add({ kind: "flush", node: { kind: "folder", id }, upTo, isOk: true });
+    }
+  }
+
   failNextFlush(name: string): void {
     this.#failing.push(name);
   }
@@ -61,6 +72,7 @@ export class Recording implements DataRoot {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
+    await this.meanwhile?.(name);
     const at = this.#failing.indexOf(name);
     if (at !== -1) this.#failing.splice(at, 1);
     this.add({ kind: "flush", node, upTo, isOk: at === -1 });

@@ -98,6 +98,22 @@ export const scripts: readonly Script[] = [
       remove("two"),
     ],
   },
+  {
+    // Old records of the same length lie where new ones are written.
+    name: "same places again",
+    steps: ["a", "b", "c", "d"].flatMap((letter): Step[] => [
+      upsert("one", long(1800, letter)),
+      { do: "restart" },
+      look,
+    ]),
+    density: 3,
+  },
+  {
+    // The other process has retired what this one remembers, and written beyond it.
+    name: "retired meanwhile",
+    steps: [upsert("zero", "First."), process(2), ...many(67, 300), process(1), upsert("zero", "Second."), look],
+    density: 0.02,
+  },
   { name: "many small calls", steps: [...many(70, 40), look], density: 0.04 },
   { name: "many large calls", steps: [...many(24, 7000), look], density: 0.1 },
   {

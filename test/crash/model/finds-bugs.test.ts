@@ -1,0 +1,30 @@
+/** The model shown at work: each of these bugs must make it fail. All of them, and all suites: `seeded-bugs/main.ts`. */
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { hostFolder } from "../host-under-test.ts";
+import { seededBugs } from "../seeded-bugs/bugs.ts";
+import { seedHost } from "../seeded-bugs/seed-host.ts";
+import { explore } from "./explore.ts";
+import { loadHost } from "./host.ts";
+import { scripts } from "./scripts.ts";
+
+/** Which script shows it soonest. */
+const telling = [
+  { bug: "a record is not flushed", script: "first call" },
+  { bug: "retired without flushing folders", script: "retire" },
+  { bug: "the first call does not flush the folders above", script: "first call" },
+  { bug: "an edit is overwritten after a power cut", script: "edits between calls" },
+  { bug: "recovery applies what may not be durable", script: "delete" },
+  { bug: "a failed flush is acknowledged", script: "the journal's flush fails" },
+];
+
+test.for(telling)("the model finds: $bug", async ({ bug: name, script: scriptName }) => {
+  const bug = seededBugs.find((each) => each.name === name);
+  const script = scripts.find((each) => each.name === scriptName);
+  if (!bug || !script) throw new Error(`There is no bug "${name}", or no script "${scriptName}"`);
+  const host = await loadHost(seedHost(join(hostFolder, ".."), "seeded-in-test", bug));
+  const findings = await explore(host, { name: scriptName, script: script.steps, seed: 1, density: 2, problemsMax: 1 });
+  expect(findings.problems).not.toEqual([]);
+});

@@ -1,0 +1,205 @@
+/**
+ * Bugs that a crash suite must find. Each replaces a text of the compiled host, which must be there exactly once: a bug
+ * that can no longer be made fails the run, so that nobody believes it is still looked for.
+ */
+export interface SeededBug {
+  readonly name: string;
+  /** Below the folder of the compiled host. */
+  readonly file: string;
+  readonly find: string;
+  readonly replacement: string;
+  /** Why no suite can find it, when none can. */
+  readonly isHarmless?: string;
+}
+
+const journal = "store/files/commit/journal.js";
+const format = "store/files/commit/journal-format.js";
+const records = "store/files/commit/find-records.js";
+const recover = "store/files/commit/recover.js";
+const retire = "store/files/commit/retire.js";
+const apply = "store/files/commit/apply-files.js";
+const session = "store/files/user-session.js";
+const store = "store/files/file-store.js";
+
+const failedFlush = `this.#void(at);
+            throw new JournalUnflushable("The journal could not be flushed", { cause: error });`;
+
+export const seededBugs: readonly SeededBug[] = [
+  {
+    name: "a record is not flushed",
+    file: journal,
+    find: "await this.#flushRecord(at);",
+    replacement: "void this.#flushRecord;",
+  },
+  {
+    name: "applied before the record is written",
+    file: session,
+    find: `await this.#writeDown(staged);
+            this.#apply(staged);`,
+    replacement: `applyStaged(staged);
+            await this.#writeDown(staged);
+            const touched = staged.files.map((file) => ({ ...file, from: null, isSame: true }));
+            this.#apply({ ...staged, files: touched, staged: [] });`,
+  },
+  {
+    name: "the lock is released before the work",
+    file: store,
+    find: `await session.recover();
+            return session;`,
+    replacement: `await session.recover();
+            lock[Symbol.dispose]();
+            return session;`,
+  },
+  {
+    name: "recovery outside the lock",
+    file: store,
+    find: "lock = way && (await lockUser(way.own, request));",
+    replacement: `if (way) {
+                const setup = { folder, memo: newMemo(), isOwned, isFlushed: true, boot: this.#boot, note: () => {} };
+                await new UserSession(setup, way, { [Symbol.dispose]() {} }).recover();
+            }
+            lock = way && (await lockUser(way.own, request));`,
+  },
+  {
+    name: "retired without flushing files",
+    file: retire,
+    find: "await settleAll(files.map((file) => flushFile(folders, file)));",
+    replacement: "void settleAll;",
+  },
+  {
+    name: "retired without flushing folders",
+    file: retire,
+    find: "await folders.flush();",
+    replacement: "",
+  },
+  {
+    name: "checkpoint before the flushes",
+    file: retire,
+    find: `try {
+        await flushFiles(folders, files);`,
+    replacement: `try {
+        await journal.checkpoint();
+        await flushFiles(folders, files);`,
+  },
+  {
+    name: "the first call does not flush the folders above",
+    file: session,
+    find: "await this.#way.flush();",
+    replacement: "void 0;",
+  },
+  {
+    name: "a record's check is not verified",
+    file: records,
+    find: "if (checkOf(salt, sequence, json) !== head.check)",
+    replacement: "if (false)",
+  },
+  {
+    name: "a torn record is applied",
+    file: format,
+    find: "return digest(`${salt} ${sequence} ${json.length}\\n`, json);",
+    replacement: "return digest(`${salt} ${sequence} ${json.length}\\n`, json.subarray(0, 200));",
+  },
+  {
+    name: "the salt is always the same",
+    file: format,
+    find: 'export const newSalt = () => randomBytes(16).toString("hex");',
+    replacement: 'export const newSalt = () => Buffer.alloc(randomBytes(16).length).toString("hex");',
+  },
+  {
+    name: "an edit is overwritten after a kill",
+    file: recover,
+    find: "as someone has edited it`);\n        return false;",
+    replacement: "as someone has edited it`);\n        return true;",
+  },
+  {
+    name: "an edit is overwritten after a power cut",
+    file: recover,
+    find: "await saveAside(recovery, file, present);",
+    replacement: "void saveAside;",
+  },
+  {
+    name: "what is remembered of the journal is trusted blindly",
+    file: records,
+    find: `if (file.identity !== known.identity)
+        return null;`,
+    replacement: "if (known) return { ...known, records: [], isDistrusted: false, isContinued: true };",
+  },
+  {
+    name: "marked as applied before it is",
+    file: session,
+    find: `applyStaged(staged);
+            journal?.markApplied();`,
+    replacement: `journal?.markApplied();
+            applyStaged(staged);`,
+  },
+  {
+    name: "files are written in place",
+    file: apply,
+    find: "own.rename(name, target.folder, target.name);",
+    replacement: `const place = target.folder.openFile(target.name, file.path, "make");
+        place.truncate(0);
+        place.write(0, file.after);
+        place[Symbol.dispose]();
+        own.remove(name);`,
+  },
+  {
+    name: "a failed flush is acknowledged",
+    file: journal,
+    find: failedFlush,
+    replacement: "void JournalUnflushable; void error;",
+  },
+  {
+    name: "a failed flush is tried again",
+    file: journal,
+    find: failedFlush,
+    replacement: "void error; await this.#file.flush();",
+  },
+  {
+    name: "recovery applies what may not be durable",
+    file: recover,
+    find: "await journal.confirm();",
+    replacement: "void 0;",
+  },
+  {
+    name: "a checkpoint stays whose flush has failed",
+    file: journal,
+    find: "this.#file.write(checkpointPlaces[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
+    replacement: "void checkpointBytesMax; throw error;",
+  },
+  {
+    name: "files whose flush has failed are believed",
+    file: journal,
+    find: "this.#file.write(distrustPlace, Uint8Array.of(distrustMark));",
+    replacement: "void distrustMark;",
+  },
+  {
+    name: "what was moved away counts as removed by a person",
+    file: recover,
+    find: "(present === null && isMovedAway(folders, record, file))",
+    replacement: "(isMovedAway === null)",
+  },
+  {
+    name: "an edit during a call is not noticed",
+    file: session,
+    find: "throw new StaleCall();",
+    replacement: "void StaleCall;",
+  },
+  {
+    name: "recovery leaves staged files behind",
+    file: recover,
+    find: "removeStaged(own);",
+    replacement: "void removeStaged;",
+  },
+  {
+    name: "recovery removes before it puts",
+    file: recover,
+    find: `for (const file of pending.filter(({ after }) => after !== null))
+        putContent(own, folders, file);
+    for (const file of pending.filter(({ after }) => after === null))
+        putContent(own, folders, file);`,
+    replacement: `for (const file of pending.toSorted((a, b) => Number(a.after !== null) - Number(b.after !== null)))
+        putContent(own, folders, file);`,
+    isHarmless:
+      "the record holds every content until all of it is durable; the order only serves a journal that gets lost",
+  },
+];

@@ -1,0 +1,101 @@
+/**
+ * Runs every crash suite against every seeded bug and says which suite finds which: `npm run test:seeded`. With names of
+ * bugs as arguments, these only; `--suite <part of its path>` picks suites, and then nothing is written down.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { argv, env } from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+import { seededBugs } from "./bugs.ts";
+import type { SeededBug } from "./bugs.ts";
+import { seedHost } from "./seed-host.ts";
+
+const project = fileURLToPath(new URL("../../../..", import.meta.url));
+const readme = join(project, "test/crash/README.md");
+const suiteFiles = [
+  "test/crash/model/model.test.ts",
+  "test/crash/kill/*.test.ts",
+  "test/crash/fault/*.test.ts",
+  "test/crash/power-cut/*.test.ts",
+  "test/hammer/processes.test.ts",
+];
+const suiteMaxMs = 15 * 60_000;
+
+type Outcome = "caught" | "survived" | "not applicable";
+
+const { values, positionals } = parseArgs({
+  args: argv.slice(2),
+  options: { suite: { type: "string" } },
+  allowPositionals: true,
+});
+const suites = suiteFiles.flatMap((each) => filesLike(each)).filter((each) => each.includes(values.suite ?? ""));
+const bugs = seededBugs.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const table = new Map<SeededBug, Outcome[]>();
+
+// A suite that fails on the host as it is would find everything.
+const sound = suites.filter((suite) => {
+  const isSound = run(suite, null) !== "caught";
+  if (!isSound) console.error(`${suite} fails without any bug and is left out`);
+  return isSound;
+});
+for (const bug of bugs) {
+  const host = seedHost(join(project, "dist"), "seeded", bug);
+  table.set(
+    bug,
+    sound.map((suite) => report(bug, suite, run(suite, host))),
+  );
+  rmSync(join(host, ".."), { recursive: true, force: true });
+}
+
+const text = markdown();
+console.log(text);
+if (values.suite === undefined && positionals.length === 0) writeDown(text);
+const missed = [...table].filter(([bug, outcomes]) => !bug.isHarmless && !outcomes.includes("caught"));
+for (const [bug] of missed) console.error(`No suite finds: ${bug.name}`);
+process.exitCode = missed.length > 0 || sound.length < suites.length ? 1 : 0;
+
+function run(suite: string, host: string | null): Outcome {
+  const args = ["vitest", "run", "--config", "test/vitest.config.ts", "--bail", "1", suite];
+  const { MEMCELL_HOST: _none, ...rest } = env;
+  const done = spawnSync("npx", args, {
+    cwd: project,
+    encoding: "utf8",
+    env: { ...rest, MEMCELL_SEEDED: "1", ...(host && { MEMCELL_HOST: host }) },
+    timeout: suiteMaxMs,
+    killSignal: "SIGKILL",
+  });
+  // A suite that hangs has found something, too.
+  if (done.status !== 0) return "caught";
+  return /\d+ passed/.test(done.stdout) ? "survived" : "not applicable";
+}
+
+function report(bug: SeededBug, suite: string, outcome: Outcome): Outcome {
+  console.error(`${bug.name} · ${suite}: ${outcome}`);
+  return outcome;
+}
+
+function markdown(): string {
+  const names = sound.map((suite) => suite.split("/").slice(-2).join("/").replace(".test.ts", ""));
+  const rows = Array.from(table, ([{ name, isHarmless }, outcomes]) => {
+    const cells = outcomes.map((outcome) => (outcome === "survived" ? "·" : outcome));
+    return `| ${[name + (isHarmless === undefined ? "" : " (harmless)"), ...cells].join(" | ")} |`;
+  });
+  return [`| bug | ${names.join(" | ")} |`, `|---|${names.map(() => "---|").join("")}`, ...rows].join("\n");
+}
+
+function writeDown(rows: string): void {
+  const [start, end] = ["<!-- seeded bugs -->\n", "<!-- end of seeded bugs -->"];
+  const document = existsSync(readme) ? readFileSync(readme, "utf8") : "";
+  const [before, after] = [document.indexOf(start), document.indexOf(end)];
+  if (before === -1 || after === -1) throw new Error("The README of the crash suites has no place for the table");
+  writeFileSync(readme, `${document.slice(0, before + start.length)}\n${rows}\n\n${document.slice(after)}`);
+}
+
+function filesLike(pattern: string): string[] {
+  const [folder, ending] = [dirname(pattern), basename(pattern).replace("*", "")];
+  const names = existsSync(join(project, folder)) ? readdirSync(join(project, folder)).toSorted() : [];
+  return names.filter((name) => name.endsWith(ending)).map((name) => `${folder}/${name}`);
+}

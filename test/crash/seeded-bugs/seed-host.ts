@@ -1,0 +1,25 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { SeededBug } from "./bugs.ts";
+
+/**
+ * A copy of the compiled host with one bug, below `dist`, where packages resolve. Returns the folder that `MEMCELL_HOST`
+ * is to name. `purpose` keeps runs apart that go on at the same time.
+ */
+export function seedHost(distFolder: string, purpose: string, { name, file, find, replacement }: SeededBug): string {
+  const copy = join(distFolder, purpose, name.replaceAll(/[^a-z]+/g, "-"));
+  rmSync(copy, { recursive: true, force: true });
+  mkdirSync(copy, { recursive: true });
+  for (const each of ["host", "shared"]) cpSync(join(distFolder, each), join(copy, each), { recursive: true });
+  symlinkSync(join(distFolder, "plugins"), join(copy, "plugins"));
+  const place = join(copy, "host", file);
+  const parts = readFileSync(place, "utf8").split(find);
+  if (parts.length !== 2) {
+    throw new Error(
+      `Cannot seed "${name}": its text is ${parts.length - 1} times in ${file}, exactly once is expected`,
+    );
+  }
+  writeFileSync(place, parts.join(replacement));
+  return join(copy, "host");
+}
