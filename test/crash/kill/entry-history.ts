@@ -1,0 +1,24 @@
+/** What the calls of an entry do, one after the other: each writes its own number, and every seventh deletes. */
+
+const isDelete = (count: number): boolean => count % 7 === 0;
+
+export function entryCall(name: string, count: number): object {
+  if (isDelete(count)) return { action: "delete", name };
+  return { action: "upsert", name, type: "user", description: `number ${count}`, body: `${count}\n`.repeat(20) };
+}
+
+/** The number that an entry shows after its calls up to this one; `null` when it is not there. */
+export const shownAfter = (count: number): number | null => (count === 0 || isDelete(count) ? null : count);
+
+/** The number that an entry's file and its line in the index show. Throws where they do not agree, or a file is torn. */
+export function shownIn(files: Readonly<Record<string, string>>, name: string): number | null {
+  const line = new RegExp(`^- \\[${name}\\]\\(${name}\\.md\\) \u2014 number (\\d+)$`, "m").exec(
+    files["memory/MEMORY.md"] ?? "",
+  );
+  const text = files[`memory/${name}.md`];
+  const file = text === undefined ? null : /\ndescription: number (\d+)\n[^]*?\n---\n((?:\1\n){20})$/.exec(text);
+  if (text !== undefined && file === null) throw new Error(`The file of ${name} is torn: ${text}`);
+  const [inFile, inIndex] = [file?.[1] ?? null, line?.[1] ?? null];
+  if (inFile !== inIndex) throw new Error(`The file of ${name} shows ${inFile}, its line ${inIndex}`);
+  return inFile === null ? null : Number(inFile);
+}
