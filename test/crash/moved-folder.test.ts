@@ -2,7 +2,7 @@
  * A folder that is moved away, exchanged or removed between what a guest reads and its commit, by a restore say: the call
  * ends with a code, because what is acknowledged must be where the next call looks for it.
  */
-import { cpSync, existsSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -119,3 +119,18 @@ test.for(changeSets)(
     await store.close();
   },
 );
+
+test("a file in the place of a folder with fresh changes does not keep the journal from being retired", async () => {
+  using folder = temporaryFolder();
+  const store = openStore(folder.path);
+  await commit(store, [write("notes/a.md", "one"), write("b.md", "one")]);
+  const notes = join(user(folder.path), "memory/notes");
+  rmSync(notes, { recursive: true });
+  writeFileSync(notes, "a person's");
+  await store.close();
+
+  const next = openStore(folder.path);
+  await commit(next, [write("b.md", "two")]);
+  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/b.md": "two", "memory/notes": "a person's" });
+  await next.close();
+});

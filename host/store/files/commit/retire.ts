@@ -1,5 +1,6 @@
 /** Makes every file durable that the journal vouches for, then drops its records. */
 import { ToolError } from "../../../tool-error.ts";
+import type { DiskFile } from "../disk/directory.ts";
 import { settleAll } from "../settle-all.ts";
 import type { Journal } from "./journal.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
@@ -32,18 +33,18 @@ export async function flushFiles(folders: ScopeFolders, files: readonly TouchedF
   await folders.flush();
 }
 
-async function flushFile(folders: ScopeFolders, { scope, path }: TouchedFile): Promise<void> {
-  const place = folders.find(scope, path);
-  using file = place && openToFlush(place, path);
+async function flushFile(folders: ScopeFolders, touched: TouchedFile): Promise<void> {
+  using file = openToFlush(folders, touched);
   await file?.flush();
 }
 
-/** What a person has put in a file's place is none of ours to flush. */
-function openToFlush({ folder, name }: NonNullable<ReturnType<ScopeFolders["find"]>>, path: string) {
+/** What a person has put in the place of a file, or of a folder that leads to it, is none of ours to flush. */
+function openToFlush(folders: ScopeFolders, { scope, path }: TouchedFile): DiskFile | null {
   try {
-    return folder.openFile(name, path, "write");
+    const place = folders.find(scope, path);
+    return place && place.folder.openFile(place.name, path, "write");
   } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+    if (error instanceof ToolError && (error.code === "STORAGE_UNSAFE" || error.code === "NAME_CONFLICT")) return null;
     throw error;
   }
 }

@@ -1,0 +1,147 @@
+/**
+ * What a guest, a model and a caller are told does not depend on what lies outside: the answer about a path, a scope, an
+ * entry or a user is the same to the byte whether the thing exists or not.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
+import { openReaders } from "../../host/store/open-store.ts";
+import type { UserId } from "../../host/user-id.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { writeUserFiles } from "../support/user-files.ts";
+
+const fact = "---\nname: x\ndescription: of bob\ntype: user\n---\nsecret of bob";
+const capabilities = ["store_read", "store_list", "store_write", "store_trash"] as const;
+
+/** Two machines that differ in what lies outside Alice's folder, and in nothing that she may know. */
+const rich = temporaryFolder();
+const poor = temporaryFolder();
+const worlds = [rich, poor].map(({ path }) => join(path, "data"));
+let runtimes: Runtime[];
+
+beforeAll(async () => {
+  for (const dataDir of worlds) writeUserFiles(dataDir, { alice: { "memory/a.md": "of alice" } });
+  writeUserFiles(join(rich.path, "data"), {
+    bob: {
+      "memory/x.md": fact,
+      "memory/MEMORY.md": "- [x](x.md) — of bob\n",
+      ".memcell/owner": "bob",
+      "journal/x.md": fact,
+    },
+    alice: { "journal/x.md": fact, ".memcell/owner": "alice", ".memcell/lock": "" },
+  });
+  for (const name of ["x.md", "secret"]) writeFileSync(join(rich.path, name), fact);
+  mkdirSync(join(rich.path, "data/users/alice/memory/.hidden"));
+  writeFileSync(join(rich.path, "data/users/alice/memory/.hidden/x.md"), fact);
+  writeFileSync(join(rich.path, "data/users/alice/memory/a b.md"), fact);
+  const plugins = [testPlugin("puppet"), shippedPlugin("user-memory")];
+  runtimes = await Promise.all(
+    worlds.map((dataDir) => createRuntime({ dataDir, plugins, threadsMax: 1, clock: () => 0 })),
+  );
+});
+afterAll(async () => {
+  await Promise.all(runtimes.map((runtime) => runtime.close()));
+  for (const each of [rich, poor]) each[Symbol.dispose]();
+});
+
+/** What the guest is handed, byte for byte: a denied call's result would only show the first denial. */
+function replies(dataDir: string, scope: string, path: string): string[] {
+  return capabilities.map((name) => {
+    const store = openReaders({ kind: "files", dataDir }).openUser("alice" as UserId);
+    const grant = {
+      userId: "alice" as UserId,
+      scopes: ["memory"],
+      rights: ["read", "list", "write", "trash"] as const,
+    };
+    const call = { grant, store, staged: new StagedChanges(), epochMs: 0 };
+    const rest = name === "store_list" ? { prefix: path } : { path, ...(name === "store_write" && { content: "x" }) };
+    return bindCapabilities(call, { denial: null, reported: new Set(), causes: [] })[name](
+      JSON.stringify({ scope, ...rest }),
+    );
+  });
+}
+
+const outsidePaths = [
+  "../../bob/memory/x.md",
+  "../bob/memory/x.md",
+  "../../../x.md",
+  "../../../../secret",
+  "../journal/x.md",
+  "../.memcell/owner",
+  "../.memcell/lock",
+  ".hidden/x.md",
+  ".hidden",
+  "a b.md",
+  "a.md/../../../bob/memory/x.md",
+  "/etc/passwd",
+  "/etc/no-such-file",
+  "/proc/self/environ",
+  "..",
+  ".",
+];
+
+test.for(outsidePaths.map((path) => ({ path })))("the answer about $path tells nothing", async ({ path }) => {
+  const [one, other] = worlds.map((dataDir) => replies(dataDir, "memory", path));
+  expect(one).toEqual(other);
+  for (const reply of one ?? []) expect(reply).toContain('"CAPABILITY_DENIED"');
+  for (const of of capabilities) {
+    const request = of === "store_list" ? { scope: "memory", prefix: path } : { scope: "memory", path };
+    const step = { of, request: JSON.stringify(of === "store_write" ? { ...request, content: "x" } : request) };
+    const results = await Promise.all(runtimes.map((each) => each.call("Puppet", [step], { userId: "alice" })));
+    expect(JSON.stringify(results[0])).toBe(JSON.stringify(results[1]));
+  }
+});
+
+test.for(["journal", "bob", "../bob/memory", ".memcell", "no-such-scope"].map((scope) => ({ scope })))(
+  "the answer about the scope $scope tells nothing",
+  ({ scope }) => {
+    const [one, other] = worlds.map((dataDir) => replies(dataDir, scope, "x.md"));
+    expect(one).toEqual(other);
+  },
+);
+
+test("two paths that are denied differ in nothing but the path that the guest named", () => {
+  const [dataDir = ""] = worlds;
+  const paths = [
+    "../../bob/memory/x.md",
+    "../../bob/memory/y.md",
+    "../../eve/memory/x.md",
+    "/etc/passwd",
+    "/etc/passwx",
+  ];
+  const forms = paths.map((path) => replies(dataDir, "memory", path).map((reply) => reply.replaceAll(path, "PATH")));
+  for (const form of forms) expect(form).toEqual(forms[0]);
+});
+
+test("a listing shows what a guest could name, and nothing else", () => {
+  const lists = worlds.map((dataDir) => replies(dataDir, "memory", "")[1]);
+  expect(lists).toEqual(Array.from(worlds, () => '{"ok":true,"entries":[{"path":"a.md","bytes":8}]}'));
+});
+
+test("another user's entry, an entry that is missing, and one of a missing user are the same to a reader", async () => {
+  for (const name of ["x", "y", "secret"]) {
+    const results = await Promise.all(
+      runtimes.map((each) => each.call("ReadUserMemory", { name }, { userId: "alice" })),
+    );
+    expect(JSON.stringify(results[0])).toBe(JSON.stringify(results[1]));
+    expect(results[0]).toMatchObject({ ok: false, error: { code: "ENTRY_NOT_FOUND" } });
+  }
+  const [runtime] = runtimes;
+  const asBob = await runtime?.call("ReadUserMemory", { name: "missing" }, { userId: "bob" });
+  const asNobody = await runtime?.call("ReadUserMemory", { name: "missing" }, { userId: "nobody" });
+  expect(JSON.stringify(asBob)).toBe(JSON.stringify(asNobody));
+});
+
+test("an id that is refused is refused alike, whoever has a folder", async () => {
+  for (const userId of ["../bob", "bob/memory", "bob\u0000", "..", " bob"]) {
+    const results = await Promise.all(runtimes.map((each) => each.call("ReadUserMemory", { name: "x" }, { userId })));
+    expect(JSON.stringify(results[0])).toBe(JSON.stringify(results[1]));
+  }
+});
