@@ -67,11 +67,9 @@ export class UserSession implements Disposable {
       return;
     }
     if (!this.#setup.isOwned && journal.isSetUp) await this.#recordOwner();
-    if (!journal.isAsKnown) {
-      this.#forgetTouched();
-      for (const file of journal.records.flatMap(({ files }) => files)) this.#touch(file);
-      memo.records = journal.records.length;
-    }
+    if (!journal.isContinued) this.#forgetTouched();
+    for (const file of journal.records.flatMap(({ files }) => files)) this.#touch(file);
+    memo.records += journal.records.length;
     using folders = new ScopeFolders(this.#user);
     if (needsRecovery({ journal, boot })) {
       await recover({ own: this.#own, folders, journal, boot, epochMs: Date.now(), note });

@@ -20,18 +20,25 @@ function openStore(mountPoint: string, boot: string, notes: string[] = []): Stor
   return new FileStore(new DiskRoot(dataDirOn(mountPoint)), { durability: "full", note }, boot);
 }
 
-/** Runs all operations and sets a mark after each acknowledgement: how many there have been. */
+/**
+ * Runs all operations and sets a mark after each acknowledgement: how many there have been. Two stores take turns, as in
+ * two processes.
+ */
 export async function perform(operations: readonly Operation[], disk: LoggedDisk): Promise<void> {
-  let store = openStore(disk.mountPoint, "first start");
+  const openBoth = (): [Store, Store] => [
+    openStore(disk.mountPoint, "first start"),
+    openStore(disk.mountPoint, "first start"),
+  ];
+  let stores = openBoth();
   for (const [at, { userId, changes, reopens }] of operations.entries()) {
     if (reopens) {
-      await store.close();
-      store = openStore(disk.mountPoint, "first start");
+      for (const store of stores) await store.close();
+      stores = openBoth();
     }
-    await store.holdUser(userId, hold(), (held) => held.commit(changes, []));
+    await (stores[at % 2] ?? stores[0]).holdUser(userId, hold(), (held) => held.commit(changes, []));
     disk.mark(`${at + 1}`);
   }
-  await store.close();
+  for (const store of stores) await store.close();
   disk.mark(`${operations.length}`);
 }
 

@@ -24,8 +24,8 @@ export interface StoredRecord extends JournalRecord {
 export interface FoundRecords {
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
-  /** Nothing has changed since it was remembered, so no record was read. */
-  readonly isAsKnown: boolean;
+  /** Only the records are here that were added since the journal was remembered. */
+  readonly isContinued: boolean;
   readonly checkpoint: Checkpoint;
   /** Which of the two places holds the checkpoint. */
   readonly slot: number;
@@ -34,10 +34,12 @@ export interface FoundRecords {
   readonly end: number;
   /** Where the last record lies; 0 when there is none. */
   readonly last: number;
+  /** The start of the machine that the last record told of; `null` when it told of none, or there was no record yet. */
+  readonly lastBoot: string | null;
 }
 
-/** What a runtime remembers of a journal. While it is still so, nobody else has written to it. */
-export interface JournalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isAsKnown"> {
+/** What a runtime remembers of a journal whose records are all applied. */
+export interface JournalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isContinued"> {
   readonly identity: string;
 }
 
@@ -48,45 +50,62 @@ export class JournalDamaged extends Error {}
 export const blankJournal: FoundRecords = {
   records: [],
   isDistrusted: false,
-  isAsKnown: false,
+  isContinued: false,
   checkpoint: { first: 1, salt: "" },
   slot: 1,
   next: 1,
   end: recordsStart,
   last: 0,
+  lastBoot: null,
 };
 
 /** All records that count. What follows the last whole one was never acknowledged. */
 export function findRecords(file: DiskFile, owner: string): FoundRecords {
-  const size = file.size();
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, owner);
   if (found === null) {
     if (header.every((byte) => byte === 0)) return blankJournal;
     throw new JournalDamaged("The journal has no valid checkpoint");
   }
-  if (size > journalLimits.journalBytesMax) throw new JournalDamaged("The journal is too large");
-  const records: StoredRecord[] = [];
-  let [next, end, last] = [found.checkpoint.first, recordsStart, 0];
-  for (;;) {
-    const read = readRecord(file, found.checkpoint.salt, { at: end, sequence: next, size });
-    if (read === null) break;
-    records.push(read.record);
-    [next, last, end] = [next + 1, end, end + read.bytes];
-  }
+  const start = { ...blankJournal, ...found, next: found.checkpoint.first };
   const isDistrusted = header[distrustPlace] === distrustMark;
-  return { ...found, records, isDistrusted, isAsKnown: false, next, end, last };
+  return { ...start, ...readRecords(file, start), isDistrusted };
 }
 
-/** The journal as it is remembered, or `null` when anything in it has changed. */
-export function findAsKnown(file: DiskFile, owner: string, known: JournalTail): FoundRecords | null {
+/**
+ * What other processes have added to a journal since it was remembered, so that nobody reads all of it for each call.
+ * `null` when there may be something to recover: that takes all records.
+ */
+export function findAdded(file: DiskFile, owner: string, known: JournalTail): FoundRecords | null {
   if (file.identity !== known.identity) return null;
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, owner);
   const isSame = found?.checkpoint.salt === known.checkpoint.salt && header[distrustPlace] !== distrustMark;
-  if (!isSame || decodeHead(file.read(known.end, headBytes))?.sequence === known.next) return null;
+  if (!isSame) return null;
   if (known.last > 0 && file.read(known.last + statePlace, 1).toString() !== "+") return null;
-  return { ...known, records: [], isDistrusted: false, isAsKnown: true };
+  const added = readRecords(file, known);
+  const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
+  if (!isOfOneBoot || added.records.at(-1)?.isApplied === false) return null;
+  return { ...known, ...added, isDistrusted: false, isContinued: true };
+}
+
+/** All whole records from a place on. */
+function readRecords(
+  file: DiskFile,
+  start: Pick<FoundRecords, "checkpoint" | "next" | "end" | "last" | "lastBoot">,
+): Pick<FoundRecords, "records" | "next" | "end" | "last" | "lastBoot"> {
+  const size = file.size();
+  if (size > journalLimits.journalBytesMax) throw new JournalDamaged("The journal is too large");
+  const records: StoredRecord[] = [];
+  let { next, end, last } = start;
+  for (;;) {
+    const read = readRecord(file, start.checkpoint.salt, { at: end, sequence: next, size });
+    if (read === null) break;
+    records.push(read.record);
+    [next, last, end] = [next + 1, end, end + read.bytes];
+  }
+  const lastRecord = records.at(-1);
+  return { records, next, end, last, lastBoot: lastRecord ? lastRecord.boot : start.lastBoot };
 }
 
 function newestCheckpoint(header: Buffer, owner: string): { checkpoint: Checkpoint; slot: number } | null {

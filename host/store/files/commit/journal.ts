@@ -1,7 +1,7 @@
 /** A user's journal: records are appended and flushed before any file is touched, and are dropped when all files are. */
 import { ToolError } from "../../../tool-error.ts";
 import type { Directory, DiskFile } from "../disk/directory.ts";
-import { blankJournal, findAsKnown, findRecords } from "./find-records.ts";
+import { blankJournal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, JournalTail, StoredRecord } from "./find-records.ts";
 import {
   checkpointBytesMax,
@@ -29,16 +29,17 @@ export class Journal implements Disposable {
   readonly #file: DiskFile;
   /** The user's id. */
   readonly #owner: string;
-  /** The records since the last checkpoint; empty when the journal was found as remembered. */
+  /** The records since the last checkpoint, or since the journal was remembered. */
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
-  readonly isAsKnown: boolean;
+  readonly isContinued: boolean;
   #checkpoint: Checkpoint;
   #slot: number;
   #next: number;
   #end: number;
   /** The start of the record that was appended last. */
   #last = 0;
+  #lastBoot: string | null;
   /** Whether this process has seen the header being flushed. */
   #isHeaderSure: boolean;
 
@@ -47,13 +48,14 @@ export class Journal implements Disposable {
     this.#owner = owner;
     this.records = found.records;
     this.isDistrusted = found.isDistrusted;
-    this.isAsKnown = found.isAsKnown;
-    this.#isHeaderSure = found.isAsKnown;
+    this.isContinued = found.isContinued;
+    this.#isHeaderSure = this.isAsKnown;
     this.#checkpoint = found.checkpoint;
     this.#slot = found.slot;
     this.#next = found.next;
     this.#end = found.end;
     this.#last = found.last;
+    this.#lastBoot = found.lastBoot;
   }
 
   /** Opens the journal; `null` when there is none. Throws `JournalDamaged` for what is none of ours, or another user's. */
@@ -61,7 +63,7 @@ export class Journal implements Disposable {
     const file = own.openFile(journalFile, journalFile, "write");
     if (file === null) return null;
     try {
-      return new Journal(file, owner, (known && findAsKnown(file, owner, known)) ?? findRecords(file, owner));
+      return new Journal(file, owner, (known && findAdded(file, owner, known)) ?? findRecords(file, owner));
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
@@ -84,6 +86,11 @@ export class Journal implements Disposable {
     return `journal-damaged-${count}`;
   }
 
+  /** Nobody has written to it since it was remembered. */
+  get isAsKnown(): boolean {
+    return this.isContinued && this.records.length === 0;
+  }
+
   /** Whether its first record was ever flushed, and with it the folders that lead to it. */
   get isSetUp(): boolean {
     return this.#checkpoint.salt !== "";
@@ -97,6 +104,7 @@ export class Journal implements Disposable {
       next: this.#next,
       end: this.#end,
       last: this.#last,
+      lastBoot: this.#lastBoot,
     };
   }
 
@@ -126,6 +134,7 @@ export class Journal implements Disposable {
     if (isFlushed) await this.#flushRecord(at);
     this.#isHeaderSure = true;
     this.#last = at;
+    this.#lastBoot = record.boot;
     this.#end += bytes.length;
     this.#next++;
   }
