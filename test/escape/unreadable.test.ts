@@ -1,0 +1,58 @@
+/** Folders and files that the host may not open: a coded error, no word of the system, and everything else is served. */
+import { chmodSync, chownSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { runCommand } from "../support/run-command.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { openFolderStage } from "./folder-stage.ts";
+import type { FolderStage, Outcomes } from "./folder-stage.ts";
+
+const failed = "STORAGE_FAILED";
+const closed: Outcomes = { read: failed, index: failed, upsert: failed, remove: failed };
+
+const rows: { place: string; outcomes: Outcomes }[] = [
+  { place: "", outcomes: closed },
+  { place: "memory", outcomes: closed },
+  { place: "memory/trash", outcomes: { read: "ok", index: "ok", upsert: failed, remove: failed } },
+  { place: "memory/x.md", outcomes: { ...closed, index: "ok" } },
+  { place: "memory/MEMORY.md", outcomes: { ...closed, read: "ok" } },
+  { place: ".memcell", outcomes: closed },
+  { place: ".memcell/owner", outcomes: closed },
+  { place: ".memcell/lock", outcomes: closed },
+  { place: ".memcell/turnstile", outcomes: closed },
+  { place: ".memcell/journal", outcomes: closed },
+];
+
+/** Root may open everything, so the tests go on as nobody. */
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+const idOf = (at: number): string => `row-${at}`;
+let stage: FolderStage;
+beforeAll(async () => {
+  stage = await openFolderStage(rows.map((_, at) => idOf(at)));
+  if (!isRoot) return;
+  await runCommand("chown", ["-R", `${nobody}:${nobody}`, stage.dataDir, stage.outside]);
+  chownSync(join(stage.dataDir, ".."), nobody, nobody);
+  process.seteuid?.(nobody);
+});
+afterAll(async () => {
+  if (isRoot) process.seteuid?.(0);
+  await stage.close();
+});
+
+test.for(rows.map((row, at) => Object.assign({ at }, row)))(
+  "the place $place that may not be opened",
+  async ({ place, outcomes, at }, context) => {
+    if (process.platform === "win32") skipWithReason(context, "Windows has no such modes");
+    const path = join(stage.folderOf(idOf(at)), place);
+    chmodSync(path, 0);
+    try {
+      expect(await stage.use(idOf(at))).toEqual(outcomes);
+    } finally {
+      chmodSync(path, 0o700);
+    }
+    expect(await stage.use(idOf(at))).toMatchObject({ read: "ok", index: "ok", upsert: "ok" });
+  },
+);
