@@ -7,7 +7,7 @@ import { formatFields, joinFrontMatter, splitFrontMatter } from "../../plugin/us
 
 /** Pieces of text that YAML gives a meaning of its own, or that look nearly like one. */
 const piece = fc.oneof(
-  fc.constantFrom(..." -?:,[]{}#&*!|>'\"%@`\\~<=+._/0123456789aefnotxyzNTZ\t\n\r"),
+  fc.constantFrom(...Array.from(" -?:,[]{}#&*!|>'\"%@`\\~<=+._/0123456789aefnotxyzNTZ\t\n\r")),
   fc.constantFrom("---", "...", ": ", " #", "''", "- ", "? ", "<<", "\ufeff", "\u2028", "\u0085", "\u00a0", "\ufffe"),
   fc.constantFrom("null", "True", "no", "y", "0x1F", "0o17", "0b1", "1_000", "1e3", ".inf", "-.NaN", "190:20:30"),
   fc.constantFrom("2024-01-01", "2024-1-1 1:2:3", "2024-05-06T07:08:09.123Z", "2001-12-14t21:59:43.10-05:00"),
@@ -17,7 +17,7 @@ const piece = fc.oneof(
 const scalar = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
 
 const keys = ["name", "description", "type", "created", "updated"];
-const isOfFive = (values: readonly string[]): [string, string][] => keys.map((key, at) => [key, values[at] ?? ""]);
+const inOurOrder = (values: readonly string[]): [string, string][] => keys.map((key, at) => [key, values[at] ?? ""]);
 
 test("what it writes is what the library writes", () => {
   fc.assert(
@@ -34,27 +34,20 @@ test("what it reads is what the library reads", () => {
   const line = fc.oneof(
     scalar,
     scalar.map((text) => `'${text}'`),
-    scalar.map((text) => text.replaceAll("'", "''")).map((text) => `'${text}'`),
+    scalar.map((text) => `'${text.replaceAll("'", "''")}'`),
   );
+  const front = fc.tuple(line, line, fc.constantFrom("user", "null", "a b", ""), time, time);
   fc.assert(
-    fc.property(
-      line,
-      line,
-      fc.constantFrom("user", "null", "a b", ""),
-      time,
-      time,
-      scalar,
-      (name, description, type, created, updated, body) => {
-        const text = isOfFive([name, description, type, created, updated]).map(([key, value]) => `${key}: ${value}\n`);
-        const file = joinFrontMatter(text.join(""), body);
-        const found = readCanonicalFile(file);
-        if (found === null) return true;
-        const { body: foundBody, ...fields } = found;
-        const expected = splitFrontMatter(file);
-        expect(Object.entries(fields)).toEqual([...(expected?.fields ?? [])]);
-        return expected?.body === foundBody;
-      },
-    ),
+    fc.property(front, scalar, (values, body) => {
+      const text = inOurOrder(values).map(([key, value]) => `${key}: ${value}\n`);
+      const file = joinFrontMatter(text.join(""), body);
+      const found = readCanonicalFile(file);
+      if (found === null) return true;
+      const { body: foundBody, ...fields } = found;
+      const expected = splitFrontMatter(file);
+      expect(Object.entries(fields)).toEqual([...(expected?.fields ?? [])]);
+      return expected?.body === foundBody;
+    }),
     { numRuns: 50_000 },
   );
 });
@@ -69,7 +62,7 @@ test.for([
   { name: "a dash at the start", value: "- not a list" },
 ])("$name is written and read without the library", ({ value }) => {
   const time = "2024-05-06T07:08:09.123Z";
-  const lines = formatCanonicalLines(isOfFive(["e1", value, "user", time, time]));
+  const lines = formatCanonicalLines(inOurOrder(["e1", value, "user", time, time]));
   expect(lines).not.toBeNull();
   expect(readCanonicalFile(joinFrontMatter(lines ?? "", "text"))).toEqual({
     name: "e1",
