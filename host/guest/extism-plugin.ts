@@ -8,6 +8,7 @@ import type { CallContext, Plugin } from "@extism/extism";
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
+import { blockAccess } from "./block-access.ts";
 import { consoleOf } from "./guest-log.ts";
 import type { GuestLog } from "./guest-log.ts";
 
@@ -38,6 +39,7 @@ export interface FreshInstance {
 /** What the instance's host functions work on: nothing before its call, and one call's environment from then on. */
 interface CallSlot {
   environment: GuestEnvironment | null;
+  input: DataView;
   returnCode: number;
 }
 
@@ -46,14 +48,17 @@ interface CallSlot {
  * is refused before it gets so far.
  */
 export async function instantiatePlugin(module: WebAssembly.Module): Promise<FreshInstance> {
-  const slot: CallSlot = { environment: null, returnCode: 0 };
+  const slot: CallSlot = { environment: null, input: new DataView(new ArrayBuffer(0)), returnCode: 0 };
   const plugin = await createPlugin(
     { wasm: [{ module }] },
     {
       useWasi: false,
       // A prototype would make "constructor" a configuration key.
       config: Object.create(null) as Record<string, string>,
-      functions: { [capabilityModule]: hostFunctions(slot), [kernelModule]: { alloc: boundedAlloc() } },
+      functions: {
+        [capabilityModule]: hostFunctions(slot),
+        [kernelModule]: { alloc: boundedAlloc(), ...blockAccess(() => slot.input) },
+      },
       logger: consoleOf((level, text) => slot.environment?.log.add(level, text)),
     },
   );
@@ -62,6 +67,8 @@ export async function instantiatePlugin(module: WebAssembly.Module): Promise<Fre
     run: (exportName, input, environment) => {
       if (slot.environment) throw new RangeError("An instance serves one call");
       slot.environment = environment;
+      const { buffer, byteOffset, byteLength } = new TextEncoder().encode(input);
+      slot.input = new DataView(buffer, byteOffset, byteLength);
       return runOnce(plugin, slot, exportName, input);
     },
   };
