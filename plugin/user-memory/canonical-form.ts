@@ -67,7 +67,7 @@ const unusual = /[^ -~\u00a1-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 const isOrdinary = (text: string): boolean => !unusual.test(text) && text.isWellFormed();
 
 /** Begins a scalar with another meaning, in any place or when a space or nothing follows. */
-const indicator = /^(?:[\s,[\]{}#&*!|>'"%@`]|[-?:](?: |$))/;
+const indicator = /^(?:[ ,[\]{}#&*!|>'"%@`]|[-?:](?: |$))/;
 
 /** Whether a line of ordinary characters can stand without quotes. */
 function isPlain(text: string): boolean {

@@ -11,7 +11,7 @@ const piece = fc.oneof(
   fc.constantFrom("---", "...", ": ", " #", "''", "- ", "? ", "<<", "\ufeff", "\u2028", "\u0085", "\u00a0", "\ufffe"),
   fc.constantFrom("null", "True", "no", "y", "0x1F", "0o17", "0b1", "1_000", "1e3", ".inf", "-.NaN", "190:20:30"),
   fc.constantFrom("2024-01-01", "2024-1-1 1:2:3", "2024-05-06T07:08:09.123Z", "2001-12-14t21:59:43.10-05:00"),
-  fc.constantFrom("日本語", "é", "😀", "\ud83d", "\udc00", "word"),
+  fc.constantFrom("日本語", "é", "😀", "\ud83d", "\udc00", "word", "\u2003", "\u3000", "\u1680", "\u200b", "\u00ad"),
   fc.string({ unit: "binary", maxLength: 3 }),
 );
 const scalar = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
@@ -27,6 +27,17 @@ test("what it writes is what the library writes", () => {
     }),
     { numRuns: 50_000 },
   );
+});
+
+test("every character is written as the library writes it, first or in the middle", () => {
+  const units = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
+  const differs = units
+    .flatMap((unit) => [`${unit}a`, `a${unit}a`])
+    .filter((value) => {
+      const lines = formatCanonicalLines([["description", value]]);
+      return lines !== null && lines !== formatFields([["description", value]]);
+    });
+  expect(differs).toEqual([]);
 });
 
 test("what it reads is what the library reads", () => {
