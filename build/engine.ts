@@ -29,6 +29,7 @@ interface EngineExports {
   qjs_new_host_function(name: number, bytes: number, argumentCount: number): number;
   qjs_get_context_ptr(): number;
   qjs_run_gc(): void;
+  qjs_set_gc_threshold(bytes: number): void;
   wasm_malloc(bytes: number): number;
   wasm_free(pointer: number): void;
 }

@@ -11,9 +11,10 @@ import { StagedChanges } from "./capabilities/staged-changes.ts";
 import { causeLines } from "./cause-line.ts";
 import type { ChangeSet, Seen } from "./change-set.ts";
 import type { Grant } from "./grant.ts";
-import { runPlugin } from "./guest/extism-plugin.ts";
+import type { GuestEnvironment, GuestOutcome } from "./guest/extism-plugin.ts";
 import { GuestLog } from "./guest/guest-log.ts";
 import type { LogLine } from "./guest/guest-log.ts";
+import { InstanceStock } from "./guest/instance-stock.ts";
 import { judgeOutcome } from "./guest/judge-outcome.ts";
 import { openReaders } from "./store/open-store.ts";
 import type { StoreLocation } from "./store/store.ts";
@@ -83,4 +84,25 @@ let opened: ReturnType<typeof openReaders> | undefined;
 function readers(): ReturnType<typeof openReaders> {
   opened ??= openReaders((workerData as WorkerSetup).store);
   return opened;
+}
+
+const stock = new InstanceStock();
+const [firstModule] = (workerData as WorkerSetup).modules;
+if (firstModule) stock.refillSoon(firstModule);
+
+async function runPlugin(
+  module: WebAssembly.Module,
+  exportName: string,
+  input: string,
+  environment: GuestEnvironment,
+): Promise<GuestOutcome> {
+  try {
+    const instance = await stock.take(module);
+    return await instance.run(exportName, input, environment);
+  } catch (cause) {
+    return { kind: "trap", cause };
+  } finally {
+    // The pool sends the answer first: the caller does not wait for the next call's instance.
+    stock.refillSoon(module);
+  }
 }

@@ -15,6 +15,14 @@ export function parseInput<Input>(toolName: string, schema: z.ZodMiniType<Input>
   throw inputError(toolName, issues);
 }
 
+/**
+ * Parses an input for nothing. A schema sets itself up when it first parses; a family that rehearses while it is loaded
+ * does that once in its build, and not in each call: an upsert spends 60 µs less.
+ */
+export function rehearseInput<Input>(schema: z.ZodMiniType<Input>, input: Input): void {
+  z.safeParse(schema, input);
+}
+
 function parseJson(toolName: string, text: string): unknown {
   try {
     return JSON.parse(text);

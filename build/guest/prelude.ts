@@ -49,11 +49,16 @@ const log = { debug: takeNative("D"), info: takeNative("I"), warn: takeNative("W
 
 class BlockHandle {
   readonly offset: bigint;
-  readonly len: number;
+  readonly #len: number | undefined;
 
-  constructor(offset: bigint | number, len: bigint | number) {
+  constructor(offset: bigint | number, len?: bigint | number) {
     this.offset = BigInt(offset);
-    this.len = Number(len);
+    this.#len = len === undefined ? undefined : Number(len);
+  }
+
+  /** Asked of the host only when a plugin asks: few do, and each question crosses the border. */
+  get len(): number {
+    return this.#len ?? length(this.offset);
   }
 
   readString(): string {
@@ -70,14 +75,10 @@ class BlockHandle {
 }
 
 const memory = {
-  fromString: (text: unknown): BlockHandle => handleOf(store(String(text))),
-  fromJsonObject: (value: unknown): BlockHandle => handleOf(store(JSON.stringify(value))),
-  find: (offset: bigint | number): BlockHandle => handleOf(BigInt(offset)),
+  fromString: (text: unknown): BlockHandle => new BlockHandle(store(String(text))),
+  fromJsonObject: (value: unknown): BlockHandle => new BlockHandle(store(JSON.stringify(value))),
+  find: (offset: bigint | number): BlockHandle => new BlockHandle(offset),
 };
-
-function handleOf(offset: bigint): BlockHandle {
-  return new BlockHandle(offset, length(offset));
-}
 
 const capabilities = Object.fromEntries(
   CAPABILITY_NAMES.map((name, index) => [

@@ -10,6 +10,7 @@ import type { Failure } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits } from "../../shared/limits.ts";
 import { safeParse } from "../../shared/zod.ts";
+import type { UserReader } from "../store/store.ts";
 import { asToolError } from "../tool-error.ts";
 import type { ToolError } from "../tool-error.ts";
 import { envelopeOf } from "../tool-result.ts";
@@ -20,6 +21,7 @@ import { storeList } from "./store-list.ts";
 import { storeRead } from "./store-read.ts";
 import { storeTrash } from "./store-trash.ts";
 import { storeWrite } from "./store-write.ts";
+import { StoredFiles } from "./stored-files.ts";
 
 /** What the host learns from a call's capability uses. */
 export interface CapabilityRecord {
@@ -33,7 +35,11 @@ export interface CapabilityRecord {
 
 export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
 
-export function bindCapabilities(call: GuestCall, record: CapabilityRecord): BoundCapabilities {
+/** What a call brings: `GuestCall`, with the store as it is opened. */
+export type CallParts = Omit<GuestCall, "store"> & { readonly store: UserReader };
+
+export function bindCapabilities(parts: CallParts, record: CapabilityRecord): BoundCapabilities {
+  const call: GuestCall = { ...parts, store: new StoredFiles(parts.store) };
   const bound = capabilityNames.map((name) => [name, (request: string) => answer(name, call, request, record)]);
   return Object.fromEntries(bound) as BoundCapabilities;
 }

@@ -2,14 +2,14 @@ import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Grant } from "../grant.ts";
-import type { UserReader } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
 import type { StagedChanges } from "./staged-changes.ts";
+import type { StoredFiles } from "./stored-files.ts";
 
 /** What the capabilities of one call work on. */
 export interface GuestCall {
   readonly grant: Grant;
-  readonly store: UserReader;
+  readonly store: StoredFiles;
   readonly staged: StagedChanges;
   /** The time, the same for the whole call. */
   readonly epochMs: number;

@@ -41,10 +41,11 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
       `Cannot write "${path}": it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
     );
   }
-  const storedBytes = call.store.bytesUsed(scope);
-  const used = storedBytes + growth(call, scope) - replacedBytes + bytes;
-  // A full scope can still shrink.
-  if (used > scopeBytesMax && used > storedBytes) {
+  const growthBytes = growth(call, scope) - replacedBytes + bytes;
+  // A full scope can still shrink, and what does not grow need not be measured: that looks at every file.
+  if (growthBytes <= 0) return;
+  const used = call.store.bytesUsed(scope) + growthBytes;
+  if (used > scopeBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
       `Cannot write "${path}": the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,

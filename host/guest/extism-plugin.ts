@@ -5,9 +5,11 @@
 import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";
 
-import { capabilityModule, kernelModule } from "../../shared/abi.ts";
+import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
+import { blockAccess } from "./block-access.ts";
+import { consoleOf } from "./guest-log.ts";
 import type { GuestLog } from "./guest-log.ts";
 
 /** How a guest's run ended, as Extism tells it. */
@@ -20,34 +22,68 @@ export type GuestOutcome =
 
 const errorPrefix = "Plugin-originated error: ";
 
+/** What the SDK calls a plugin's only module. */
+const onlyModule = "0";
+
+/** What one call may use. */
+export interface GuestEnvironment {
+  readonly capabilities: BoundCapabilities;
+  readonly log: GuestLog;
+}
+
+/** An instance that has not run yet. It serves one call. */
+export interface FreshInstance {
+  run(exportName: string, input: string, environment: GuestEnvironment): Promise<GuestOutcome>;
+}
+
+/** What the instance's host functions work on: nothing before its call, and one call's environment from then on. */
+interface CallSlot {
+  environment: GuestEnvironment | null;
+  input: DataView;
+  returnCode: number;
+}
+
 /**
- * Instantiates the module and calls one export with one text. The instance is left to the garbage collector
- * afterwards: what a call leaves behind in it, also in freed memory, no other call can ever see.
+ * Makes an instance, before it is known for which call. No code of the guest runs here: a module with a start function
+ * is refused before it gets so far.
  */
-export async function runPlugin(
-  module: WebAssembly.Module,
-  exportName: string,
-  input: string,
-  environment: { readonly capabilities: BoundCapabilities; readonly log: GuestLog },
-): Promise<GuestOutcome> {
-  try {
-    const plugin = await createPlugin(
-      { wasm: [{ module }] },
-      {
-        useWasi: false,
-        // A prototype would make "constructor" a configuration key.
-        config: Object.create(null) as Record<string, string>,
-        functions: {
-          [capabilityModule]: hostFunctions(environment.capabilities),
-          [kernelModule]: { alloc: boundedAlloc() },
-        },
-        logger: environment.log.asConsole(),
+export async function instantiatePlugin(module: WebAssembly.Module): Promise<FreshInstance> {
+  const slot: CallSlot = { environment: null, input: new DataView(new ArrayBuffer(0)), returnCode: 0 };
+  const plugin = await createPlugin(
+    { wasm: [{ module }] },
+    {
+      useWasi: false,
+      // A prototype would make "constructor" a configuration key.
+      config: Object.create(null) as Record<string, string>,
+      functions: {
+        [capabilityModule]: hostFunctions(slot),
+        [kernelModule]: { alloc: boundedAlloc(), ...blockAccess(() => slot.input) },
       },
-    );
-    const returned = await watchReturnCode(plugin, exportName);
+      logger: consoleOf((level, text) => slot.environment?.log.add(level, text)),
+    },
+  );
+  await watchReturnCode(plugin, slot);
+  return {
+    run: (exportName, input, environment) => {
+      if (slot.environment) throw new RangeError("An instance serves one call");
+      slot.environment = environment;
+      const { buffer, byteOffset, byteLength } = new TextEncoder().encode(input);
+      slot.input = new DataView(buffer, byteOffset, byteLength);
+      return runOnce(plugin, slot, exportName, input);
+    },
+  };
+}
+
+/**
+ * Calls one export with one text. The instance is left to the garbage collector afterwards: what a call leaves behind
+ * in it, also in freed memory, no other call can ever see.
+ */
+async function runOnce(plugin: Plugin, slot: CallSlot, exportName: string, input: string): Promise<GuestOutcome> {
+  try {
+    // Named with its module, or the SDK would list the module's exports to find it.
     // A string, never a Buffer: of a Buffer the SDK would hand the guest the whole pool it is cut from.
-    const output = await plugin.call(exportName, input);
-    if (returned.code !== 0) return { kind: "error", text: "" };
+    const output = await plugin.call([onlyModule, exportName], input);
+    if (slot.returnCode !== 0) return { kind: "error", text: "" };
     if (output === null) return { kind: "output", text: "" };
     const bytes = output.bytes().byteLength;
     return bytes > callLimits.outputBytesMax ? { kind: "oversized", bytes } : { kind: "output", text: output.text() };
@@ -61,17 +97,18 @@ export async function runPlugin(
 
 /**
  * The SDK drops what an export returns, but a code other than 0 is a failure on every other host. It looks the export
- * up on the instance for each call, so a recording one can stand in its place.
+ * up on the instance for each call, so recording ones can stand in their places.
  */
-async function watchReturnCode(plugin: Plugin, exportName: string): Promise<{ readonly code: number }> {
-  const returned = { code: 0 };
-  const instance = await plugin.getInstance();
-  const original = instance.exports[exportName] as () => unknown;
-  const record = (): void => {
-    returned.code = Number(original());
-  };
-  Object.defineProperty(instance, "exports", { value: { ...instance.exports, [exportName]: record } });
-  return returned;
+async function watchReturnCode(plugin: Plugin, slot: CallSlot): Promise<void> {
+  const instance = await plugin.getInstance(onlyModule);
+  const recording = Object.entries(instance.exports).map(([name, original]) => {
+    if (typeof original !== "function") return [name, original];
+    const record = (): void => {
+      slot.returnCode = Number(original());
+    };
+    return [name, record];
+  });
+  Object.defineProperty(instance, "exports", { value: Object.fromEntries(recording) });
 }
 
 /** Blocks lie outside the guest's memory, where neither its maximum nor the thread's limits see them. */
@@ -88,11 +125,14 @@ class BlocksExhausted extends Error {}
 
 type HostFunction = (context: CallContext, request: bigint) => bigint;
 
-function hostFunctions(capabilities: BoundCapabilities): Record<string, HostFunction> {
+function hostFunctions(slot: CallSlot): Record<string, HostFunction> {
   return Object.fromEntries(
-    Object.entries(capabilities).map(([name, capability]) => [
+    capabilityNames.map((name) => [
       name,
-      (context, request) => context.store(capability(textOf(context, request))),
+      (context, request) => {
+        if (!slot.environment) throw new RangeError("An instance without a call has no capabilities");
+        return context.store(slot.environment.capabilities[name](textOf(context, request)));
+      },
     ]),
   );
 }

@@ -15,18 +15,18 @@ export class GuestLog {
     return [...this.#lines, { level: "warn", text: `${this.#dropped} further lines not shown` }];
   }
 
-  /** The part of a console that the Extism SDK writes to. */
-  asConsole(): Console {
-    const write =
-      (level: LogLine["level"]) =>
-      (text: unknown): void =>
-        this.#add(level, String(text));
-    const sink = { debug: write("debug"), info: write("info"), log: write("info"), warn: write("warn") };
-    return { ...sink, trace: write("debug"), error: write("error") } as unknown as Console;
-  }
-
-  #add(level: LogLine["level"], text: string): void {
+  add(level: LogLine["level"], text: string): void {
     if (this.#lines.length >= callLimits.logLinesMax) this.#dropped++;
     else this.#lines.push({ level, text: text.slice(0, callLimits.logLineCharsMax) });
   }
+}
+
+/** The part of a console that the Extism SDK writes to. */
+export function consoleOf(add: (level: LogLine["level"], text: string) => void): Console {
+  const write =
+    (level: LogLine["level"]) =>
+    (text: unknown): void =>
+      add(level, String(text));
+  const sink = { debug: write("debug"), info: write("info"), log: write("info"), warn: write("warn") };
+  return { ...sink, trace: write("debug"), error: write("error") } as unknown as Console;
 }

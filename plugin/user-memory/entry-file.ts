@@ -1,6 +1,7 @@
 /** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
 import { entryTypes } from "../../shared/user-memory/fields.ts";
 import type { EntryType } from "../../shared/user-memory/fields.ts";
+import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "./front-matter.ts";
 
 export interface Entry {
@@ -10,12 +11,25 @@ export interface Entry {
   readonly created: string | null;
   readonly updated: string | null;
   readonly body: string;
-  /** The front matter as it stands in the file. */
-  readonly frontMatter: string;
+  /** The front matter as it stands in the file; `null` when it is in our own form, and so holds no keys to keep. */
+  readonly frontMatter: string | null;
 }
 
 /** Reads a file, or says in a few words why it is no entry. */
 export function parseEntry(file: string): Entry | { unreadable: string } {
+  return parseCanonicalEntry(file) ?? parseAnyEntry(file);
+}
+
+function parseCanonicalEntry(file: string): Entry | null {
+  const found = readCanonicalFile(file);
+  const type = found && typeOf(found.type);
+  if (!type) return null;
+  const { description, created, updated, body } = found;
+  return { description, type, created, updated, body, frontMatter: null };
+}
+
+/** A file that people or other programs wrote, in whatever YAML. */
+function parseAnyEntry(file: string): Entry | { unreadable: string } {
   const front = splitFrontMatter(file);
   if (!front) return { unreadable: 'it does not begin with YAML front matter between "---" lines' };
   const text = (key: string): string | null => {
@@ -24,7 +38,7 @@ export function parseEntry(file: string): Entry | { unreadable: string } {
   };
   const description = text("description");
   if (description === null) return { unreadable: "its front matter has no description" };
-  const type = entryTypes.find((each) => each === text("type"));
+  const type = typeOf(text("type"));
   if (!type) return { unreadable: `its front matter's type is not one of ${entryTypes.join(", ")}` };
   return {
     description,
@@ -35,6 +49,8 @@ export function parseEntry(file: string): Entry | { unreadable: string } {
     frontMatter: front.text,
   };
 }
+
+const typeOf = (text: string | null): EntryType | undefined => entryTypes.find((each) => each === text);
 
 export interface EntryFields {
   readonly name: string;
@@ -47,9 +63,11 @@ export interface EntryFields {
 const ownKeys: readonly string[] = ["name", "description", "type", "created", "updated"];
 
 /** Writes an entry. With the front matter that is replaced, keys that people added to it survive. */
-export function formatEntry(fields: EntryFields, body: string, replaced?: string): string {
-  const own = formatFields(ownKeys.map((key) => [key, fields[key as keyof EntryFields]]));
-  return joinFrontMatter(replaced === undefined ? own : own + foreignLines(own, replaced), body);
+export function formatEntry(fields: EntryFields, body: string, replaced: string | null = null): string {
+  const { name, description, type, created, updated } = fields;
+  const pairs = Object.entries({ name, description, type, created, updated });
+  const own = formatCanonicalLines(pairs) ?? formatFields(pairs);
+  return joinFrontMatter(replaced === null ? own : own + foreignLines(own, replaced), body);
 }
 
 /**

@@ -31,7 +31,8 @@ export class IndexFile {
 
   /** What the entry's first line says of it, or `null`. */
   descriptionOf(name: string): string | null {
-    const line = this.#lines.find((each) => nameOf(each) === name);
+    const link = linkTo(name);
+    const line = this.#lines.find((each) => isLineWith(link, each));
     const [, description] = line?.replace(/\r$/, "").split(/\) \u2014 (.*)/s) ?? [];
     return description ?? null;
   }
@@ -43,13 +44,15 @@ export class IndexFile {
   }
 
   has(name: string): boolean {
-    return this.#lines.some((line) => nameOf(line) === name);
+    const link = linkTo(name);
+    return this.#lines.some((line) => isLineWith(link, line));
   }
 
   /** Replaces the entry's line where it stands, and drops further ones of the same name; a new entry goes last. */
   set(name: string, description: string): void {
     const line = lineOf(name, description) + this.#carriageReturn;
-    const place = this.#lines.findIndex((each) => nameOf(each) === name);
+    const link = linkTo(name);
+    const place = this.#lines.findIndex((each) => isLineWith(link, each));
     if (place < 0) return this.#append(line);
     this.keepFirst(name);
     this.#lines[place] = line;
@@ -57,12 +60,14 @@ export class IndexFile {
 
   /** Drops all lines of an entry but the first. */
   keepFirst(name: string): void {
-    const place = this.#lines.findIndex((each) => nameOf(each) === name);
-    this.#lines = this.#lines.filter((each, at) => at === place || nameOf(each) !== name);
+    const link = linkTo(name);
+    const place = this.#lines.findIndex((each) => isLineWith(link, each));
+    this.#lines = this.#lines.filter((each, at) => at <= place || !isLineWith(link, each));
   }
 
   remove(name: string): void {
-    this.#lines = this.#lines.filter((line) => nameOf(line) !== name);
+    const link = linkTo(name);
+    this.#lines = this.#lines.filter((line) => !isLineWith(link, line));
   }
 
   /** The lines without the empty piece behind the last line feed. */
@@ -86,7 +91,16 @@ export class IndexFile {
 }
 
 function lineOf(name: string, description: string): string {
-  return `- [${name}](${name}.md) \u2014 ${description}`;
+  return `${linkTo(name)} \u2014 ${description}`;
+}
+
+const linkTo = (name: string): string => `- [${name}](${name}.md)`;
+
+/** Whether `nameOf` gives the linked entry's name: the same question, much cheaper for one name and many lines. */
+function isLineWith(link: string, line: string): boolean {
+  if (!line.startsWith(link)) return false;
+  const rest = line.slice(link.length);
+  return rest === "" || rest === "\r" || rest.startsWith(" ");
 }
 
 /** The entry that a line stands for, or `null`. */

@@ -4,6 +4,7 @@ import { promptIndexInput } from "../../shared/user-memory/prompt-index.ts";
 import { readInput } from "../../shared/user-memory/read.ts";
 import { restoreInput } from "../../shared/user-memory/restore.ts";
 import { updateInput } from "../../shared/user-memory/update.ts";
+import { rehearseInput } from "../parse-input.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";
@@ -12,6 +13,11 @@ import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
 import { restoreEntry } from "./restore-entry.ts";
 import { upsertEntry } from "./upsert-entry.ts";
+
+rehearseInput(updateInput, { action: "upsert", name: "a", type: "user", description: "a", body: "" });
+rehearseInput(updateInput, { action: "delete", name: "a" });
+rehearseInput(readInput, { name: "a" });
+rehearseInput(promptIndexInput, {});
 
 export function update_user_memory(): number {
   return serveTool("UpdateUserMemory", updateInput, (input) =>

@@ -1,5 +1,5 @@
 import { entryLimits } from "../../shared/limits.ts";
-import { utf8Bytes } from "../../shared/text.ts";
+import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
 import type { ReadUserMemoryOutput } from "../../shared/user-memory/read.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -14,11 +14,10 @@ export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
   if ("unreadable" in entry) {
     throw new ToolError("ENTRY_UNREADABLE", `Cannot read memory entry "${name}": ${entry.unreadable}`);
   }
-  const bodyBytes = utf8Bytes(entry.body);
-  if (bodyBytes > entryLimits.bodyBytesMax) {
+  if (exceedsUtf8Bytes(entry.body, entryLimits.bodyBytesMax)) {
     throw new ToolError(
       "ENTRY_UNREADABLE",
-      `Cannot read memory entry "${name}": its text is ${bodyBytes} bytes, at most ${entryLimits.bodyBytesMax} allowed`,
+      `Cannot read memory entry "${name}": its text is ${utf8Bytes(entry.body)} bytes, at most ${entryLimits.bodyBytesMax} allowed`,
     );
   }
   const { description, type, created, updated, body } = entry;

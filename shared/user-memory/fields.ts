@@ -3,7 +3,7 @@
  * field's name and its present value before it.
  */
 import { entryLimits } from "../limits.ts";
-import { codePoints, hasLoneSurrogate, utf8Bytes } from "../text.ts";
+import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate } from "../text.ts";
 import * as z from "../zod.ts";
 
 const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;
@@ -66,6 +66,6 @@ export const bodyField = z.string({ error: bodyAllowed }).check(
 );
 
 function isBody(text: string): boolean {
-  if (text.length > bodyBytesMax || utf8Bytes(text) > bodyBytesMax) return false;
+  if (text.length > bodyBytesMax || exceedsUtf8Bytes(text, bodyBytesMax)) return false;
   return !text.includes("\0") && !hasLoneSurrogate(text);
 }

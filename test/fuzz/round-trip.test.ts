@@ -68,7 +68,7 @@ test("writing over any front matter either keeps its foreign keys or did not rea
       const fields = { name: "a", description: "d", type: "user", created: "c", updated: "u" } as const;
       const entry = parseEntry(formatEntry(fields, text, replaced));
       const isWhole = "body" in entry && entry.body === text && entry.description === "d";
-      return isWhole && foreignOf(parseFields(entry.frontMatter)) === foreignOf(parseFields(replaced));
+      return isWhole && foreignOf(parseFields(entry.frontMatter ?? "")) === foreignOf(parseFields(replaced));
     }),
     { numRuns: 2000 },
   );
