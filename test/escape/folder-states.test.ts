@@ -7,6 +7,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:
 
 import { afterAll, expect, test } from "vitest";
 
+import { skipWithReason } from "../support/skip-with-reason.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { openFolderStage } from "./folder-stage.ts";
 import type { Outcomes } from "./folder-stage.ts";
@@ -68,7 +69,7 @@ function wayOut(folder: string, path: string): string {
 test.for(rows.map((row, at) => Object.assign({ at, name: row.trap.name }, row)))(
   "$name in place of $place",
   async ({ path, trap, outcomes, at }, context) => {
-    if (trap.name === "a device" && process.getuid?.() !== 0) context.skip("only root can make a device");
+    if (trap.name === "a device" && process.getuid?.() !== 0) skipWithReason(context, "only root can make a device");
     const folder = stage.folderOf(idOf(at));
     const end = await layTrap(trap, {
       path: pathIn(folder, path),
