@@ -54,7 +54,16 @@ export const plainWays: readonly CrashWay[] = [
   { keepsNames: () => true, content: lost },
   { keepsNames: () => true, content: emptied },
   { keepsNames: () => false, content: whole },
+  { keepsNames: () => true, content: (file) => half(file, "first") },
+  { keepsNames: () => true, content: (file) => half(file, "last") },
 ];
+
+function half(file: ModelledFile, kept: "first" | "last"): Buffer {
+  const sectors = file.openSectors;
+  const middle = sectors[Math.floor(sectors.length / 2)] ?? 0;
+  const sector: Pick = (at, first, last) => (at < middle === (kept === "first") ? last : first);
+  return file.after({ sector, size: newest });
+}
 
 /** A way at random: of names a subset, all up to a moment, all but one, or one alone; of contents any mixture. */
 export function randomWay(random: Random, effects: number): CrashWay {
@@ -83,7 +92,8 @@ function hash(salt: number, value: number): number {
 }
 
 function tear(file: ModelledFile, random: Random): Buffer {
-  const cut = Math.floor(random() * (file.sectors + 1));
+  const open = file.openSectors;
+  const cut = open[Math.floor(random() * open.length)] ?? 0;
   const any: Pick = (_place, first, last) => first + Math.floor(random() * (last - first + 1));
   const size = random() < 0.7 ? newest : any;
   const kind = Math.floor(random() * 7);

@@ -82,11 +82,12 @@ class Explorer {
     using folder = memoryFolder();
     writeTree(presentTree(life.from), folder.path);
     const recording = new Recording(new this.#host.DiskRoot(folder.path), folder.path, life.from.clone());
-    if (life.depth === 0) letIntrude(this.#host, recording, folder.path);
+    const intrusion = life.depth === 0 ? letIntrude(this.#host, recording, folder.path) : null;
     const setup = { host: this.#host, recording, boot: `boot-${life.boot}`, rule: life.rule };
     const play = new Play(setup, life.possible);
     try {
       await play.run(life.script);
+      if (intrusion?.problem) throw new Error(intrusion.problem);
       this.#checkEnd(life, recording, folder.path);
     } catch (error) {
       const notes = play.notes.map((each) => `\n    note: ${each}`).join("");

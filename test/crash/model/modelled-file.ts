@@ -90,8 +90,18 @@ export class ModelledFile {
     return result;
   }
 
-  get sectors(): number {
-    return Math.ceil(this.content.length / sectorBytes);
+  /** The sectors that are not certain, in order. */
+  get openSectors(): number[] {
+    const sectors: number[] = [];
+    const pages = Array.from(this.#pages).filter(([, { safe }]) => safe < this.#newest);
+    for (const [page, { safe }] of pages.toSorted(([a], [b]) => a - b)) {
+      const [old, now] = [this.#content(Math.max(safe, this.#base)), this.content];
+      for (let at = page * pageBytes; at < Math.min((page + 1) * pageBytes, now.length); at += sectorBytes) {
+        const end = at + sectorBytes;
+        if (!old.subarray(at, end).equals(now.subarray(at, end))) sectors.push(at / sectorBytes);
+      }
+    }
+    return sectors;
   }
 
   get #newest(): number {

@@ -44,7 +44,8 @@ export class Play {
   readonly notes: string[] = [];
   readonly #host: Host;
   readonly #recording: Recording;
-  #boot: string;
+  readonly #machine: string;
+  #restarts = 0;
   readonly #rule: EditRule;
   readonly #stores = new Map<number, Store>();
   #process = 1;
@@ -57,7 +58,7 @@ export class Play {
   ) {
     this.#host = host;
     this.#recording = recording;
-    this.#boot = boot;
+    this.#machine = boot;
     this.#rule = rule;
     this.#possible = possible;
     this.#number = possible[0]?.files.size ?? 0;
@@ -138,7 +139,7 @@ export class Play {
   #restart(): void {
     this.#recording.settle();
     this.#stores.clear();
-    this.#boot += "+";
+    this.#restarts++;
   }
 
   /** Whoever holds the user has seen in which state it is. From then on it is that one, or one that looks the same. */
@@ -159,9 +160,10 @@ export class Play {
 
   get #store(): Store {
     const { FileStore } = this.#host;
+    // Always as long, so that records of the same length come to lie in the same places.
+    const boot = `${this.#machine}.${this.#restarts}`;
     const note = (_user: UserId, text: string): void => void this.notes.push(text);
-    const store =
-      this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, this.#boot);
+    const store = this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, boot);
     this.#stores.set(this.#process, store);
     return store;
   }

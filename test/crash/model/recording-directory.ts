@@ -60,7 +60,7 @@ export class RecordingDirectory implements Directory {
     this.#recording.add({ kind: "write", file: node.id, at: 0, bytes: Buffer.from(content) });
   }
 
-  openFile(name: string, shown: string, mode: "read" | "write" | "make"): DiskFile | null {
+  openFile(name: string, shown: string, mode: Parameters<Directory["openFile"]>[2]): DiskFile | null {
     const real = this.#real.openFile(name, shown, mode);
     if (real === null) return null;
     const isThere = mode !== "make" || this.#recording.disk.find(this.#id, name) !== undefined;
