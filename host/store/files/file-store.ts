@@ -2,6 +2,7 @@
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
  * `.memcell/` beside the scopes.
  */
+import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
 import type { HeldUser, HoldOptions, Store, StoreOptions, UserReader } from "../store.ts";
 import { readBootId } from "./disk/boot-id.ts";
@@ -34,7 +35,10 @@ export class FileStore implements Store {
     this.#root = root;
     this.#options = options;
     this.#boot = boot;
-    this.#schedule = new RetireSchedule((userId, waitMs) => this.#retireIdle(userId, waitMs));
+    this.#schedule = new RetireSchedule({
+      retire: (userId, waitMs) => this.#retireIdle(userId, waitMs),
+      note: (userId, text) => options.note(userId, text),
+    });
   }
 
   openUser(userId: UserId): UserReader {
@@ -71,8 +75,9 @@ export class FileStore implements Store {
     // A crash during a first commit may have left the host's own folder without its lock: it is tidied up under one.
     const request = { make: options.writes, readOnlyWillDo: !options.writes, until: options.until };
     using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
-    if (options.isThorough) this.#memoOf(userId).tail = null;
-    let session = options.isLookingOnly ? null : await this.#open(userId, request);
+    const isThorough = options.isThorough === true;
+    if (isThorough) this.#memoOf(userId).tail = null;
+    let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
     try {
       return await work({
         findings: () => examineUser(new UserFolder(this.#root, userId), this.#boot),
@@ -105,7 +110,7 @@ export class FileStore implements Store {
     throw new StaleCall();
   }
 
-  async #open(userId: UserId, request: LockRequest): Promise<UserSession | null> {
+  async #open(userId: UserId, request: LockRequest, isThorough = false): Promise<UserSession | null> {
     const folder = new UserFolder(this.#root, userId);
     const way = folder.openWay();
     let lock: UserLock | null;
@@ -122,8 +127,10 @@ export class FileStore implements Store {
       return null;
     }
     const memo = this.#memoOf(userId);
-    const setup = { folder, memo, isOwned, isFlushed: this.#options.durability === "full", boot: this.#boot };
-    const session = new UserSession({ ...setup, note: (text) => this.#options.note(userId, text) }, way, lock);
+    const isFlushed = this.#options.durability === "full";
+    const note = (text: string): void => this.#options.note(userId, text);
+    const setup = { folder, memo, isOwned, isThorough, isFlushed, boot: this.#boot, note };
+    const session = new UserSession(setup, way, lock);
     try {
       session.checkPlace();
       await session.recover();
@@ -137,25 +144,22 @@ export class FileStore implements Store {
   /** Releases the lock, after retiring the journal when it has become long; nobody waits for that. */
   #release(userId: UserId, session: UserSession | null): void {
     if (session === null) return;
-    const memo = this.#memoOf(userId);
-    if (!session.isRetireDue) {
-      session[Symbol.dispose]();
-      if (memo.touched.size === 0 && !memo.isBroken) this.#memos.delete(userId);
-      return;
-    }
-    this.#schedule.run(userId, async () => {
-      try {
-        await session.retire(false);
-      } finally {
-        session[Symbol.dispose]();
-      }
-    });
+    if (session.isRetireDue) return this.#schedule.run(userId, () => retireAndDispose(session));
+    session[Symbol.dispose]();
+    if (session.hasRecords) this.#schedule.add(userId);
+    else if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
   }
 
   async #retireIdle(userId: UserId, waitMs: number): Promise<void> {
-    const until = performance.now() + waitMs;
-    using session = await this.#open(userId, { make: false, readOnlyWillDo: false, until });
-    await session?.retire(true);
+    const request = { make: false, readOnlyWillDo: false, until: performance.now() + waitMs };
+    try {
+      using session = await this.#open(userId, request);
+      await session?.retire(true);
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
+      // Someone uses the user, and so will retire the journal in time; if not, it is tried again.
+      return this.#schedule.add(userId);
+    }
     if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
   }
 
@@ -163,5 +167,13 @@ export class FileStore implements Store {
     const memo = this.#memos.get(userId) ?? newMemo();
     this.#memos.set(userId, memo);
     return memo;
+  }
+}
+
+async function retireAndDispose(session: UserSession): Promise<void> {
+  try {
+    await session.retire(false);
+  } finally {
+    session[Symbol.dispose]();
   }
 }

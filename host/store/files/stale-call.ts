@@ -1,8 +1,18 @@
+import type { Seen } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
+import type { PlannedFile } from "./commit/plan-changes.ts";
 
 /** Someone has changed the user's files since the call read them. The call is made again before this is reported. */
 export class StaleCall extends ToolError {
   constructor() {
     super("BUSY", "Cannot change the user's files: they were being edited while the call ran");
+  }
+}
+
+/** A file that someone has changed since the guest read it: its answer is not worth anything any more. */
+export function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
+  for (const { scope, path, before } of planned) {
+    const found = seen.find((each) => each.scope === scope && each.path === path);
+    if (found && found.digest !== before) throw new StaleCall();
   }
 }

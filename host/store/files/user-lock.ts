@@ -29,16 +29,20 @@ export interface LockRequest {
 
 /** Takes the lock of a user; `null` when there is none to take. `BUSY` when another process keeps it for too long. */
 export async function lockUser(own: Directory, request: LockRequest): Promise<UserLock | null> {
-  const file = openLock(own, lockFile, request);
-  if (file === null) return null;
-  try {
-    using turnstile = openLock(own, turnstileFile, { ...request, make: !file.isReadOnly });
-    if (turnstile) await waitForLock(turnstile, request.until);
-    await waitForLock(file, request.until);
-    return file;
-  } catch (error) {
-    file[Symbol.dispose]();
-    throw error;
+  for (;;) {
+    const lock = openLock(own, lockFile, request);
+    if (lock === null) return null;
+    try {
+      using turnstile = openLock(own, turnstileFile, { ...request, make: !lock.isReadOnly });
+      if (turnstile) await waitForLock(turnstile, request.until);
+      await waitForLock(lock, request.until);
+      // Someone has removed the file that was waited for. Others lock the one that is there now.
+      if (lock.isInPlace(own)) return lock;
+    } catch (error) {
+      lock[Symbol.dispose]();
+      throw error;
+    }
+    lock[Symbol.dispose]();
   }
 }
 
@@ -47,6 +51,8 @@ export interface UserLock extends Disposable {
   readonly file: DiskFile;
   /** The disk cannot be written to, and others may read at the same time. */
   readonly isReadOnly: boolean;
+  /** Whether its file still lies in the host's own folder of the user. */
+  isInPlace(own: Directory): boolean;
 }
 
 function openLock(own: Directory, name: string, request: LockRequest): UserLock | null {
@@ -58,17 +64,24 @@ function openLock(own: Directory, name: string, request: LockRequest): UserLock 
     file = own.openFile(name, name, "read");
     onlyRead = true;
   }
-  return file && { file, isReadOnly: onlyRead, [Symbol.dispose]: () => file[Symbol.dispose]() };
+  if (file === null) return null;
+  const opened = file;
+  return {
+    file: opened,
+    isReadOnly: onlyRead,
+    isInPlace: (folder) => folder.identityOf(name) === opened.identity,
+    [Symbol.dispose]: () => opened[Symbol.dispose](),
+  };
 }
 
 /** What is opened to be read alone can only be locked together with others. */
-async function waitForLock({ file, isReadOnly }: UserLock, until: number): Promise<void> {
-  const mode = isReadOnly ? "shared" : "exclusive";
+async function waitForLock(lock: UserLock, until: number): Promise<void> {
+  const mode = lock.isReadOnly ? "shared" : "exclusive";
   const start = performance.now();
-  while (!tryFileLock(file, mode)) {
+  while (!tryFileLock(lock.file, mode)) {
     if (performance.now() >= until) {
       const waitedMs = Math.round(performance.now() - start);
-      throw new ToolError("BUSY", `Cannot use the user's folder: another process has held it for ${waitedMs} ms`);
+      throw new ToolError("BUSY", `Cannot use the user's folder: it has been in use for ${waitedMs} ms`);
     }
     await setTimeout(pollMs);
   }

@@ -6,7 +6,7 @@
  */
 import type { ChangeSet, Seen } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
-import { applyStaged, removeStaged, stageFiles } from "./commit/apply-files.ts";
+import { applyStaged, removeStaged, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
 import { journalLimits } from "./commit/journal-limits.ts";
@@ -21,8 +21,9 @@ import { ScopeFolders } from "./commit/scope-folders.ts";
 import type { Directory } from "./disk/directory.ts";
 import { failureOfDisk } from "./disk/disk-failure.ts";
 import { claimOwner } from "./owner.ts";
-import { StaleCall } from "./stale-call.ts";
+import { refuseStale } from "./stale-call.ts";
 import type { UserFolder } from "./user-folder.ts";
+import type { UserLock } from "./user-lock.ts";
 import type { UserMemo } from "./user-memo.ts";
 import type { UserWay } from "./user-way.ts";
 
@@ -31,6 +32,8 @@ export interface SessionSetup {
   readonly memo: UserMemo;
   /** Whether the folder records its owner. */
   readonly isOwned: boolean;
+  /** Whether to put right what a usual call may leave for later. */
+  readonly isThorough: boolean;
   readonly isFlushed: boolean;
   readonly boot: string | null;
   readonly note: (text: string) => void;
@@ -40,10 +43,10 @@ export interface SessionSetup {
 export class UserSession implements Disposable {
   readonly #setup: SessionSetup;
   readonly #way: UserWay;
-  readonly #lock: Disposable;
+  readonly #lock: UserLock;
   #journal: Journal | null = null;
 
-  constructor(setup: SessionSetup, way: UserWay, lock: Disposable) {
+  constructor(setup: SessionSetup, way: UserWay, lock: UserLock) {
     this.#setup = setup;
     this.#way = way;
     this.#lock = lock;
@@ -64,6 +67,7 @@ export class UserSession implements Disposable {
     const journal = this.#journal;
     if (journal === null) {
       removeStaged(this.#own);
+      if (!this.#setup.isOwned && this.#setup.isThorough) await this.#recordOwner();
       return;
     }
     if (!this.#setup.isOwned && journal.isSetUp) await this.#recordOwner();
@@ -112,6 +116,11 @@ export class UserSession implements Disposable {
     }
   }
 
+  /** Whether the journal has records. */
+  get hasRecords(): boolean {
+    return this.#setup.memo.touched.size > 0;
+  }
+
   /** Never while the last record may not be applied: it would be dropped with the others. */
   get isRetireDue(): boolean {
     if (this.#setup.memo.tail === null) return false;
@@ -121,9 +130,17 @@ export class UserSession implements Disposable {
 
   /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */
   checkPlace(folders?: ScopeFolders): void {
+    this.#checkLock();
     if (this.#way.isUnchanged() && folders?.areUnchanged() !== false) return;
     this.#setup.memo.tail = null;
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
+  }
+
+  /** A lock whose file was removed keeps nobody out any more. */
+  #checkLock(): void {
+    if (this.#lock.isInPlace(this.#own)) return;
+    this.#setup.memo.tail = null;
+    throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: its lock was removed while the call ran");
   }
 
   /** What is committed holds. That it lies elsewhere now undoes it; that the disk does not let one look does not. */
@@ -157,10 +174,11 @@ export class UserSession implements Disposable {
     const { isFlushed, boot } = this.#setup;
     try {
       const journal = (this.#journal ??= Journal.make(this.#own, this.#setup.folder.userId));
-      if (!journal.isSetUp) await this.#setUp();
+      if (!journal.isSetUp || (isFlushed && journal.isRelaxed)) await this.#setUp();
+      this.#checkLock();
       await journal.append({ boot, files: files.map(withoutSteps) }, isFlushed);
     } catch (error) {
-      removeQuietly(this.#own);
+      removeStagedQuietly(this.#own);
       if (!(error instanceof JournalUnflushable)) throw error;
       await this.#abandonJournal();
       throw failureOfDisk(error.cause, "make the change durable");
@@ -199,6 +217,7 @@ export class UserSession implements Disposable {
   async #abandonJournal(): Promise<void> {
     const { memo, note } = this.#setup;
     memo.isBroken = true;
+    memo.tail = null;
     try {
       using folders = new ScopeFolders(this.#user);
       await this.#replaceJournal(folders);
@@ -211,7 +230,7 @@ export class UserSession implements Disposable {
     const { memo, folder } = this.#setup;
     const journal = this.#journal;
     if (journal === null) return;
-    await replaceJournal({ own: this.#own, folders }, [...memo.touched.values()]);
+    await replaceJournal({ own: this.#own, folders, journal }, [...memo.touched.values()]);
     journal[Symbol.dispose]();
     this.#forgetTouched();
     memo.isBroken = false;
@@ -229,20 +248,4 @@ export class UserSession implements Disposable {
   }
 }
 
-/** A file that someone has changed since the guest read it: its answer is not worth anything any more. */
-function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
-  for (const { scope, path, before } of planned) {
-    const found = seen.find((each) => each.scope === scope && each.path === path);
-    if (found && found.digest !== before) throw new StaleCall();
-  }
-}
-
 const withoutSteps = ({ scope, path, before, after }: PlannedFile) => ({ scope, path, before, after });
-
-function removeQuietly(own: Directory): void {
-  try {
-    removeStaged(own);
-  } catch {
-    // The next holder removes them.
-  }
-}

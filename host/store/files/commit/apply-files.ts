@@ -1,6 +1,7 @@
-import type { Directory } from "../disk/directory.ts";
 /** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
+import type { Directory } from "../disk/directory.ts";
 import { systemCode } from "../disk/disk-failure.ts";
+import { moveFile } from "./move-file.ts";
 import type { PlannedFile } from "./plan-changes.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
@@ -35,7 +36,7 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
       staged.push({ name, file });
     }
   } catch (error) {
-    removeStaged(own);
+    removeStagedQuietly(own);
     throw error;
   }
   return { own, folders, files, staged };
@@ -43,17 +44,10 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
 
 /** Moves to the trash first, then new contents, then what is to go. */
 export function applyStaged({ own, folders, files, staged }: StagedPlan): void {
-  for (const { scope, path, from } of files) {
-    if (from === null) continue;
-    const source = folders.make(scope, from);
-    const target = folders.make(scope, path);
-    source.folder.rename(source.name, target.folder, target.name);
-  }
-  for (const { name, file } of staged) {
-    const target = folders.make(file.scope, file.path);
-    own.rename(name, target.folder, target.name);
-  }
-  const moved = new Set(files.map(({ scope, from }) => `${scope}:${from}`));
+  const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
+  for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
+  for (const { name, file } of staged) moveFile({ folder: own, name }, folders.make(file.scope, file.path));
+  const moved = new Set(moves.map(({ scope, from }) => `${scope}:${from}`));
   for (const { scope, path, after, isSame } of files) {
     if (after === null && !isSame && !moved.has(`${scope}:${path}`)) removeFile(folders, scope, path);
   }
@@ -66,9 +60,9 @@ export function putContent(
   file: { readonly scope: string; readonly path: string; readonly after: Buffer | null },
 ): void {
   if (file.after === null) return removeFile(folders, file.scope, file.path);
-  const target = folders.make(file.scope, file.path);
+  folders.refuseTwin(file.scope, file.path);
   createAnew(own, stagedName(0), file.after, file.path);
-  own.rename(stagedName(0), target.folder, target.name);
+  moveFile({ folder: own, name: stagedName(0) }, folders.make(file.scope, file.path));
 }
 
 /** Removes what a killed process has left of its staging. */
@@ -76,6 +70,15 @@ export function removeStaged(own: Directory): number {
   const left = own.entries().filter(({ name, kind }) => isStagedName(name) && kind !== "folder");
   for (const { name } of left) own.remove(name);
   return left.length;
+}
+
+/** After a failure that is to be reported itself. What stays, the next holder removes. */
+export function removeStagedQuietly(own: Directory): void {
+  try {
+    removeStaged(own);
+  } catch {
+    // Said above.
+  }
 }
 
 /** Whatever lies there under this name is the host's own, and left over. */
@@ -89,7 +92,7 @@ function createAnew(own: Directory, name: string, content: Buffer, shown: string
   }
 }
 
-function removeFile(folders: ScopeFolders, scope: string, path: string): void {
+export function removeFile(folders: ScopeFolders, scope: string, path: string): void {
   const place = folders.find(scope, path);
   if (place && place.folder.sizeOf(place.name, path) !== null) place.folder.remove(place.name);
 }

@@ -10,6 +10,8 @@ import {
   distrustPlace,
   headBytes,
   recordsStart,
+  relaxedMark,
+  relaxedPlace,
   statePlace,
 } from "./journal-format.ts";
 import type { Checkpoint } from "./journal-format.ts";
@@ -24,6 +26,8 @@ export interface StoredRecord extends JournalRecord {
 export interface FoundRecords {
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
+  /** It was set up without a flush: the folders that lead to it may not be on the disk. */
+  readonly isRelaxed: boolean;
   /** Only the records are here that were added since the journal was remembered. */
   readonly isContinued: boolean;
   readonly checkpoint: Checkpoint;
@@ -39,7 +43,7 @@ export interface FoundRecords {
 }
 
 /** What a runtime remembers of a journal whose records are all applied. */
-export interface JournalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isContinued"> {
+export interface JournalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isRelaxed" | "isContinued"> {
   readonly identity: string;
 }
 
@@ -50,6 +54,7 @@ export class JournalDamaged extends Error {}
 export const blankJournal: FoundRecords = {
   records: [],
   isDistrusted: false,
+  isRelaxed: false,
   isContinued: false,
   checkpoint: { first: 1, salt: "" },
   slot: 1,
@@ -64,12 +69,12 @@ export function findRecords(file: DiskFile, owner: string): FoundRecords {
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, owner);
   if (found === null) {
-    if (header.every((byte) => byte === 0)) return blankJournal;
+    if (header.every((byte, at) => byte === 0 || at === relaxedPlace)) return blankJournal;
     throw new JournalDamaged("The journal has no valid checkpoint");
   }
   const start = { ...blankJournal, ...found, next: found.checkpoint.first };
   const isDistrusted = header[distrustPlace] === distrustMark;
-  return { ...start, ...readRecords(file, start), isDistrusted };
+  return { ...start, ...readRecords(file, start), isDistrusted, isRelaxed: isRelaxed(header) };
 }
 
 /**
@@ -86,8 +91,10 @@ export function findAdded(file: DiskFile, owner: string, known: JournalTail): Fo
   const added = readRecords(file, known);
   const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
   if (!isOfOneBoot || added.records.at(-1)?.isApplied === false) return null;
-  return { ...known, ...added, isDistrusted: false, isContinued: true };
+  return { ...known, ...added, isDistrusted: false, isRelaxed: isRelaxed(header), isContinued: true };
 }
+
+const isRelaxed = (header: Buffer): boolean => header[relaxedPlace] === relaxedMark;
 
 /** All whole records from a place on. */
 function readRecords(

@@ -3,6 +3,7 @@
  *
  *     0      checkpoint A    memcell-journal 1 <first sequence> <salt> <check>\n
  *     2048   checkpoint B    the same; of the valid ones the one with the higher sequence counts
+ *     4094   one byte        "~" when the folders that lead here were never flushed
  *     4095   one byte        "!" when a flush has failed, so that files may not be what they seem
  *     4096   records         record <sequence> <bytes> <check> <state>\n, then as many bytes of JSON
  *
@@ -16,8 +17,10 @@ import { createHash, randomBytes } from "node:crypto";
 
 export const checkpointPlaces = [0, 2048] as const;
 export const checkpointBytesMax = 256;
+export const relaxedPlace = 4094;
 export const distrustPlace = 4095;
 export const recordsStart = 4096;
+export const relaxedMark = "~".charCodeAt(0);
 export const distrustMark = "!".charCodeAt(0);
 
 export interface Checkpoint {

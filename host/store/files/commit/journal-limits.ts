@@ -7,6 +7,11 @@ export const journalLimits = {
   /** Beyond either, the files are flushed and the records dropped. */
   retireBytes: 256 * kib,
   retireRecords: 64,
-  /** A larger file is none of ours: 2,000 files of 2 MiB cannot be in one change set, a full scope in JSON can. */
+  /**
+   * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte
+   * takes up to six, it stays within what an engine allows a string.
+   */
+  contentBytesMax: 80 * kib * kib,
+  /** A larger file is none of ours, and none is written. */
   journalBytesMax: 512 * kib * kib,
 } as const;

@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
+import { ToolError } from "../../../tool-error.ts";
+import { journalLimits } from "./journal-limits.ts";
 
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const path = z.string().check(z.refine((text) => isScopePath(text)));
@@ -36,7 +38,15 @@ export interface JournalRecord {
   readonly files: readonly JournalFile[];
 }
 
+/** Throws `QUOTA_EXCEEDED` when the files hold more than one record takes. */
 export function encodeFiles({ boot, files }: JournalRecord): Buffer {
+  const bytes = files.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
+  if (bytes > journalLimits.contentBytesMax) {
+    throw new ToolError(
+      "QUOTA_EXCEEDED",
+      `Cannot make the change durable: its files hold ${bytes} bytes, at most ${journalLimits.contentBytesMax} allowed`,
+    );
+  }
   const written = files.map((file) => ({ ...file, after: file.after && encodeContent(file.after) }));
   return Buffer.from(JSON.stringify({ boot, files: written }));
 }

@@ -13,6 +13,8 @@ import {
   headBytes,
   newSalt,
   recordsStart,
+  relaxedMark,
+  relaxedPlace,
   statePlace,
 } from "./journal-format.ts";
 import type { Checkpoint } from "./journal-format.ts";
@@ -32,6 +34,7 @@ export class Journal implements Disposable {
   /** The records since the last checkpoint, or since the journal was remembered. */
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
+  readonly isRelaxed: boolean;
   readonly isContinued: boolean;
   #checkpoint: Checkpoint;
   #slot: number;
@@ -48,6 +51,7 @@ export class Journal implements Disposable {
     this.#owner = owner;
     this.records = found.records;
     this.isDistrusted = found.isDistrusted;
+    this.isRelaxed = found.isRelaxed;
     this.isContinued = found.isContinued;
     this.#isHeaderSure = this.isAsKnown;
     this.#checkpoint = found.checkpoint;
@@ -119,10 +123,14 @@ export class Journal implements Disposable {
 
   /** Writes a record and makes it durable: the point from which a change set holds. On failure it never happened. */
   async append(record: JournalRecord, isFlushed: boolean): Promise<void> {
+    const json = encodeFiles(record);
+    refuseLength(this.#end + headBytes + json.length);
+    if (!this.isSetUp && !isFlushed) this.#file.write(relaxedPlace, Uint8Array.of(relaxedMark));
+    if (this.isRelaxed && isFlushed) this.#file.write(relaxedPlace, Uint8Array.of(0));
     if (!this.isSetUp) this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
     // Another process may have died after its flush had failed: only what is written again is flushed again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
-    const bytes = encodeRecord(this.#checkpoint.salt, this.#next, encodeFiles(record));
+    const bytes = encodeRecord(this.#checkpoint.salt, this.#next, json);
     const at = this.#end;
     try {
       this.#reserve(at + bytes.length);
@@ -217,4 +225,13 @@ export class Journal implements Disposable {
       // The failure that led here is the one to report. The record, if any of it is there, was never acknowledged.
     }
   }
+}
+
+/** What is longer would be taken for none of ours when it is read again. */
+function refuseLength(bytes: number): void {
+  if (bytes <= journalLimits.journalBytesMax) return;
+  throw new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot make the change durable: its journal would take ${bytes} bytes, at most ${journalLimits.journalBytesMax} allowed`,
+  );
 }

@@ -40,12 +40,18 @@ export function planChanges(folders: ScopeFolders, changes: ChangeSet): PlannedF
     if (change.kind === "trash") moveInto(at(change.scope, change.trashed), file.now, change.trashed);
     file.now = { content: null, origin: null };
   }
-  return Array.from(files.values(), ({ scope, path, before, now }) => {
+  const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
+  return Array.from(files.entries(), ([key, { scope, path, before, now }]) => {
     if (before === null && now.content !== null) folders.refuseTwin(scope, path);
-    const isSame = before === null ? now.content === null : now.content !== null && before.equals(now.content);
-    const from = now.content !== null && now.origin !== path ? now.origin : null;
-    return { scope, path, before: digestOf(before), after: now.content, from, isSame };
+    // A file that is moved away is not there any more, even when the same content is to take its place.
+    const isSame = !moved.has(key) && digestOf(before) === digestOf(now.content);
+    return { scope, path, before: digestOf(before), after: now.content, from: sourceOf(path, now), isSame };
   });
+}
+
+/** Where the content that a path is to have lies now, when that is somewhere else. */
+function sourceOf(path: string, { content, origin }: FileState): string | null {
+  return content !== null && origin !== path ? origin : null;
 }
 
 function moveInto(target: { now: FileState }, moved: FileState, trashed: string): void {

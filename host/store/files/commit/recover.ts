@@ -1,16 +1,17 @@
-import { isScopePath } from "../../../../shared/path.ts";
 /**
  * What is to be done with the records that a killed process or a crash has left. Always under the user's lock, may be
  * killed at any point, and never destroys what a person has written.
  */
+import { isScopePath } from "../../../../shared/path.ts";
 import { freeTrashPath } from "../../../trash-path.ts";
 import type { Directory } from "../disk/directory.ts";
-import { putContent, removeStaged } from "./apply-files.ts";
+import { putContent, removeFile, removeStaged } from "./apply-files.ts";
 import type { StoredRecord } from "./find-records.ts";
 import { digestOf } from "./journal-record.ts";
 import type { JournalFile } from "./journal-record.ts";
 import type { Journal } from "./journal.ts";
-import { flushFiles, retireJournal } from "./retire.ts";
+import { flushTrusted, retireJournal } from "./retire.ts";
+import type { TouchedFile } from "./retire.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
 export interface Recovery {
@@ -53,6 +54,11 @@ function finish({ own, folders, journal, note }: Recovery, record: StoredRecord)
   const pending = record.files.filter((file) => {
     const present = digestOf(folders.read(file.scope, file.path));
     if (present === digestOf(file.after)) return false;
+    const twin = file.after && folders.twinOf(file.scope, file.path);
+    if (twin) {
+      note(`recovery kept ${twin}, which this disk does not tell from ${file.path}`);
+      return false;
+    }
     if (present === file.before || (present === null && isMovedAway(folders, record, file))) return true;
     note(`recovery kept ${file.path} as someone has edited it`);
     return false;
@@ -88,11 +94,23 @@ async function rebuild(recovery: Recovery): Promise<void> {
       const saved = await saveAside(recovery, file, present);
       note(`recovery moved ${file.path} to ${saved}: it is no version that was written here`);
     }
+    if (file.after) await makeRoom(recovery, file);
     putContent(own, folders, file);
     restored++;
   }
   await retireJournal(recovery, files);
   note(`recovery looked at ${files.length} files after a crash and restored ${restored}`);
+}
+
+/** Where a disk folds case, a person may have given the file's place to another spelling of its name. */
+async function makeRoom(recovery: Recovery, { scope, path }: JournalFile): Promise<void> {
+  const { folders, note } = recovery;
+  const twin = folders.twinOf(scope, path);
+  const content = twin && folders.read(scope, twin);
+  if (twin === null || !content) return;
+  const saved = await saveAside(recovery, { scope, path: twin }, content);
+  removeFile(folders, scope, twin);
+  note(`recovery moved ${twin} to ${saved}: this disk does not tell it from ${path}`);
 }
 
 interface FoldedFile extends JournalFile {
@@ -118,14 +136,14 @@ function holdsNothing(content: Buffer): boolean {
 }
 
 /** Copied and flushed before anything takes its place: a move might be lost while what follows it is not. */
-async function saveAside(recovery: Recovery, file: JournalFile, content: Buffer): Promise<string> {
-  const { own, folders, epochMs } = recovery;
+async function saveAside(recovery: Recovery, file: TouchedFile, content: Buffer): Promise<string> {
+  const { own, folders, journal, epochMs } = recovery;
   const { scope, path } = file;
   const base = path.startsWith("trash/") ? path.slice("trash/".length) : path;
-  const isTaken = (each: string): boolean => folders.read(scope, each) !== null;
+  const isTaken = (each: string): boolean => folders.twinOf(scope, each) !== null || folders.read(scope, each) !== null;
   const wanted = freeTrashPath(base, epochMs, isTaken);
   const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
   putContent(own, folders, { scope, path: saved, after: content });
-  await flushFiles(folders, [{ scope, path: saved }]);
+  await flushTrusted(folders, journal, [{ scope, path: saved }]);
   return saved;
 }

@@ -1,6 +1,7 @@
 import type { Directory } from "../disk/directory.ts";
+import type { Journal } from "./journal.ts";
+import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
-import { flushFiles } from "./retire.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
 const staged = "staged-journal";
@@ -11,10 +12,10 @@ const staged = "staged-journal";
  * this process die before its own flush, nobody relies on a name that may be lost.
  */
 export async function replaceJournal(
-  { own, folders }: { own: Directory; folders: ScopeFolders },
+  { own, folders, journal }: { own: Directory; folders: ScopeFolders; journal: Journal },
   touched: readonly TouchedFile[],
 ): Promise<void> {
-  await flushFiles(folders, touched);
+  await flushTrusted(folders, journal, touched);
   if (own.sizeOf(staged, "journal") !== null) own.remove(staged);
   own.create(staged, new Uint8Array(), "journal");
   own.rename(staged, own, "journal");

@@ -10,39 +10,66 @@ export interface TouchedFile {
   readonly path: string;
 }
 
+/** A flush has failed: what the system shows of a file may not be on the disk. */
+class FlushFailed extends Error {}
+
+/** How many files are open at once: a process may have few descriptors left. */
+const openMax = 16;
+
 /**
  * On a failed flush the records stay, and a mark in the journal says that the files are not to be trusted: whoever opens
- * it next writes them anew, because a file whose flush has failed once must not be believed a second time.
+ * it next writes them anew, because a file whose flush has failed once must not be believed a second time. A file that
+ * could only not be opened says nothing about the disk.
  */
 export async function retireJournal(
   { folders, journal }: { readonly folders: ScopeFolders; readonly journal: Journal },
   files: readonly TouchedFile[],
 ): Promise<void> {
-  try {
-    await flushFiles(folders, files);
-  } catch (error) {
-    journal.markDistrusted();
-    throw error;
-  }
+  await flushTrusted(folders, journal, files);
   await journal.checkpoint();
 }
 
+/** Flushes what a journal vouches for; a failed flush is noted in the journal. Throws the disk's failure. */
+export async function flushTrusted(
+  folders: ScopeFolders,
+  journal: Journal,
+  files: readonly TouchedFile[],
+): Promise<void> {
+  try {
+    await flushFiles(folders, files);
+  } catch (error) {
+    if (!(error instanceof FlushFailed)) throw error;
+    journal.markDistrusted();
+    throw error.cause;
+  }
+}
+
 /** Flushes files, then the folders that lead to them. */
-export async function flushFiles(folders: ScopeFolders, files: readonly TouchedFile[]): Promise<void> {
-  await settleAll(files.map((file) => flushFile(folders, file)));
-  await folders.flush();
+async function flushFiles(folders: ScopeFolders, files: readonly TouchedFile[]): Promise<void> {
+  for (let at = 0; at < files.length; at += openMax) {
+    await settleAll(files.slice(at, at + openMax).map((file) => flushFile(folders, file)));
+  }
+  await flushed(() => folders.flush());
 }
 
 async function flushFile(folders: ScopeFolders, touched: TouchedFile): Promise<void> {
   using file = openToFlush(folders, touched);
-  await file?.flush();
+  if (file) await flushed(() => file.flush());
+}
+
+async function flushed(flush: () => Promise<void>): Promise<void> {
+  try {
+    await flush();
+  } catch (error) {
+    throw new FlushFailed("A flush has failed", { cause: error });
+  }
 }
 
 /** What a person has put in the place of a file, or of a folder that leads to it, is none of ours to flush. */
 function openToFlush(folders: ScopeFolders, { scope, path }: TouchedFile): DiskFile | null {
   try {
     const place = folders.find(scope, path);
-    return place && place.folder.openFile(place.name, path, "write");
+    return place && place.folder.openFile(place.name, path, "flush");
   } catch (error) {
     if (error instanceof ToolError && (error.code === "STORAGE_UNSAFE" || error.code === "NAME_CONFLICT")) return null;
     throw error;

@@ -40,9 +40,15 @@ export class ScopeFolders implements Disposable {
 
   /** Where a disk folds case, a file must not take the place of one that only case tells apart from it. */
   refuseTwin(scope: string, path: string): void {
+    const twin = this.twinOf(scope, path);
+    if (twin !== null) throw twinError(path, twin);
+  }
+
+  /** Where a disk folds case, the path that only case tells apart from this one, if there is a file. */
+  twinOf(scope: string, path: string): string | null {
     const place = this.#isFolding(scope) ? this.find(scope, path) : null;
     const twin = place && twinOf(place.folder, place.name);
-    if (twin) throw twinError(path, twin);
+    return twin === null ? null : path.slice(0, path.length - twin.length) + twin;
   }
 
   /** Whether a fresh walk from the user's folder would find these very folders. */

@@ -35,7 +35,7 @@ export interface Directory extends Disposable {
   create(name: string, content: Uint8Array, shown: string): void;
 
   /** Opens a file for more than one use; `null` when there is none and none is to be made. */
-  openFile(name: string, shown: string, mode: "read" | "write" | "make"): DiskFile | null;
+  openFile(name: string, shown: string, use: FileUse): DiskFile | null;
 
   /** Moves a file, over another one of the new name if there is one. */
   rename(name: string, to: Directory, newName: string): void;
@@ -46,6 +46,12 @@ export interface Directory extends Disposable {
   /** Makes durable which names this folder holds. */
   flush(): Promise<void>;
 }
+
+/**
+ * What a file is opened for. To `make` is to write, after making it when there is none. To `flush` does nothing but that,
+ * and so it minds neither how many names the file has nor how large it is.
+ */
+export type FileUse = "read" | "write" | "make" | "flush";
 
 export interface DirectoryEntry {
   readonly name: string;

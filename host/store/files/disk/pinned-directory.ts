@@ -21,20 +21,27 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 
-import { storeLimits } from "../../../../shared/limits.ts";
 import { ToolError } from "../../../tool-error.ts";
 import { checkComponent } from "./component.ts";
-import type { Directory, DirectoryEntry, DiskFile } from "./directory.ts";
+import type { Directory, DirectoryEntry, DiskFile, FileUse } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { PinnedFile } from "./pinned-file.ts";
 import { identityOf } from "./place.ts";
 import type { Place } from "./place.ts";
-import { checkPlainFile } from "./plain-file.ts";
+import { checkPlainFile, checkRegularFile } from "./plain-file.ts";
+import type { FileFacts } from "./plain-file.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Opening never follows a link and never waits, not even for the other end of a pipe. */
 const safely = O_NOFOLLOW | O_NONBLOCK;
-const openFlags = { read: O_RDONLY | safely, write: O_RDWR | safely, make: O_RDWR | O_CREAT | safely };
+const openFlags = {
+  read: O_RDONLY | safely,
+  write: O_RDWR | safely,
+  make: O_RDWR | O_CREAT | safely,
+  // Only Windows wants the right to write for a flush. A person may have taken it away.
+  flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
+};
+const anySize = Number.MAX_SAFE_INTEGER;
 
 const flushNames = promisify(fsync);
 
@@ -105,18 +112,19 @@ export class PinnedDirectory implements Directory {
   }
 
   read(name: string, shown: string): Buffer | null {
-    using file = this.#open(name, shown, openFlags.read, storeLimits.fileBytesMax);
+    using file = this.#open(name, shown, openFlags.read);
     if (file === null) return null;
     return file.read(0, file.openedBytes);
   }
 
   create(name: string, content: Uint8Array, shown: string): void {
-    using file = this.#open(name, shown, O_WRONLY | O_CREAT | O_EXCL | safely, storeLimits.fileBytesMax);
+    using file = this.#open(name, shown, O_WRONLY | O_CREAT | O_EXCL | safely);
     this.#try(`write "${shown}"`, () => file && writeFileSync(file.descriptor, content));
   }
 
-  openFile(name: string, shown: string, mode: "read" | "write" | "make"): DiskFile | null {
-    return this.#open(name, shown, openFlags[mode], Number.MAX_SAFE_INTEGER);
+  openFile(name: string, shown: string, use: FileUse): DiskFile | null {
+    const check = use === "flush" ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, anySize);
+    return this.#open(name, shown, openFlags[use], (facts) => check(facts, shown));
   }
 
   rename(name: string, to: PinnedDirectory, newName: string): void {
@@ -143,13 +151,18 @@ export class PinnedDirectory implements Directory {
     this.#place[Symbol.dispose]();
   }
 
-  #open(name: string, shown: string, flags: number, bytesMax: number): PinnedFile | null {
+  #open(
+    name: string,
+    shown: string,
+    flags: number,
+    check: (facts: FileFacts) => void = (facts) => checkPlainFile(facts, shown),
+  ): PinnedFile | null {
     let descriptor: number | undefined;
     try {
       const path = this.#place.child(checkComponent(name));
       descriptor = openSync(path, flags, 0o600);
       const facts = fstatSync(descriptor, { bigint: true });
-      checkPlainFile(facts, shown, bytesMax);
+      check(facts);
       this.#place.checkOpened(path, facts);
       return new PinnedFile(descriptor, facts, shown);
     } catch (error) {

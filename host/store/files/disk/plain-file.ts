@@ -16,6 +16,11 @@ export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number
   if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
 }
 
+/** Throws `STORAGE_UNSAFE` for what is no regular file. */
+export function checkRegularFile(facts: FileFacts, shown: string): void {
+  if (!facts.isFile()) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": it is not a regular file`);
+}
+
 function whyUnsafe(facts: FileFacts, bytesMax: number): string | null {
   const { nlink, size } = facts;
   if (!facts.isFile()) return "it is not a regular file";

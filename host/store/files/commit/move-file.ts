@@ -1,0 +1,33 @@
+import { ToolError } from "../../../tool-error.ts";
+import type { Directory } from "../disk/directory.ts";
+import { systemCode } from "../disk/disk-failure.ts";
+
+interface FileInFolder {
+  readonly folder: Directory;
+  readonly name: string;
+}
+
+/** No guest can name it, and no listing shows it. */
+const stagedHere = ".memcell-staged";
+
+/**
+ * Moves a file by rename. Where a folder of the user is a mount of its own, the content is copied beside its target first
+ * and then renamed: whoever looks sees whole files all the same.
+ */
+export function moveFile(source: FileInFolder, target: FileInFolder): void {
+  try {
+    source.folder.rename(source.name, target.folder, target.name);
+  } catch (error) {
+    if (!(error instanceof ToolError) || systemCode(error.cause) !== "EXDEV") throw error;
+    copyFile(source, target);
+  }
+}
+
+function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
+  const content = source.folder.read(source.name, name);
+  if (content === null) throw new ToolError("STORAGE_FAILED", `Cannot move "${name}": it has gone meanwhile`);
+  if (folder.sizeOf(stagedHere, name) !== null) folder.remove(stagedHere);
+  folder.create(stagedHere, content, name);
+  folder.rename(stagedHere, folder, name);
+  source.folder.remove(source.name);
+}
