@@ -1,12 +1,7 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
+import type { CallContext } from "./call-context.ts";
 import type { ToolResult } from "./tool-result.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
-
-/** On whose behalf a call is made. The user comes from here and from nowhere else. */
-export interface CallContext {
-  /** The authenticated user: 1 to 128 bytes, no control characters, no slashes. */
-  readonly userId: string;
-}
 
 /** What a function-calling API needs to know of a tool. */
 export interface ToolDescription {
@@ -42,7 +37,7 @@ export interface RuntimeOptions {
   readonly durability?: "full" | "relaxed";
   /**
    * How long a call may wait for its turn: behind the same user's earlier calls, and for other processes that use the
-   * same data folder. Milliseconds from 1; default 30,000. Beyond it the call is `BUSY`.
+   * same data folder. Milliseconds, 1 to 2^31 - 1; default 30,000. Beyond it the call is `BUSY`.
    */
   readonly waitMs?: number;
   /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */

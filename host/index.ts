@@ -1,6 +1,7 @@
 /** The public face of memcell. What is not exported here may change without notice. */
 export { createRuntime } from "./runtime.ts";
-export type { CallContext, LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+export type { CallContext } from "./call-context.ts";
+export type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 export { ToolError } from "./tool-error.ts";
 export type { ToolFailure, ToolResult } from "./tool-result.ts";
 export { errorTable } from "../shared/errors.ts";

@@ -3,6 +3,9 @@ import type { RuntimeOptions } from "./api.ts";
 /** How long a call waits for its turn. */
 const defaultWaitMs = 30_000;
 
+/** A longer timer fires at once. */
+const timerMsMax = 2 ** 31 - 1;
+
 type CheckedOptions = Required<Omit<RuntimeOptions, "plugins" | "threadsMax">> &
   Pick<RuntimeOptions, "plugins" | "threadsMax">;
 
@@ -20,7 +23,9 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   if (durability !== "full" && durability !== "relaxed") {
     throw new RangeError(`durability is ${String(durability)}, allowed: "full", "relaxed"`);
   }
-  if (!isPositive(waitMs)) throw new RangeError(`waitMs is ${waitMs}, allowed: a whole number from 1`);
+  if (!isPositive(waitMs) || waitMs > timerMsMax) {
+    throw new RangeError(`waitMs is ${waitMs}, allowed: a whole number from 1 to ${timerMsMax}`);
+  }
   const given = { ...(plugins && { plugins }), ...(threadsMax !== undefined && { threadsMax }) };
   return { dataDir, clock, onLog, durability, waitMs, ...given };
 }

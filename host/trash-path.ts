@@ -16,13 +16,3 @@ export function freeTrashPath(path: string, epochMs: number, isTaken: (path: str
     if (!isScopePath(candidate) || !isTaken(candidate)) return candidate;
   }
 }
-
-const trashedPattern = /^trash\/(.+)\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z(?:-\d+)?(\.[^./]+)?$/;
-
-/** Where a trashed file lay, and since when it is in the trash; `null` for a name that no store gave. */
-export function parseTrashPath(path: string): { path: string; epochMs: number } | null {
-  const [, base, year, month, day, hour, minute, second, ms, ending = ""] = trashedPattern.exec(path) ?? [];
-  if (base === undefined) return null;
-  const epochMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
-  return Number.isNaN(epochMs) ? null : { path: base + ending, epochMs };
-}

@@ -39,8 +39,8 @@ export const storeLimits = {
   scopeBytesMax: 64 * mib,
   /** Files in one listing. Beyond it something else than memory is kept there. */
   listEntriesMax: 20_000,
-  /** Files that one call may write or move. The largest repair touches every entry once. */
-  changesMax: 2_000,
+  /** Steps of one call: writes and moves. The largest repair moves and writes each of 1,000 entries, and the index. */
+  changesMax: 2_500,
 } as const;
 
 /** What one plugin instance may use. */

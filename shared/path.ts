@@ -30,6 +30,19 @@ export function isTrashPath(path: string): boolean {
   return folder === trashFolder || folder === `${trashFolder}/`;
 }
 
+const trashedPattern = /^trash\/(.+)\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z(?:-\d+)?(\.[^./]+)?$/;
+
+/** Where a trashed file lay, and since when it is in the trash; `null` for a name that no host gives. */
+export function parseTrashPath(path: string): { path: string; epochMs: number } | null {
+  const [, base, year, month, day, hour, minute, second, ms, ending = ""] = trashedPattern.exec(path) ?? [];
+  if (base === undefined) return null;
+  const time = `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`;
+  const epochMs = Date.parse(time);
+  // A day that no month has would be taken for one of the next.
+  if (Number.isNaN(epochMs) || new Date(epochMs).toISOString() !== time) return null;
+  return { path: base + ending, epochMs };
+}
+
 /** Whether a listing with a prefix shows a file: one below `trash/` only when the prefix names it. */
 export function isListed(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (!isTrashPath(path) || isTrashPath(prefix));

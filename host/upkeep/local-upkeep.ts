@@ -1,16 +1,15 @@
 import { storeLimits } from "../../shared/limits.ts";
-import { trashFolder } from "../../shared/path.ts";
+import { parseTrashPath, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { inspectOutput } from "../../shared/user-memory/inspect.ts";
 import { safeParse } from "../../shared/zod.ts";
-import type { CallContext } from "../api.ts";
+import type { CallContext } from "../call-context.ts";
 import type { CallRunner } from "../call-runner.ts";
 import type { CatalogTool } from "../catalog.ts";
 import type { Change } from "../change-set.ts";
 import type { Store } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
 import type { ToolResult } from "../tool-result.ts";
-import { parseTrashPath } from "../trash-path.ts";
 import { checkUserId } from "../user-id.ts";
 import type { UserId } from "../user-id.ts";
 import type { Finding, TrashedFile, Upkeep } from "./upkeep.ts";

@@ -1,6 +1,6 @@
 /** What the owner of the data may do and no tool may: look after the files, and look into the trash. As types. */
 import type { memoryProblems } from "../../shared/user-memory/inspect.ts";
-import type { CallContext } from "../api.ts";
+import type { CallContext } from "../call-context.ts";
 import type { StoreProblem } from "../store/store.ts";
 
 /** One thing that is wrong with a user's files. */

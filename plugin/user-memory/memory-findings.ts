@@ -1,39 +1,72 @@
 /** What may be wrong with a user's files, told so that a person understands it. */
 import { entryLimits } from "../../shared/limits.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import type { MemoryFinding } from "../../shared/user-memory/inspect.ts";
+import type { InspectMemoryOutput, MemoryFinding } from "../../shared/user-memory/inspect.ts";
+import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
-import type { Entry } from "./entry-file.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
-import { listEntryNames, loadEntry, memory } from "./memory-scope.ts";
+import { listEntryNames, loadUnlessUnsafe, memory } from "./memory-scope.ts";
+
+/** What is to be known of an entry. Its text is not kept: a thousand of the largest do not fit into a guest's memory. */
+export type FoundEntry = { readonly description: string; readonly bodyBytes: number } | { readonly unreadable: string };
 
 /** A user's files as they are. */
 export interface MemoryState {
-  /** `null` when there is none, or when it is no text. */
+  /** `null` when there is none that can be read. */
   readonly index: IndexFile | null;
-  readonly isIndexUnreadable: boolean;
+  /** `unsafe`: the host refuses to open what lies there, and reports it itself. */
+  readonly indexKind: "text" | "missing" | "unreadable" | "unsafe";
   /** By name, in the order of names. An entry that the host refuses to open is `null`: it is the host's to report. */
-  readonly entries: ReadonlyMap<string, Entry | { unreadable: string } | null>;
+  readonly entries: ReadonlyMap<string, FoundEntry | null>;
 }
 
 export function readMemory(): MemoryState {
-  const entries = new Map(listEntryNames().map((name) => [name, loadUnlessUnsafe(name)]));
+  const entries = new Map(listEntryNames().map((name) => [name, findEntry(name)]));
+  const index = readIndex();
+  return typeof index === "string" ? { index: null, indexKind: index, entries } : { index, indexKind: "text", entries };
+}
+
+function readIndex(): IndexFile | "missing" | "unreadable" | "unsafe" {
   try {
     const text = memory.read(indexPath);
-    return { index: text === null ? null : new IndexFile(text), isIndexUnreadable: false, entries };
+    return text === null ? "missing" : new IndexFile(text);
   } catch (error) {
-    if (!(error instanceof ToolError && error.code === "ENTRY_UNREADABLE")) throw error;
-    return { index: null, isIndexUnreadable: true, entries };
+    if (error instanceof ToolError && error.code === "ENTRY_UNREADABLE") return "unreadable";
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return "unsafe";
+    throw error;
   }
 }
 
 export function findingsOf(state: MemoryState): MemoryFinding[] {
-  return [...indexFindings(state), ...[...state.entries.keys()].flatMap((name) => entryFindings(state, name))];
+  const twins = namesThatCaseTellsApart([...state.entries.keys()]);
+  const ofEntries = [...state.entries.keys()].flatMap((name) => entryFindings(state, name, twins.get(name)));
+  return [...indexFindings(state), ...ofEntries];
 }
 
-function indexFindings({ index, isIndexUnreadable, entries }: MemoryState): MemoryFinding[] {
-  if (isIndexUnreadable) {
+/** More would not fit into an answer. */
+const findingsMax = 1_000;
+
+export function answerOf(findings: readonly MemoryFinding[]): Answer<InspectMemoryOutput> {
+  const shown = findings.slice(0, findingsMax);
+  const data = { findings: shown, findingsHidden: findings.length - shown.length };
+  return { message: `${findings.length} findings`, data };
+}
+
+/** For each name, an earlier one that differs from it only by case. */
+function namesThatCaseTellsApart(names: readonly string[]): Map<string, string> {
+  const first = new Map<string, string>();
+  const twins = new Map<string, string>();
+  for (const name of names) {
+    const earlier = first.get(name.toLowerCase());
+    if (earlier === undefined) first.set(name.toLowerCase(), name);
+    else twins.set(name, earlier);
+  }
+  return twins;
+}
+
+function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFinding[] {
+  if (indexKind === "unreadable") {
     return [
       ofIndex(
         "index-unreadable",
@@ -43,7 +76,9 @@ function indexFindings({ index, isIndexUnreadable, entries }: MemoryState): Memo
     ];
   }
   if (index === null) {
-    return entries.size === 0 ? [] : [ofIndex("index-missing", "there is no index", "make it from the entries")];
+    return indexKind === "unsafe" || entries.size === 0
+      ? []
+      : [ofIndex("index-missing", "there is no index", "make it from the entries")];
   }
   const orphans = index.names.filter((name) => !entries.has(name));
   return [
@@ -71,7 +106,7 @@ const ofIndex = (problem: MemoryFinding["problem"], message: string, remedy: str
   remedy,
 });
 
-function entryFindings({ index, entries }: MemoryState, name: string): MemoryFinding[] {
+function entryFindings({ index, entries }: MemoryState, name: string, twin: string | undefined): MemoryFinding[] {
   const entry = entries.get(name) ?? null;
   const of = (problem: MemoryFinding["problem"], message: string, remedy: string | null): MemoryFinding => ({
     problem,
@@ -80,7 +115,6 @@ function entryFindings({ index, entries }: MemoryState, name: string): MemoryFin
     remedy,
   });
   const found: MemoryFinding[] = [];
-  const twin = [...entries.keys()].find((other) => other < name && other.toLowerCase() === name.toLowerCase());
   if (twin !== undefined) {
     found.push(of("names-differ-by-case", `its name differs from "${twin}" only by case`, null));
   }
@@ -88,8 +122,8 @@ function entryFindings({ index, entries }: MemoryState, name: string): MemoryFin
     // Whether it is listed is settled together with this.
     return [...found, of("entry-unreadable", entry.unreadable, remedyFor(name))];
   }
-  if (entry !== null && utf8Bytes(entry.body) > entryLimits.bodyBytesMax) {
-    const message = `its text is ${utf8Bytes(entry.body)} bytes, at most ${entryLimits.bodyBytesMax} can be read`;
+  if (entry !== null && entry.bodyBytes > entryLimits.bodyBytesMax) {
+    const message = `its text is ${entry.bodyBytes} bytes, at most ${entryLimits.bodyBytesMax} can be read`;
     found.push(of("entry-too-large", message, null));
   }
   if (index && !index.has(name)) found.push(of("entry-without-line", "the index does not list it", "add its line"));
@@ -114,11 +148,8 @@ export function readText(name: string): string | null {
   }
 }
 
-function loadUnlessUnsafe(name: string): Entry | { unreadable: string } | null {
-  try {
-    return loadEntry(name);
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
-    throw error;
-  }
+function findEntry(name: string): FoundEntry | null {
+  const entry = loadUnlessUnsafe(name);
+  if (entry === null || "unreadable" in entry) return entry;
+  return { description: entry.description, bodyBytes: utf8Bytes(entry.body) };
 }

@@ -31,6 +31,16 @@ export function loadEntry(name: string): Entry | { unreadable: string } | null {
   return file === null ? null : parseEntry(file);
 }
 
+/** As `loadEntry`, and `null` as well for what the host refuses to open: a link, say. */
+export function loadUnlessUnsafe(name: string): Entry | { unreadable: string } | null {
+  try {
+    return loadEntry(name);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+    throw error;
+  }
+}
+
 /** The index, made anew from the entries when there is none. */
 export function loadIndex(): IndexFile {
   const text = memory.read(indexPath);
@@ -41,7 +51,7 @@ export function loadIndex(): IndexFile {
 function rebuildIndex(): IndexFile {
   const found: { name: string; created: string; description: string }[] = [];
   for (const name of listEntryNames()) {
-    const entry = loadEntry(name);
+    const entry = loadUnlessUnsafe(name);
     if (entry === null || "unreadable" in entry) continue;
     found.push({ name, created: entry.created ?? "", description: asIndexDescription(entry.description, name) });
   }

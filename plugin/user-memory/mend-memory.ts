@@ -4,6 +4,7 @@
  */
 import { entryLimits } from "../../shared/limits.ts";
 import { utf8Bytes } from "../../shared/text.ts";
+import { entryTypes } from "../../shared/user-memory/fields.ts";
 import type { EntryType } from "../../shared/user-memory/fields.ts";
 import type { InspectMemoryOutput } from "../../shared/user-memory/inspect.ts";
 import { now } from "../capabilities.ts";
@@ -11,7 +12,7 @@ import type { Answer } from "../serve-tool.ts";
 import { formatEntry } from "./entry-file.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { splitFrontMatter } from "./front-matter.ts";
-import { findingsOf, readMemory, readText } from "./memory-findings.ts";
+import { answerOf, findingsOf, readMemory, readText } from "./memory-findings.ts";
 import type { MemoryState } from "./memory-findings.ts";
 import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
 
@@ -21,14 +22,14 @@ const typeWhenUnknown: EntryType = "reference";
 export function mendMemory(): Answer<InspectMemoryOutput> {
   const state = readMemory();
   const findings = findingsOf(state).filter(({ remedy }) => remedy !== null);
-  if (findings.length === 0) return { message: "nothing to mend", data: { findings } };
+  if (findings.length === 0) return answerOf(findings);
   const mended = findings
     .filter(({ problem }) => problem === "entry-unreadable")
     .map(({ path }) => path.slice(0, -".md".length))
     .map((name) => ({ name, description: mendEntry(state, name) }));
   const gone = mended.filter(({ description }) => description === null).map(({ name }) => name);
   mendIndex(state, descriptionsAfter(state, mended), gone);
-  return { message: `${findings.length} findings mended`, data: { findings } };
+  return answerOf(findings);
 }
 
 /**
@@ -46,7 +47,8 @@ function mendEntry({ index }: MemoryState, name: string): string | null {
   const description = asIndexDescription(typeof known === "string" ? known : "", name);
   const created = front?.fields.get("created");
   const stamp = now();
-  const fields = { name, description, type: typeWhenUnknown, created: typeof created === "string" ? created : stamp };
+  const type = entryTypes.find((each) => each === front?.fields.get("type")) ?? typeWhenUnknown;
+  const fields = { name, description, type, created: typeof created === "string" ? created : stamp };
   memory.write(path, formatEntry({ ...fields, updated: stamp }, body, front?.text));
   return description;
 }
@@ -70,8 +72,9 @@ function firstLineOf(body: string): string {
 }
 
 function mendIndex(state: MemoryState, described: ReadonlyMap<string, string>, gone: readonly string[]): void {
-  const { index, isIndexUnreadable, entries } = state;
-  if (isIndexUnreadable) memory.trash(indexPath);
+  const { index, indexKind, entries } = state;
+  if (indexKind === "unsafe") return;
+  if (indexKind === "unreadable") memory.trash(indexPath);
   if (index === null) return memory.write(indexPath, loadIndex().toString());
   const surplus = index.names.filter((name) => !entries.has(name) || gone.includes(name));
   const repeated = index.repeatedNames;

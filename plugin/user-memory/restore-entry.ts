@@ -1,3 +1,5 @@
+import { entryLimits } from "../../shared/limits.ts";
+import { parseTrashPath } from "../../shared/path.ts";
 import type { RestoreEntryOutput } from "../../shared/user-memory/restore.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -5,20 +7,23 @@ import { parseEntry } from "./entry-file.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, listEntryNames, loadIndex, memory } from "./memory-scope.ts";
 
-/** `trash/<name>.<stamp>.md`, as the store names what it moves there. */
-const trashedEntry = /^trash\/(.+)\.\d{8}T\d{9}Z(?:-\d+)?(\.md)$/;
-
 /**
  * Puts the text of a trashed file back under its name, byte for byte, and lists it last in the index. The host takes the
  * file out of the trash together with this.
  */
 export function restoreEntry(trashed: string): Answer<RestoreEntryOutput> {
-  const [, base = "", ending = ""] = trashedEntry.exec(trashed) ?? [];
-  const name = entryNameAt(base + ending);
+  const name = entryNameAt(parseTrashPath(trashed)?.path ?? "");
   if (name === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": it is no trashed entry`);
   const text = memory.read(trashed);
   if (text === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": no such file`);
-  const other = listEntryNames().find((each) => each.toLowerCase() === name.toLowerCase());
+  const names = listEntryNames();
+  if (names.length >= entryLimits.entriesMax) {
+    throw new ToolError(
+      "QUOTA_EXCEEDED",
+      `Cannot restore "${trashed}": ${names.length} entries exist, at most ${entryLimits.entriesMax} allowed`,
+    );
+  }
+  const other = names.find((each) => each.toLowerCase() === name.toLowerCase());
   if (other !== undefined) {
     throw new ToolError("NAME_CONFLICT", `Cannot restore "${trashed}": an entry "${other}" exists, delete it first`);
   }

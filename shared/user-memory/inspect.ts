@@ -28,6 +28,10 @@ export const memoryFinding = z.strictObject({
 export type MemoryFinding = z.infer<typeof memoryFinding>;
 
 /** With `mend`, what was found and has been mended as its remedy says. */
-export const inspectOutput = z.strictObject({ findings: z.array(memoryFinding) });
+export const inspectOutput = z.strictObject({
+  findings: z.array(memoryFinding),
+  /** How many more there are. */
+  findingsHidden: z.int(),
+});
 
 export type InspectMemoryOutput = z.infer<typeof inspectOutput>;

@@ -92,5 +92,5 @@ test("a folder that was renamed away while a call holds it is not acknowledged",
     await user.commit([write("a.md", "two")], []);
   });
   await expect(held).rejects.toMatchObject({ code: expect.stringMatching(/^STORAGE_/) });
-  expect(readUserFiles(`${folder.path}`, "alice-away")).toEqual({ "memory/a.md": "one" });
+  expect(readUserFiles(folder.path, "alice-away")).toEqual({ "memory/a.md": "one" });
 });

@@ -95,10 +95,11 @@ test("purge() removes for good what is older than asked, and nothing else", asyn
   });
 });
 
+const stamped = (count: number): string => `memory/trash/x.20250101T${String(count).padStart(9, "0")}Z.md`;
+
 test("purge() empties a trash of more files than one call may change", async () => {
   await withRuntime(async (runtime, _at, dataDir) => {
     await upsert(runtime, "a", "");
-    const stamped = (count: number): string => `memory/trash/x.20250101T${String(count).padStart(9, "0")}Z.md`;
     const files = Object.fromEntries(Array.from({ length: 2300 }, (_, count) => [stamped(count), "x"]));
     writeUserFiles(dataDir, { alice: files });
     const purged = await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });

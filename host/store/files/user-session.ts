@@ -11,8 +11,7 @@ import type { StagedPlan } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
 import { journalLimits } from "./commit/journal-limits.ts";
 import { Journal, JournalUnflushable } from "./commit/journal.ts";
-import { planChanges } from "./commit/plan-changes.ts";
-import type { PlannedFile } from "./commit/plan-changes.ts";
+import { planChanges, withoutSteps } from "./commit/plan-changes.ts";
 import { needsRecovery, recover } from "./commit/recover.ts";
 import { replaceJournal } from "./commit/replace-journal.ts";
 import { retireJournal } from "./commit/retire.ts";
@@ -247,5 +246,3 @@ export class UserSession implements Disposable {
     this.#setup.memo.records = 0;
   }
 }
-
-const withoutSteps = ({ scope, path, before, after }: PlannedFile) => ({ scope, path, before, after });

@@ -64,3 +64,8 @@ function moveInto(target: { now: FileState }, moved: FileState, trashed: string)
 function gone(path: string): ToolError {
   return new ToolError("STORAGE_FAILED", `Cannot move "${path}": it is gone`);
 }
+
+/** What the journal keeps of a planned file. */
+export function withoutSteps({ scope, path, before, after }: PlannedFile): JournalFile {
+  return { scope, path, before, after };
+}
