@@ -35,6 +35,12 @@ export interface RunOptions {
   readonly isThorough?: boolean;
 }
 
+/** How messages and the log name what is done. */
+export interface HoldLabel {
+  readonly action: string;
+  readonly tool: string;
+}
+
 export class CallRunner {
   readonly #parts: CallRunnerParts;
   readonly #queue = new UserQueue();
@@ -49,7 +55,7 @@ export class CallRunner {
     const isLookingOnly = options.isLookingOnly === true;
     const writes = !isLookingOnly && found.tool.rights.some((right) => right === "write" || right === "trash");
     return await this.hold(
-      found.tool.name,
+      { action: `call ${found.tool.name}`, tool: found.tool.name },
       userId,
       { writes, isLookingOnly, isThorough: options.isThorough === true },
       async (held) => {
@@ -64,7 +70,7 @@ export class CallRunner {
 
   /** Does the host's own work on a user's files, in the user's turn and under the lock. */
   async hold<Result>(
-    label: string,
+    { action, tool }: HoldLabel,
     userId: UserId,
     options: Omit<HoldOptions, "until">,
     work: (held: HeldUser) => Promise<Result>,
@@ -74,8 +80,8 @@ export class CallRunner {
       try {
         return await this.#parts.store.holdUser(userId, { ...options, until }, work);
       } catch (error) {
-        const failure = asToolError(error, `call ${label}`);
-        this.#log(causeLines([failure.cause]), label, userId);
+        const failure = asToolError(error, action);
+        this.#log(causeLines([failure.cause]), tool, userId);
         throw failure;
       }
     });

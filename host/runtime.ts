@@ -46,7 +46,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 }
 
 class LocalRuntime implements Runtime {
-  readonly upkeep: Upkeep;
+  readonly #upkeep: LocalUpkeep;
   readonly #catalog: Catalog;
   readonly #runner: CallRunner;
   #closing: Promise<void> | null = null;
@@ -54,12 +54,16 @@ class LocalRuntime implements Runtime {
   constructor(catalog: Catalog, store: Store, runner: CallRunner) {
     this.#catalog = catalog;
     this.#runner = runner;
-    this.upkeep = new LocalUpkeep({
+    this.#upkeep = new LocalUpkeep({
       store,
       runner,
       find: (toolName) => this.#find("host", toolName),
       checkOpen: (action) => this.#checkOpen(action),
     });
+  }
+
+  get upkeep(): Upkeep {
+    return this.#upkeep;
   }
 
   async call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
@@ -86,7 +90,7 @@ class LocalRuntime implements Runtime {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#runner.close();
+    this.#closing ??= this.#upkeep.idle().then(() => this.#runner.close());
     return this.#closing;
   }
 

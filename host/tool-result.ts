@@ -25,8 +25,16 @@ export type ToolResult<Data = unknown> =
 export function resultOf(envelope: Envelope): ToolResult {
   if (envelope.ok) return envelope;
   const { code, message, issues } = envelope.error;
+  return { ok: false, error: { code, message, ...tableFields(code), ...(issues && { issues }) } };
+}
+
+export function failureOf({ code, message }: ToolError): ToolFailure {
+  return { code, message, ...tableFields(code) };
+}
+
+function tableFields(code: ErrorCode): Pick<ToolFailure, "blame" | "retryable"> {
   const { blame, retryable } = errorTable[code];
-  return { ok: false, error: { code, message, blame, retryable, ...(issues && { issues }) } };
+  return { blame, retryable };
 }
 
 export function envelopeOf(error: ToolError): Extract<Envelope, { ok: false }> {

@@ -10,10 +10,12 @@ const allowed =
   'leading or trailing space, and other than "." and ".."';
 
 /** Throws `USER_REQUIRED` when there is no user id, and `USER_INVALID` when it cannot name a folder. */
-export function checkUserId(userId: unknown): UserId {
+export function checkUserId(userId: unknown, action = "call a tool"): UserId {
   if (userId === undefined || userId === null) {
-    throw new ToolError("USER_REQUIRED", "Cannot call a tool: ctx.userId is missing, every call needs a user");
+    throw new ToolError("USER_REQUIRED", `Cannot ${action}: ctx.userId is missing, every call needs a user`);
   }
+  const invalid = (present: string, expected: string): ToolError =>
+    new ToolError("USER_INVALID", `Cannot ${action}: ctx.userId is ${present}, allowed: ${expected}`);
   if (typeof userId !== "string") throw invalid(`of type ${typeof userId}`, "a string");
   if (!isUserId(userId)) throw invalid(quoted(userId), allowed);
   return userId as UserId;
@@ -24,8 +26,4 @@ function isUserId(userId: string): boolean {
   if (bytes < 1 || bytes > storeLimits.userIdBytesMax) return false;
   if (userId === "." || userId === ".." || userId.trim() !== userId) return false;
   return !/[\p{Cc}/\\]/u.test(userId) && !hasLoneSurrogate(userId);
-}
-
-function invalid(present: string, expected: string): ToolError {
-  return new ToolError("USER_INVALID", `Cannot call a tool: ctx.userId is ${present}, allowed: ${expected}`);
 }

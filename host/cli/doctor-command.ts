@@ -1,4 +1,7 @@
 import type { Runtime } from "../api.ts";
+import { ToolError } from "../tool-error.ts";
+import { failureOf } from "../tool-result.ts";
+import type { ToolFailure } from "../tool-result.ts";
 import type { Finding } from "../upkeep/upkeep.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
@@ -23,24 +26,22 @@ Examples
   memcell doctor --user alice --fix
 
 Exit codes
-  0 nothing is wrong, or all of it was mended   1 something needs --fix or a person
+  0 nothing is wrong any more   1 something needs --fix or a person, or could not be looked at
   2 the command line makes no sense
 `,
 
   async run(args) {
     const { options } = parseOptions(args, { texts: ["user", "data"], flags: ["fix", "json"] }, 0);
+    const print = options.json ? () => {} : (text: string) => void process.stdout.write(text);
     return await orCodedFailure(async () => {
       await using runtime = await openRuntime(options.data);
       const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
       const reports: UserReport[] = [];
-      for (const userId of users) {
-        const report = await examine(runtime, userId, options.fix === true);
-        if (!options.json) printReport(report);
-        reports.push(report);
-      }
+      for (const userId of users)
+        reports.push(await examine(runtime, { userId, isFixing: options.fix === true, print }));
       if (options.json) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
-      else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
-      return reports.every(({ findings, mended }) => findings.length === mended.length) ? 0 : 1;
+      else print(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
+      return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
     });
   },
 };
@@ -49,20 +50,41 @@ interface UserReport {
   readonly userId: string;
   readonly findings: readonly Finding[];
   readonly mended: readonly Finding[];
+  /** What is wrong afterwards. */
+  readonly remaining: readonly Finding[];
+  /** Why this user could not be examined. The others are. */
+  readonly error: ToolFailure | null;
+}
+
+interface Examination {
+  readonly userId: string;
+  readonly isFixing: boolean;
+  readonly print: (text: string) => void;
 }
 
 /** What is found is printed before anything is done about it. */
-async function examine(runtime: Runtime, userId: string, isFixing: boolean): Promise<UserReport> {
-  const findings = await runtime.upkeep.inspect({ userId });
-  const isUseful = isFixing && findings.some(({ remedy }) => remedy !== null);
-  return { userId, findings, mended: isUseful ? await runtime.upkeep.mend({ userId }) : [] };
+async function examine(runtime: Runtime, { userId, isFixing, print }: Examination): Promise<UserReport> {
+  const report = { userId, findings: [] as Finding[], mended: [] as Finding[], remaining: [] as Finding[] };
+  try {
+    report.findings = report.remaining = await runtime.upkeep.inspect({ userId });
+    print(describe(userId, report.findings));
+    if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
+      report.mended = await runtime.upkeep.mend({ userId });
+      report.remaining = await runtime.upkeep.inspect({ userId });
+      print(`  mended: ${report.mended.length}, left: ${report.remaining.length}\n`);
+    }
+    return { ...report, error: null };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    print(`${JSON.stringify(userId)}\n  ${error.code}: ${error.message}\n`);
+    return { ...report, error: failureOf(error) };
+  }
 }
 
-function printReport({ userId, findings, mended }: UserReport): void {
-  if (findings.length === 0) return;
-  process.stdout.write(`${JSON.stringify(userId)}\n`);
-  for (const { path, message, remedy } of findings) {
-    process.stdout.write(`  ${path}: ${message}\n    ${remedy === null ? "needs a person" : `to mend: ${remedy}`}\n`);
-  }
-  if (mended.length > 0) process.stdout.write(`  mended: ${mended.length} of ${findings.length}\n`);
+function describe(userId: string, findings: readonly Finding[]): string {
+  if (findings.length === 0) return "";
+  const lines = findings.map(({ path, message, remedy }) => {
+    return `  ${path}: ${message}\n    ${remedy === null ? "needs a person" : `to mend: ${remedy}`}\n`;
+  });
+  return `${JSON.stringify(userId)}\n${lines.join("")}`;
 }

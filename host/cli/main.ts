@@ -5,4 +5,10 @@
  */
 import { runCommand } from "./run-command.ts";
 
+// Who reads the output may have seen enough: "memcell tools | head -1".
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") process.stderr.write(`memcell: cannot write the output (${error.code ?? "unknown"})\n`);
+  process.exit(error.code === "EPIPE" ? 0 : 1);
+});
+
 process.exitCode = await runCommand(process.argv.slice(2));

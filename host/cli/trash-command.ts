@@ -61,6 +61,7 @@ function performerOf(
   const age = options["older-than"];
   if (action !== "restore" && name !== undefined) throw new UsageError(`unexpected argument "${name}"`);
   if (action !== "purge" && age !== undefined) throw new UsageError("--older-than is for purge");
+  if (action !== "purge" && options["dry-run"]) throw new UsageError("--dry-run is for purge");
   switch (action) {
     case "list":
       return (upkeep, ctx) => upkeep.listTrash(ctx);

@@ -4,7 +4,7 @@ import { quoted } from "../../shared/text.ts";
 import { inspectOutput } from "../../shared/user-memory/inspect.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { CallContext } from "../call-context.ts";
-import type { CallRunner } from "../call-runner.ts";
+import type { CallRunner, HoldLabel } from "../call-runner.ts";
 import type { CatalogTool } from "../catalog.ts";
 import type { Change } from "../change-set.ts";
 import type { Store } from "../store/store.ts";
@@ -29,6 +29,7 @@ export interface UpkeepParts {
 /** The host's part of looking after files; what the text in them means is asked of the guest. */
 export class LocalUpkeep implements Upkeep {
   readonly #parts: UpkeepParts;
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
@@ -39,80 +40,123 @@ export class LocalUpkeep implements Upkeep {
     return this.#parts.store.users().toSorted();
   }
 
-  async inspect(ctx: CallContext): Promise<Finding[]> {
-    const userId = this.#userOf(ctx, "inspect a user's files");
+  inspect(ctx: CallContext): Promise<Finding[]> {
+    return this.#operate("inspect a user's files", ctx, (userId) => this.#inspect(userId));
+  }
+
+  mend(ctx: CallContext): Promise<Finding[]> {
+    return this.#operate("mend a user's files", ctx, async (userId) => {
+      const { runner, find } = this.#parts;
+      // Looked at before anything is held for writing, which by itself finishes what a crash has left.
+      const before = await this.#inspect(userId);
+      if (before.every(({ remedy }) => remedy === null)) return [];
+      throwFailure(await runner.run(find("InspectMemory"), { mend: true }, userId, { isThorough: true }));
+      const after = new Set((await this.#inspect(userId)).map(keyOf));
+      return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
+    });
+  }
+
+  listTrash(ctx: CallContext): Promise<TrashedFile[]> {
+    return this.#operate("list the trash", ctx, (userId) => this.#listTrash(userId));
+  }
+
+  restore(ctx: CallContext, name: string): Promise<TrashedFile> {
+    if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
+    return this.#operate("restore an entry", ctx, async (userId) => {
+      const files = await this.#listTrash(userId);
+      const file = files.find((each) => each.name === name) ?? files.find(({ path }) => path === `${name}.md`);
+      if (!file) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash`);
+      const trashed = `${trashFolder}/${file.name}`;
+      const { runner, find } = this.#parts;
+      const alsoCommit: Change[] = [{ kind: "remove", scope, path: trashed }];
+      throwFailure(await runner.run(find("RestoreEntry"), { trashed }, userId, { alsoCommit }));
+      return file;
+    });
+  }
+
+  purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
+    if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
+    return this.#operate("purge the trash", ctx, (userId) =>
+      this.#parts.runner.hold(ofStoreOnly("purge the trash"), userId, { writes: true }, async (held) => {
+        const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
+        for (const part of partsOf(old)) {
+          const changes = part.map(({ name }): Change => ({ kind: "remove", scope, path: `${trashFolder}/${name}` }));
+          await held.commit(changes, []);
+        }
+        return old;
+      }),
+    );
+  }
+
+  /** Resolves when no operation is running any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+
+  /** Checks who asks, and keeps the runtime open until the operation has ended, which may take several calls. */
+  async #operate<Result>(action: string, ctx: CallContext, work: (userId: UserId) => Promise<Result>): Promise<Result> {
+    this.#parts.checkOpen(action);
+    const running = work(checkUserId((ctx as CallContext | null | undefined)?.userId, action));
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #inspect(userId: UserId): Promise<Finding[]> {
     const { runner, find } = this.#parts;
     const options = { writes: false, isLookingOnly: true };
-    const ofStore = await runner.hold("inspect", userId, options, async (held) => held.findings());
+    const ofStore = await runner.hold(ofStoreOnly("inspect a user's files"), userId, options, async (held) =>
+      held.findings(),
+    );
     const looked = await runner.run(find("InspectMemory"), { mend: false }, userId, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked)];
   }
 
-  async mend(ctx: CallContext): Promise<Finding[]> {
-    const userId = this.#userOf(ctx, "mend a user's files");
-    const { runner, find } = this.#parts;
-    // Found before anything is held for writing, which by itself finishes what a crash has left.
-    const looking = { writes: false, isLookingOnly: true };
-    const before = await runner.hold("mend", userId, looking, async (held) => held.findings());
-    const mended = await runner.run(find("InspectMemory"), { mend: true }, userId, { isThorough: true });
-    return [...before.filter(({ remedy }) => remedy !== null), ...findingsIn(mended)];
+  #listTrash(userId: UserId): Promise<TrashedFile[]> {
+    return this.#parts.runner.hold(ofStoreOnly("list the trash"), userId, { writes: false }, async () =>
+      this.#trashOf(userId),
+    );
   }
 
-  async listTrash(ctx: CallContext): Promise<TrashedFile[]> {
-    const userId = this.#userOf(ctx, "list the trash");
-    return await this.#parts.runner.hold("list", userId, { writes: false }, async () => this.#trashOf(userId));
-  }
-
-  async restore(ctx: CallContext, name: string): Promise<TrashedFile> {
-    const userId = this.#userOf(ctx, "restore an entry");
-    const files = await this.listTrash(ctx);
-    const file = files.find((each) => each.name === name) ?? files.find(({ path }) => path === `${name}.md`);
-    if (!file) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash`);
-    const trashed = `${trashFolder}/${file.name}`;
-    const { runner, find } = this.#parts;
-    const alsoCommit: Change[] = [{ kind: "remove", scope, path: trashed }];
-    throwFailure(await runner.run(find("RestoreEntry"), { trashed }, userId, { alsoCommit }));
-    return file;
-  }
-
-  async purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
-    const userId = this.#userOf(ctx, "purge the trash");
-    if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
-    const options = { writes: true };
-    return await this.#parts.runner.hold("purge", userId, options, async (held) => {
-      const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
-      for (let at = 0; at < old.length; at += storeLimits.changesMax) {
-        const part = old.slice(at, at + storeLimits.changesMax);
-        await held.commit(
-          part.map(({ name }) => ({ kind: "remove", scope, path: `${trashFolder}/${name}` })),
-          [],
-        );
-      }
-      return old;
-    });
-  }
-
-  #userOf(ctx: CallContext, action: string): UserId {
-    this.#parts.checkOpen(action);
-    return checkUserId((ctx as CallContext | null | undefined)?.userId);
-  }
-
+  /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
   #trashOf(userId: UserId): TrashedFile[] {
     const listed = this.#parts.store.openUser(userId).list(scope, `${trashFolder}/`);
     const files = listed.flatMap(({ path, bytes }) => {
-      const parsed = parseTrashPath(path);
+      const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
       return parsed ? [{ name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
     });
     return files.toSorted((a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1));
   }
 }
 
+const ofStoreOnly = (action: string): HoldLabel => ({ action, tool: "store" });
+
+/** Parts of a list that one change set takes. */
+function partsOf<Item>(items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / storeLimits.changesMax);
+  return Array.from({ length: count }, (_, at) =>
+    items.slice(at * storeLimits.changesMax, (at + 1) * storeLimits.changesMax),
+  );
+}
+
+const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
+
+/** A guest that cannot look is a finding itself, beside what the store has found. */
 function findingsIn(result: ToolResult): Finding[] {
-  throwFailure(result);
-  const parsed = safeParse(inspectOutput, result.ok ? result.data : null);
+  if (!result.ok) {
+    return [{ problem: "not-inspected", path: scope, message: result.error.message, remedy: null }];
+  }
+  const parsed = safeParse(inspectOutput, result.data);
   if (!parsed.success)
     throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of InspectMemory: it has no findings");
-  return parsed.data.findings.map((finding) => Object.assign(finding, { path: `${scope}/${finding.path}` }));
+  const { findings, findingsHidden } = parsed.data;
+  const shown = findings.map((finding): Finding => Object.assign(finding, { path: `${scope}/${finding.path}` }));
+  if (findingsHidden === 0) return shown;
+  const message = `${findingsHidden} more findings are not shown`;
+  return [...shown, { problem: "not-inspected", path: scope, message, remedy: "mend the others first" }];
 }
 
 function throwFailure(result: ToolResult): void {

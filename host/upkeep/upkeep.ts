@@ -5,7 +5,7 @@ import type { StoreProblem } from "../store/store.ts";
 
 /** One thing that is wrong with a user's files. */
 export interface Finding {
-  readonly problem: StoreProblem | (typeof memoryProblems)[number];
+  readonly problem: StoreProblem | (typeof memoryProblems)[number] | "not-inspected";
   /** The file, inside the user's folder. */
   readonly path: string;
   /** What is wrong, in a sentence. */
@@ -39,8 +39,8 @@ export interface Upkeep {
   inspect(ctx: CallContext): Promise<Finding[]>;
 
   /**
-   * Does what `inspect` has announced, durably and for each user all or nothing, and returns what it did. What a person
-   * has written is never destroyed: it goes to the trash.
+   * Does what `inspect` has announced, durably and as one change set, and returns what it put right. What a person has
+   * written is never destroyed: it goes to the trash.
    */
   mend(ctx: CallContext): Promise<Finding[]>;
 

@@ -29,7 +29,7 @@ test("doctor says what is wrong and what it would do; with --fix it says so and 
   expect(readFileSync(join(userFolder(folder.path, "alice"), "memory", "MEMORY.md"), "utf8")).toBe("");
   const fixed = memcell(folder.path, "doctor", "--user", "alice", "--fix");
   expect(fixed.status).toBe(0);
-  expect(fixed.stdout).toContain("to mend: add its line\n  mended: 1 of 1\n1 user looked at\n");
+  expect(fixed.stdout).toContain("to mend: add its line\n  mended: 1, left: 0\n1 user looked at\n");
   expect(memcell(folder.path, "doctor")).toMatchObject({ status: 0, stdout: "2 users looked at\n" });
 });
 
@@ -43,7 +43,9 @@ test("doctor --json is for machines", () => {
     message: "there is no index",
     remedy: "make it from the entries",
   };
-  expect(JSON.parse(stdout)).toEqual([{ userId: "alice", findings: [finding], mended: [finding] }]);
+  expect(JSON.parse(stdout)).toEqual([
+    { userId: "alice", findings: [finding], mended: [finding], remaining: [], error: null },
+  ]);
   expect(status).toBe(0);
 });
 
@@ -80,6 +82,7 @@ test("a coded error is JSON and exit code 1, a command line that makes no sense 
     ["trash", "purge"],
     ["trash", "purge", "--older-than", "yesterday"],
     ["trash", "list", "--older-than", "3d"],
+    ["trash", "restore", "a", "--dry-run"],
     ["doctor", "alice"],
     ["doctor", "--fix=no"],
   ]) {

@@ -1,12 +1,14 @@
-import { scopeName } from "../../../shared/path.ts";
 /** What should not be in a user's folder, or is unfinished there: everything that can be told without knowing a format. */
-import { quoted } from "../../../shared/text.ts";
+import { storeLimits } from "../../../shared/limits.ts";
+import { scopeName } from "../../../shared/path.ts";
 import { ToolError } from "../../tool-error.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
+import type { JournalFile } from "./commit/journal-record.ts";
 import { Journal } from "./commit/journal.ts";
 import { needsRecovery } from "./commit/recover.ts";
+import { ScopeFolders } from "./commit/scope-folders.ts";
 import type { Directory } from "./disk/directory.ts";
 import { checkOwner } from "./owner.ts";
 import { hostFolder } from "./user-folder.ts";
@@ -22,34 +24,45 @@ export function examineUser(folder: UserFolder, boot: string | null): StoreFindi
     using scope = user.openFolder(name);
     return scope === null ? [] : strangeFiles(scope, `${name}/`);
   });
-  using own = user.openFolder(hostFolder);
-  return own === null ? inScopes : [...inScopes, ...ownFindings(folder, own, boot)];
+  return [...inScopes, ...orFinding(hostFolder, () => ownFindings(folder, user, boot))];
 }
 
 function strangeFiles(folder: Directory, above: string): StoreFinding[] {
+  // Deeper than any tool can name.
+  if (above.length > storeLimits.pathCharsMax) return [];
   return folder.entries().flatMap(({ name, kind }) => {
     const path = above + name;
     if (kind === "other") return [unsafe(path, "it is neither a file nor a folder")];
-    try {
+    return orFinding(path, () => {
       if (kind === "file") folder.sizeOf(name, path);
       using below = kind === "folder" ? folder.openFolder(name) : null;
       return below === null ? [] : strangeFiles(below, `${path}/`);
-    } catch (error) {
-      // A name that no tool can say is nobody's business here.
-      if (!(error instanceof ToolError) || error.code === "CAPABILITY_DENIED") return [];
-      return [unsafe(path, error.message.split(": ").at(-1) ?? "")];
-    }
+    });
   });
+}
+
+/** What cannot be looked at for being what it is, is a finding. */
+function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
+  try {
+    return look();
+  } catch (error) {
+    // A name that no tool can say is nobody's business here.
+    if (error instanceof ToolError && error.code === "CAPABILITY_DENIED") return [];
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
+    return [unsafe(path, error.message.split(": ").at(-1) ?? "")];
+  }
 }
 
 const unsafe = (path: string, message: string): StoreFinding => ({
   problem: "not-a-plain-file",
-  path: quoted(path).slice(1, -1),
+  path: JSON.stringify(path).slice(1, -1),
   message,
   remedy: null,
 });
 
-function ownFindings(folder: UserFolder, own: Directory, boot: string | null): StoreFinding[] {
+function ownFindings(folder: UserFolder, user: Directory, boot: string | null): StoreFinding[] {
+  using own = user.openFolder(hostFolder);
+  if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
   return [
     ...(checkOwner(folder) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record the user's id")]),
@@ -59,9 +72,7 @@ function ownFindings(folder: UserFolder, own: Directory, boot: string | null): S
     ...names
       .filter((name) => name.startsWith("journal-damaged-"))
       .map((name) => ofOwn("journal-damaged", name, "it could not be read as a journal and was put aside", null)),
-    ...journalFinding(own, folder.userId, boot).map(([message, remedy]) =>
-      ofOwn("journal-unfinished", "journal", message, remedy),
-    ),
+    ...journalFindings({ user, own, owner: folder.userId, boot }),
   ];
 }
 
@@ -72,15 +83,38 @@ const ofOwn = (
   remedy: string | null,
 ): StoreFinding => ({ problem, path: `${hostFolder}/${name}`, message, remedy });
 
-function journalFinding(own: Directory, owner: string, boot: string | null): [message: string, remedy: string][] {
+interface JournalPlace {
+  readonly user: Directory;
+  readonly own: Directory;
+  readonly owner: string;
+  readonly boot: string | null;
+}
+
+function journalFindings({ user, own, owner, boot }: JournalPlace): StoreFinding[] {
   try {
-    using journal = Journal.open(own, owner);
+    using journal = Journal.open(own, owner, { isRead: true });
     if (journal === null || !needsRecovery({ journal, boot })) return [];
-    const paths = new Set(journal.records.flatMap(({ files }) => files.map(({ scope, path }) => `${scope}/${path}`)));
-    return [[`a crash has left ${journal.records.length} records on ${[...paths].join(", ")}`, "finish what they say"]];
+    const files = journal.records.flatMap((record) => record.files);
+    const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
+    const message = `a crash has left ${journal.records.length} records on ${[...paths].join(", ")}`;
+    return unfinished(message, canBeRead(user, files) ? "finish what they say" : null);
   } catch (error) {
-    if (error instanceof JournalDamaged)
-      return [["it cannot be read as a journal", "put it aside and begin a new one"]];
-    throw error;
+    if (!(error instanceof JournalDamaged)) throw error;
+    return unfinished("it cannot be read as a journal", "put it aside and begin a new one");
+  }
+}
+
+const unfinished = (message: string, remedy: string | null): StoreFinding[] => [
+  ofOwn("journal-unfinished", "journal", message, remedy),
+];
+
+/** Whether nothing stands in the way of what the records say. */
+function canBeRead(user: Directory, files: readonly JournalFile[]): boolean {
+  using folders = new ScopeFolders(user);
+  try {
+    for (const { scope, path } of files) folders.read(scope, path);
+    return true;
+  } catch {
+    return false;
   }
 }

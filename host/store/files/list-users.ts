@@ -21,10 +21,28 @@ function userOf(users: Directory, name: string): UserId | null {
     using folder = users.openFolder(name);
     using own = folder && folder.openFolder(hostFolder);
     const recorded = own?.read("owner", "owner")?.toString("utf8");
-    const userId = checkUserId(recorded ?? decodeURIComponent(name));
-    return userFolderName(userId) === name ? userId : null;
+    if (recorded !== undefined) return idOf(recorded, name);
   } catch {
-    // A link in its place, or a name that no user id has.
+    // The record, or the folder it lies in, is not to be read. The name may tell.
+  }
+  return idFromName(name);
+}
+
+function idFromName(name: string): UserId | null {
+  try {
+    return idOf(decodeURIComponent(name), name);
+  } catch {
+    // No percent-encoding of ours.
+    return null;
+  }
+}
+
+/** `null` for what is no user's id, or has another folder. */
+function idOf(text: string, folderName: string): UserId | null {
+  try {
+    const userId = checkUserId(text);
+    return userFolderName(userId) === folderName ? userId : null;
+  } catch {
     return null;
   }
 }

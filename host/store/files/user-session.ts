@@ -161,7 +161,7 @@ export class UserSession implements Disposable {
   #openJournal(): void {
     const { memo, note } = this.#setup;
     try {
-      this.#journal = Journal.open(this.#own, this.#setup.folder.userId, memo.tail ?? undefined);
+      this.#journal = Journal.open(this.#own, this.#setup.folder.userId, { known: memo.tail });
     } catch (error) {
       if (!(error instanceof JournalDamaged)) throw error;
       note(`${error.message}; it was put aside as ${Journal.putAside(this.#own)}`);

@@ -63,8 +63,12 @@ export class Journal implements Disposable {
   }
 
   /** Opens the journal; `null` when there is none. Throws `JournalDamaged` for what is none of ours, or another user's. */
-  static open(own: Directory, owner: string, known?: JournalTail): Journal | null {
-    const file = own.openFile(journalFile, journalFile, "write");
+  static open(
+    own: Directory,
+    owner: string,
+    { known, isRead = false }: { readonly known?: JournalTail | null; readonly isRead?: boolean } = {},
+  ): Journal | null {
+    const file = own.openFile(journalFile, journalFile, isRead ? "read" : "write");
     if (file === null) return null;
     try {
       return new Journal(file, owner, (known && findAdded(file, owner, known)) ?? findRecords(file, owner));

@@ -36,31 +36,31 @@ export async function flushTrusted(
   files: readonly TouchedFile[],
 ): Promise<void> {
   try {
-    await flushFiles(folders, files);
+    // Noted at once, not when all flushes have ended: this process may be killed meanwhile.
+    await flushFiles(folders, files, () => journal.markDistrusted());
   } catch (error) {
-    if (!(error instanceof FlushFailed)) throw error;
-    journal.markDistrusted();
-    throw error.cause;
+    throw error instanceof FlushFailed ? error.cause : error;
   }
 }
 
 /** Flushes files, then the folders that lead to them. */
-async function flushFiles(folders: ScopeFolders, files: readonly TouchedFile[]): Promise<void> {
+async function flushFiles(folders: ScopeFolders, files: readonly TouchedFile[], onFailure: () => void): Promise<void> {
   for (let at = 0; at < files.length; at += openMax) {
-    await settleAll(files.slice(at, at + openMax).map((file) => flushFile(folders, file)));
+    await settleAll(files.slice(at, at + openMax).map((file) => flushFile(folders, file, onFailure)));
   }
-  await flushed(() => folders.flush());
+  await flushed(() => folders.flush(), onFailure);
 }
 
-async function flushFile(folders: ScopeFolders, touched: TouchedFile): Promise<void> {
+async function flushFile(folders: ScopeFolders, touched: TouchedFile, onFailure: () => void): Promise<void> {
   using file = openToFlush(folders, touched);
-  if (file) await flushed(() => file.flush());
+  if (file) await flushed(() => file.flush(), onFailure);
 }
 
-async function flushed(flush: () => Promise<void>): Promise<void> {
+async function flushed(flush: () => Promise<void>, onFailure: () => void): Promise<void> {
   try {
     await flush();
   } catch (error) {
+    onFailure();
     throw new FlushFailed("A flush has failed", { cause: error });
   }
 }
