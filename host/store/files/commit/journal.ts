@@ -214,7 +214,7 @@ export class Journal implements Disposable {
   /** After a failed flush the system may hold the pages for written: the file is not to be flushed again. */
   async #flushRecord(at: number): Promise<void> {
     try {
-      await this.#file.flush();
+      await this.#file.flush(true);
     } catch (error) {
       this.#void(at);
       throw new JournalUnflushable("The journal could not be flushed", { cause: error });

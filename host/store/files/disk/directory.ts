@@ -68,6 +68,6 @@ export interface DiskFile extends Disposable {
   read(at: number, length: number): Buffer;
   write(at: number, bytes: Uint8Array): void;
   truncate(bytes: number): void;
-  /** Makes the content durable, and what is needed to find it. */
-  flush(): Promise<void>;
+  /** Makes the content durable, and what is needed to find it. Someone may be waiting for just that. */
+  flush(isWaitedFor?: boolean): Promise<void>;
 }

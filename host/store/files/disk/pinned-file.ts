@@ -1,12 +1,10 @@
-import { closeSync, fdatasync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
-import { promisify } from "node:util";
+import { closeSync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
 
 import type { DiskFile } from "./directory.ts";
 import { failureOfDisk } from "./disk-failure.ts";
+import { flushFile } from "./flush-file.ts";
 import { identityOf } from "./place.ts";
 import type { FileIdentity } from "./place.ts";
-
-const flushData = promisify(fdatasync);
 
 /** A file by its descriptor. Closed descriptors are used again by the system, so a closed file refuses every use. */
 export class PinnedFile implements DiskFile {
@@ -55,9 +53,9 @@ export class PinnedFile implements DiskFile {
     this.#try("write", () => ftruncateSync(this.descriptor, bytes));
   }
 
-  async flush(): Promise<void> {
+  async flush(isWaitedFor = false): Promise<void> {
     try {
-      await flushData(this.descriptor);
+      await flushFile(this.descriptor, isWaitedFor);
     } catch (error) {
       throw failureOfDisk(error, `flush "${this.#shown}"`);
     }
