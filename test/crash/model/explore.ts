@@ -69,9 +69,11 @@ class Explorer {
 
   /** Where the script restarts the machine, a killed process is not followed up: which start it was is not known here. */
   readonly #isKilling: boolean;
+  readonly #hasFailures: boolean;
 
   constructor(host: Host, exploration: Exploration) {
     this.#host = host;
+    this.#hasFailures = exploration.script.some((step) => step.do === "fail flush");
     this.#isKilling = exploration.script.every((step) => step.do !== "restart");
     this.#exploration = exploration;
     this.#random = seededRandom(exploration.seed);
@@ -83,7 +85,13 @@ class Explorer {
     writeTree(presentTree(life.from), folder.path);
     const recording = new Recording(new this.#host.DiskRoot(folder.path), folder.path, life.from.clone());
     const intrusion = life.depth === 0 ? letIntrude(this.#host, recording, folder.path) : null;
-    const setup = { host: this.#host, recording, boot: `boot-${life.boot}`, rule: life.rule };
+    const setup = {
+      host: this.#host,
+      recording,
+      boot: `boot-${life.boot}`,
+      rule: life.rule,
+      keepsDoubts: this.#hasFailures && life.depth > 0,
+    };
     const play = new Play(setup, life.possible);
     try {
       await play.run(life.script);
@@ -114,7 +122,9 @@ class Explorer {
       const possible = play.possibleAt(at);
       const next = { possible, depth: life.depth + 1, way: `${life.way} > ${at} (${effect?.kind ?? "start"})` };
       await this.#cutPower(life, next, disk);
-      if (this.#isKilling && this.#random() < 0.7) await this.#kill(life, next, disk);
+      // A failed flush is noted at once; that nobody is killed in between is taken for granted.
+      const isNoting = effect?.kind === "flush" && !effect.isOk;
+      if (this.#isKilling && !isNoting && this.#random() < 0.7) await this.#kill(life, next, disk);
     }
   }
 

@@ -17,8 +17,8 @@ const fixedSeed = env["MEMCELL_SEED"];
 const only = env["MEMCELL_MODEL"];
 
 const statesMin = 5_000;
-const randomScripts = isShort ? 4 : 12;
-const factor = isLong ? 8 : isShort ? 0.5 : 0.7;
+const randomScripts = isLong ? 40 : isShort ? 4 : 8;
+const factor = isLong ? 5 : 0.5;
 const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 
 let states = 0;

@@ -63,23 +63,22 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "retired without flushing files",
     file: retire,
-    find: "await settleAll(files.map((file) => flushFile(folders, file)));",
-    replacement: "void settleAll;",
+    find: "await flushed(() => file.flush(), onFailure);",
+    replacement: "void file;",
   },
   {
     name: "retired without flushing folders",
     file: retire,
-    find: "await folders.flush();",
+    find: "await flushed(() => folders.flush(), onFailure);",
     replacement: "",
   },
   {
     name: "checkpoint before the flushes",
     file: retire,
-    find: `try {
-        await flushFiles(folders, files);`,
-    replacement: `try {
-        await journal.checkpoint();
-        await flushFiles(folders, files);`,
+    find: `await flushTrusted(folders, journal, files);
+    await journal.checkpoint();`,
+    replacement: `await journal.checkpoint();
+    await flushTrusted(folders, journal, files);`,
   },
   {
     name: "the first call does not flush the folders above",
@@ -135,12 +134,15 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "files are written in place",
     file: apply,
-    find: "own.rename(name, target.folder, target.name);",
-    replacement: `const place = target.folder.openFile(target.name, file.path, "make");
-        place.truncate(0);
-        place.write(0, file.after);
-        place[Symbol.dispose]();
-        own.remove(name);`,
+    find: "moveFile({ folder: own, name }, folders.make(file.scope, file.path));",
+    replacement: `{
+            const target = folders.make(file.scope, file.path);
+            const place = target.folder.openFile(target.name, file.path, "make");
+            place.truncate(0);
+            place.write(0, file.after);
+            place[Symbol.dispose]();
+            own.remove(name);
+        }`,
   },
   {
     name: "a failed flush is acknowledged",
@@ -165,6 +167,7 @@ export const seededBugs: readonly SeededBug[] = [
     file: journal,
     find: "this.#file.write(checkpointPlaces[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
     replacement: "void checkpointBytesMax; throw error;",
+    isHarmless: "whoever appends next without having seen the header flushed writes it again",
   },
   {
     name: "files whose flush has failed are believed",
@@ -180,7 +183,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "an edit during a call is not noticed",
-    file: session,
+    file: "store/files/stale-call.js",
     find: "throw new StaleCall();",
     replacement: "void StaleCall;",
   },
