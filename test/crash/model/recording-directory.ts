@@ -1,17 +1,17 @@
 import type { Directory, DirectoryEntry, DiskFile } from "../../../host/store/files/disk/directory.ts";
+import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
 import { RecordingFile } from "./recording-file.ts";
-import type { Recording } from "./recording.ts";
 
 /** A real folder, whose changes are written down. */
 export class RecordingDirectory implements Directory {
-  readonly #recording: Recording;
+  readonly #log: EffectLog;
   readonly #real: Directory;
   readonly #id: number;
   readonly #name: string;
 
-  constructor(recording: Recording, real: Directory, { id, name }: { id: number; name: string }) {
-    this.#recording = recording;
+  constructor(log: EffectLog, real: Directory, { id, name }: { id: number; name: string }) {
+    this.#log = log;
     this.#real = real;
     this.#id = id;
     this.#name = name;
@@ -23,14 +23,14 @@ export class RecordingDirectory implements Directory {
 
   openFolder(name: string): Directory | null {
     const real = this.#real.openFolder(name);
-    return real && new RecordingDirectory(this.#recording, real, { id: this.#node(name).id, name });
+    return real && new RecordingDirectory(this.#log, real, { id: this.#node(name).id, name });
   }
 
   makeFolder(name: string): Directory {
-    const isThere = this.#recording.disk.find(this.#id, name) !== undefined;
+    const isThere = this.#log.disk.find(this.#id, name) !== undefined;
     const real = this.#real.makeFolder(name);
-    if (!isThere) this.#set(name, this.#recording.disk.newNode("folder"));
-    return new RecordingDirectory(this.#recording, real, { id: this.#node(name).id, name });
+    if (!isThere) this.#set(name, this.#log.disk.newNode("folder"));
+    return new RecordingDirectory(this.#log, real, { id: this.#node(name).id, name });
   }
 
   entries(): DirectoryEntry[] {
@@ -55,17 +55,17 @@ export class RecordingDirectory implements Directory {
 
   create(name: string, content: Uint8Array, shown: string): void {
     this.#real.create(name, content, shown);
-    const node = this.#recording.disk.newNode("file");
+    const node = this.#log.disk.newNode("file");
     this.#set(name, node);
-    this.#recording.add({ kind: "write", file: node.id, at: 0, bytes: Buffer.from(content) });
+    this.#log.add({ kind: "write", file: node.id, at: 0, bytes: Buffer.from(content) });
   }
 
   openFile(name: string, shown: string, mode: Parameters<Directory["openFile"]>[2]): DiskFile | null {
     const real = this.#real.openFile(name, shown, mode);
     if (real === null) return null;
-    const isThere = mode !== "make" || this.#recording.disk.find(this.#id, name) !== undefined;
-    if (!isThere) this.#set(name, this.#recording.disk.newNode("file"));
-    return new RecordingFile(this.#recording, real, { id: this.#node(name).id, name });
+    const isThere = mode !== "make" || this.#log.disk.find(this.#id, name) !== undefined;
+    if (!isThere) this.#set(name, this.#log.disk.newNode("file"));
+    return new RecordingFile(this.#log, real, { id: this.#node(name).id, name });
   }
 
   rename(name: string, to: Directory, newName: string): void {
@@ -73,7 +73,7 @@ export class RecordingDirectory implements Directory {
       throw new TypeError("A recorded folder's file can only go to a recorded one");
     this.#real.rename(name, to.#real, newName);
     const node = this.#node(name);
-    this.#recording.add({
+    this.#log.add({
       kind: "names",
       changes: [
         { folder: this.#id, name, node: null },
@@ -88,7 +88,7 @@ export class RecordingDirectory implements Directory {
   }
 
   async flush(): Promise<void> {
-    await this.#recording.flush({ kind: "folder", id: this.#id }, this.#name);
+    await this.#log.flush({ kind: "folder", id: this.#id }, this.#name);
   }
 
   [Symbol.dispose](): void {
@@ -96,11 +96,11 @@ export class RecordingDirectory implements Directory {
   }
 
   #set(name: string, node: DiskNode | null): void {
-    this.#recording.add({ kind: "names", changes: [{ folder: this.#id, name, node }] });
+    this.#log.add({ kind: "names", changes: [{ folder: this.#id, name, node }] });
   }
 
   #node(name: string): DiskNode {
-    const node = this.#recording.disk.find(this.#id, name);
+    const node = this.#log.disk.find(this.#id, name);
     if (!node) throw new RangeError(`"${name}" is on the disk, but not in the recording`);
     return node;
   }

@@ -1,15 +1,15 @@
 import type { DiskFile } from "../../../host/store/files/disk/directory.ts";
-import type { Recording } from "./recording.ts";
+import type { EffectLog } from "./effect-log.ts";
 
 /** A real file, whose changes are written down. */
 export class RecordingFile implements DiskFile {
-  readonly #recording: Recording;
+  readonly #log: EffectLog;
   readonly #real: DiskFile;
   readonly #id: number;
   readonly #name: string;
 
-  constructor(recording: Recording, real: DiskFile, { id, name }: { id: number; name: string }) {
-    this.#recording = recording;
+  constructor(log: EffectLog, real: DiskFile, { id, name }: { id: number; name: string }) {
+    this.#log = log;
     this.#real = real;
     this.#id = id;
     this.#name = name;
@@ -33,18 +33,18 @@ export class RecordingFile implements DiskFile {
 
   write(at: number, bytes: Uint8Array): void {
     this.#real.write(at, bytes);
-    this.#recording.add({ kind: "write", file: this.#id, at, bytes: Buffer.from(bytes) });
+    this.#log.add({ kind: "write", file: this.#id, at, bytes: Buffer.from(bytes) });
   }
 
   truncate(bytes: number): void {
     this.#real.truncate(bytes);
-    this.#recording.add({ kind: "truncate", file: this.#id, bytes });
+    this.#log.add({ kind: "truncate", file: this.#id, bytes });
   }
 
   async flush(): Promise<void> {
     // As the real one: a closed file refuses to be flushed.
     this.#real.size();
-    await this.#recording.flush({ kind: "file", id: this.#id }, this.#name);
+    await this.#log.flush({ kind: "file", id: this.#id }, this.#name);
   }
 
   [Symbol.dispose](): void {

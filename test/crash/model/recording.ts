@@ -3,11 +3,12 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import type { DataRoot } from "../../../host/store/files/disk/data-root.ts";
+import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode, Effect } from "./effect.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";
 import { RecordingDirectory } from "./recording-directory.ts";
 
-export class Recording implements DataRoot {
+export class Recording implements DataRoot, EffectLog {
   readonly effects: Effect[] = [];
   /** As it is now; effects are applied to it as they happen. */
   readonly disk: ModelledDisk;

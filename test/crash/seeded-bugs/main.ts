@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { argv, env, execPath } from "node:process";
+import { argv, env, execPath, pid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -25,6 +25,8 @@ const suiteFiles = [
   "test/crash/power-cut/power-cut.test.ts",
   "test/hammer/processes.test.ts",
 ];
+/** Runs that go on at the same time do not meet. */
+const purpose = `seeded-${pid}`;
 const suiteMaxMs = 15 * 60_000;
 
 type Outcome = "caught" | "survived" | "not applicable";
@@ -39,7 +41,7 @@ const bugs = seededBugs.filter(({ name }) => positionals.length === 0 || positio
 const table = new Map<SeededBug, Outcome[]>();
 
 // Whether all of them can still be made is better known now than in an hour.
-for (const bug of bugs) rmSync(join(seedHost(join(project, "dist"), "seeded", bug), ".."), { recursive: true });
+for (const bug of bugs) rmSync(join(seedHost(join(project, "dist"), purpose, bug), ".."), { recursive: true });
 
 // A suite that fails on the host as it is would find everything.
 const sound = suites.filter((suite) => {
@@ -48,13 +50,15 @@ const sound = suites.filter((suite) => {
   return isSound;
 });
 for (const bug of bugs) {
-  const host = seedHost(join(project, "dist"), "seeded", bug);
+  const host = seedHost(join(project, "dist"), purpose, bug);
   table.set(
     bug,
     sound.map((suite) => report(bug, suite, run(suite, host))),
   );
   rmSync(join(host, ".."), { recursive: true, force: true });
 }
+
+rmSync(join(project, "dist", purpose), { recursive: true, force: true });
 
 const text = markdown();
 console.log(text);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { SeededBug } from "./bugs.ts";
@@ -11,7 +11,7 @@ export function seedHost(distFolder: string, purpose: string, { name, file, find
   const copy = join(distFolder, purpose, name.replaceAll(/[^a-z]+/g, "-"));
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
-  for (const each of ["host", "shared"]) cpSync(join(distFolder, each), join(copy, each), { recursive: true });
+  for (const each of ["host", "shared"]) copyCode(join(distFolder, each), join(copy, each));
   symlinkSync(join(distFolder, "plugins"), join(copy, "plugins"));
   const place = join(copy, "host", file);
   const parts = readFileSync(place, "utf8").split(find);
@@ -22,4 +22,14 @@ export function seedHost(distFolder: string, purpose: string, { name, file, find
   }
   writeFileSync(place, parts.join(replacement));
   return join(copy, "host");
+}
+
+/** Without the maps to sources, which would lead elsewhere, and without the mention of them. */
+function copyCode(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (each) => !each.endsWith(".map") && !each.endsWith(".d.ts") });
+  for (const name of readdirSync(to, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".js")) continue;
+    const code = readFileSync(join(to, name), "utf8");
+    writeFileSync(join(to, name), code.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
+  }
 }

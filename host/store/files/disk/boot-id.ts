@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 
 /**
  * What tells one start of the machine from the next, or `null` where the system does not say. Without it every journal
- * that another process left counts as one from before a crash, which is safe and costs more.
+ * that another process left counts as one from before a crash, which loses nothing, costs more, and moves recent edits
+ * by hand to the trash.
  */
 export function readBootId(): string | null {
   try {
