@@ -18,12 +18,9 @@ export function exactName(folder: Directory, name: string): boolean {
   return folder.entries().some((entry) => entry.name === name);
 }
 
-/** Two names that only case tells apart. */
-export function isTwin(a: string, b: string): boolean {
-  return a !== b && a.toLowerCase() === b.toLowerCase();
-}
-
 /** The name in a folder that differs from another one only by case, if there is one. */
 export function twinOf(folder: Directory, name: string): string | null {
-  return folder.entries().find((entry) => isTwin(entry.name, name))?.name ?? null;
+  const folded = name.toLowerCase();
+  const twin = folder.entries().find((entry) => entry.name !== name && entry.name.toLowerCase() === folded);
+  return twin?.name ?? null;
 }

@@ -5,6 +5,7 @@
  * in one folder. The record keeps the second one out.
  */
 import { ToolError } from "../../tool-error.ts";
+import { createOverLeftover } from "./disk/create-over-leftover.ts";
 import type { Directory } from "./disk/directory.ts";
 import type { UserFolder } from "./user-folder.ts";
 
@@ -32,8 +33,7 @@ export function checkOwnerIn(own: Directory | null, folder: UserFolder): boolean
 export async function claimOwner(folder: UserFolder, own: Directory): Promise<void> {
   if (checkOwnerIn(own, folder)) return;
   const staged = "staged-owner";
-  if (own.sizeOf(staged, ownerFile) !== null) own.remove(staged);
-  own.create(staged, Buffer.from(folder.userId), ownerFile);
+  createOverLeftover(own, staged, Buffer.from(folder.userId), ownerFile);
   {
     using file = own.openFile(staged, ownerFile, "write");
     await file?.flush();

@@ -11,7 +11,7 @@ import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
 import type { DataRoot } from "./disk/data-root.ts";
 import type { Directory } from "./disk/directory.ts";
-import { exactName, foldsCase, isTwin } from "./folded-case.ts";
+import { exactName, foldsCase, twinOf } from "./folded-case.ts";
 import { userFolderName } from "./user-folder-name.ts";
 import { UserWay } from "./user-way.ts";
 
@@ -62,9 +62,7 @@ export class UserFolder {
     using root = this.#root.open();
     if (root === null || !foldsCase(root, usersFolder)) return true;
     using users = root.openFolder(usersFolder);
-    return (
-      users === null || users.entries().every(({ name }) => name === this.folderName || !isTwin(name, this.folderName))
-    );
+    return users === null || twinOf(users, this.folderName) === null;
   }
 
   /** Makes the folders that lead to the host's own. Durable once all that are returned are flushed. */

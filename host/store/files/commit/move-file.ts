@@ -1,4 +1,5 @@
 import { ToolError } from "../../../tool-error.ts";
+import { createOverLeftover } from "../disk/create-over-leftover.ts";
 import type { Directory } from "../disk/directory.ts";
 import { systemCode } from "../disk/disk-failure.ts";
 
@@ -26,8 +27,7 @@ export function moveFile(source: FileInFolder, target: FileInFolder): void {
 function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
   const content = source.folder.read(source.name, name);
   if (content === null) throw new ToolError("STORAGE_FAILED", `Cannot move "${name}": it has gone meanwhile`);
-  if (folder.sizeOf(stagedHere, name) !== null) folder.remove(stagedHere);
-  folder.create(stagedHere, content, name);
+  createOverLeftover(folder, stagedHere, content, name);
   folder.rename(stagedHere, folder, name);
   source.folder.remove(source.name);
 }

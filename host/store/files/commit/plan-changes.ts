@@ -44,9 +44,13 @@ export function planChanges(folders: ScopeFolders, changes: ChangeSet): PlannedF
   return Array.from(files.entries(), ([key, { scope, path, before, now }]) => {
     if (before === null && now.content !== null) folders.refuseTwin(scope, path);
     // A file that is moved away is not there any more, even when the same content is to take its place.
-    const isSame = !moved.has(key) && digestOf(before) === digestOf(now.content);
+    const isSame = !moved.has(key) && areEqual(before, now.content);
     return { scope, path, before: digestOf(before), after: now.content, from: sourceOf(path, now), isSame };
   });
+}
+
+function areEqual(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b);
 }
 
 /** Where the content that a path is to have lies now, when that is somewhere else. */

@@ -87,10 +87,11 @@ async function rebuild(recovery: Recovery): Promise<void> {
   const inOrder = [...files.filter(({ after }) => after !== null), ...files.filter(({ after }) => after === null)];
   for (const file of inOrder) {
     const present = folders.read(file.scope, file.path);
-    const isDone = digestOf(present) === digestOf(file.after);
+    const digest = digestOf(present);
+    const isDone = digest === digestOf(file.after);
     // After a failed flush, what the system shows may not be on the disk: it is written anew.
     if (isDone && !(journal.isDistrusted && file.after)) continue;
-    if (present && !isDone && !holdsNothing(present) && !file.known.has(digestOf(present) ?? "")) {
+    if (present && !isDone && !holdsNothing(present) && !file.known.has(digest ?? "")) {
       const saved = await saveAside(recovery, file, present);
       note(`recovery moved ${file.path} to ${saved}: it is no version that was written here`);
     }

@@ -1,3 +1,4 @@
+import { createOverLeftover } from "../disk/create-over-leftover.ts";
 import type { Directory } from "../disk/directory.ts";
 import type { Journal } from "./journal.ts";
 import { flushTrusted } from "./retire.ts";
@@ -16,8 +17,7 @@ export async function replaceJournal(
   touched: readonly TouchedFile[],
 ): Promise<void> {
   await flushTrusted(folders, journal, touched);
-  if (own.sizeOf(staged, "journal") !== null) own.remove(staged);
-  own.create(staged, new Uint8Array(), "journal");
+  createOverLeftover(own, staged, new Uint8Array(), "journal");
   own.rename(staged, own, "journal");
   await own.flush();
 }

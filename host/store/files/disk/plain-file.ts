@@ -12,6 +12,7 @@ export interface FileFacts {
  * second name may be another user's, and a giant may be sparse.
  */
 export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number = storeLimits.fileBytesMax): void {
+  checkRegularFile(facts, shown);
   const refusal = whyUnsafe(facts, bytesMax);
   if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
 }
@@ -21,9 +22,7 @@ export function checkRegularFile(facts: FileFacts, shown: string): void {
   if (!facts.isFile()) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": it is not a regular file`);
 }
 
-function whyUnsafe(facts: FileFacts, bytesMax: number): string | null {
-  const { nlink, size } = facts;
-  if (!facts.isFile()) return "it is not a regular file";
+function whyUnsafe({ nlink, size }: FileFacts, bytesMax: number): string | null {
   if (nlink !== 1n) return `it has ${nlink} names on the disk, only 1 is allowed`;
   if (size > bytesMax) return `it is ${size} bytes, at most ${bytesMax} allowed`;
   return null;
