@@ -4,7 +4,7 @@
  */
 import { readSections, sectionIds } from "../shared/wasm-sections.ts";
 import type { MemoryLimits } from "../shared/wasm-sections.ts";
-import { concatBytes, encodeSigned, encodeUnsigned, writeModule } from "./wasm-writer.ts";
+import { concatBytes, encodeSigned, encodeUnsigned, writeModule } from "../shared/wasm-writer.ts";
 
 export const pageBytes = 65_536;
 

@@ -10,8 +10,8 @@ import type { Family, Manifest } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
 import { readSections } from "../shared/wasm-sections.ts";
 import type { MemoryLimits } from "../shared/wasm-sections.ts";
+import { customSection, writeModule } from "../shared/wasm-writer.ts";
 import * as z from "../shared/zod.ts";
-import { customSection, writeModule } from "./wasm-writer.ts";
 
 export interface SealedPlugin {
   readonly wasm: Uint8Array;

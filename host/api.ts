@@ -40,6 +40,12 @@ export interface RuntimeOptions {
    * same data folder. Milliseconds, 1 to 2^31 - 1; default 30,000. Beyond it the call is `BUSY`.
    */
   readonly waitMs?: number;
+  /**
+   * What serves a call. `restored`, the default: a thread keeps one instance of each plugin, and before each call puts
+   * all of it back to where it was before any code ran. `fresh`: every call has an instance of its own, four times the
+   * work for a processor. A guest cannot tell them apart, and either way finds nothing of a call before.
+   */
+  readonly instances?: "restored" | "fresh";
   /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */
   readonly clock?: () => number;
   /** Receives what guests log and what lies behind host failures; what it throws is ignored. Default: nothing is kept. */

@@ -12,11 +12,13 @@ import type { Manifest, ManifestTool } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
 import { readSections } from "../shared/wasm-sections.ts";
 import { safeParse } from "../shared/zod.ts";
+import { compileGuest } from "./guest/guest-module.ts";
+import type { GuestModule } from "./guest/guest-module.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface LoadedPlugin {
   readonly manifest: Manifest;
-  readonly module: WebAssembly.Module;
+  readonly guest: GuestModule;
 }
 
 export interface CatalogTool {
@@ -61,7 +63,7 @@ async function loadPlugin(file: string): Promise<LoadedPlugin> {
   const manifest = readManifest(name, module);
   const mismatch = mismatchOf(manifest, module, wasm);
   if (mismatch) throw refused(name, mismatch);
-  return { manifest, module };
+  return { manifest, guest: await compileGuest(wasm, manifest.memoryPages.max) };
 }
 
 function mismatchOf(manifest: Manifest, module: WebAssembly.Module, wasm: Uint8Array): string | null {

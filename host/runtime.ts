@@ -33,15 +33,15 @@ import { writeLog } from "./write-log.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs } = checkOptions(options);
+  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances } = checkOptions(options);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()));
   const location: StoreLocation = { kind: "files", dataDir: resolve(dataDir) };
-  const modules = catalog.plugins.map(({ module }) => module);
+  const modules = catalog.plugins.map(({ guest }) => guest);
   const store = openStore(location, {
     durability,
     note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, text }),
   });
-  const pool = createPool({ modules, store: location }, threadsMax);
+  const pool = createPool({ modules, instances, store: location }, threadsMax);
   return new LocalRuntime(catalog, store, new CallRunner({ store, pool, clock, onLog, waitMs }));
 }
 

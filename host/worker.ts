@@ -11,9 +11,10 @@ import { StagedChanges } from "./capabilities/staged-changes.ts";
 import { causeLines } from "./cause-line.ts";
 import type { ChangeSet, Seen } from "./change-set.ts";
 import type { Grant } from "./grant.ts";
-import type { GuestEnvironment, GuestOutcome } from "./guest/extism-plugin.ts";
+import type { GuestEnvironment, GuestInstance, GuestOutcome } from "./guest/extism-plugin.ts";
 import { GuestLog } from "./guest/guest-log.ts";
 import type { LogLine } from "./guest/guest-log.ts";
+import type { GuestModule } from "./guest/guest-module.ts";
 import { InstanceStock } from "./guest/instance-stock.ts";
 import { judgeOutcome } from "./guest/judge-outcome.ts";
 import { openReaders } from "./store/open-store.ts";
@@ -23,7 +24,9 @@ import { envelopeOf } from "./tool-result.ts";
 
 /** What every call of a pool has in common. Compiled modules are shared by all threads. */
 export interface WorkerSetup {
-  readonly modules: readonly WebAssembly.Module[];
+  readonly modules: readonly GuestModule[];
+  /** `restored`: a thread's instance serves call after call, put back before each. `fresh`: each call has its own. */
+  readonly instances: "restored" | "fresh";
   readonly store: StoreLocation;
 }
 
@@ -86,23 +89,24 @@ function readers(): ReturnType<typeof openReaders> {
   return opened;
 }
 
-const stock = new InstanceStock();
+const stock = new InstanceStock(Object.create(null), (workerData as WorkerSetup).instances === "restored");
 const [firstModule] = (workerData as WorkerSetup).modules;
-if (firstModule) stock.refillSoon(firstModule);
+if (firstModule) stock.refillSoon(firstModule, null);
 
 async function runPlugin(
-  module: WebAssembly.Module,
+  module: GuestModule,
   exportName: string,
   input: string,
   environment: GuestEnvironment,
 ): Promise<GuestOutcome> {
+  let instance: GuestInstance | null = null;
   try {
-    const instance = await stock.take(module);
+    instance = await stock.take(module);
     return await instance.run(exportName, input, environment);
   } catch (cause) {
-    return { kind: "trap", cause };
+    return { kind: "trap", cause, isMemoryFull: false };
   } finally {
     // The pool sends the answer first: the caller does not wait for the next call's instance.
-    stock.refillSoon(module);
+    stock.refillSoon(module, instance);
   }
 }

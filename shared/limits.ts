@@ -14,8 +14,20 @@ export const callLimits = {
   outputBytesMax: 512 * kib,
   /** Arrays and objects inside each other. Deeper values overflow the stacks of those who copy or print them. */
   outputDepthMax: 64,
-  /** Extism blocks that a guest makes for itself, together: its requests and its answer. They lie outside its memory. */
+  /**
+   * Extism blocks of a call that are not freed, together: requests, replies, the answer. They lie outside the guest's
+   * memory. The largest reply is a file of 2 MiB whose every byte becomes an escape of six.
+   */
   blockBytesMax: 64 * mib,
+  /** Blocks of a call, freed ones among them. The JavaScript SDK cannot name more than 32,767, and never reuses one. */
+  blocksMax: 32_000,
+  /**
+   * Capability requests of one call. The largest repair asks three times for each of 1,000 entries; each request takes
+   * two blocks.
+   */
+  hostCallsMax: 10_000,
+  /** What a call has written and not committed yet, together: it is held in memory twice, and enters the journal. */
+  stagedBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */
   requestBytesMax: 8 * mib,
   /** A tool logs for its developer; a flood helps nobody. */

@@ -15,9 +15,12 @@ export const sectionIds = {
   type: 1,
   import: 2,
   function: 3,
+  table: 4,
   memory: 5,
+  global: 6,
   export: 7,
   start: 8,
+  element: 9,
   data: 11,
   dataCount: 12,
 } as const;
@@ -62,6 +65,11 @@ export class WasmReader {
   constructor(wasm: Uint8Array, offset = 0) {
     this.#wasm = wasm;
     this.#offset = offset;
+  }
+
+  /** What has not been read yet. */
+  get rest(): Uint8Array {
+    return this.#wasm.subarray(this.#offset);
   }
 
   get atEnd(): boolean {

@@ -28,12 +28,17 @@ declare namespace WebAssembly {
     readonly exports: Record<string, unknown>;
   }
 
-  interface Memory {
+  class Memory {
     readonly buffer: ArrayBuffer;
   }
 
-  interface Global {
-    readonly value: unknown;
+  class Global {
+    value: unknown;
+  }
+
+  class Table {
+    readonly length: number;
+    get(index: number): unknown;
   }
 
   function compile(bytes: Uint8Array): Promise<Module>;

@@ -1,6 +1,6 @@
 /**
- * One plugin instance, for one call. Sole importer of `@extism/extism`: what its releases get wrong is mended here and
- * nowhere else (`host/RATIONALE.md`, "Why @extism/extism 1.0.3?").
+ * One plugin instance, which serves one call at a time. Sole importer of `@extism/extism`: what its releases get wrong
+ * is mended here and beside, and nowhere else (`host/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";
@@ -8,9 +8,12 @@ import type { CallContext, Plugin } from "@extism/extism";
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
-import { blockAccess } from "./block-access.ts";
-import { consoleOf } from "./guest-log.ts";
+import { accessBlocks } from "./block-access.ts";
+import { BlockBudget, BlocksExhausted } from "./block-budget.ts";
 import type { GuestLog } from "./guest-log.ts";
+import type { GuestModule } from "./guest-module.ts";
+import { InstanceState } from "./instance-state.ts";
+import { kernelFunctions } from "./kernel-functions.ts";
 
 /** How a guest's run ended, as Extism tells it. */
 export type GuestOutcome =
@@ -18,12 +21,7 @@ export type GuestOutcome =
   | { readonly kind: "error"; readonly text: string }
   | { readonly kind: "oversized"; readonly bytes: number }
   | { readonly kind: "exhausted" }
-  | { readonly kind: "trap"; readonly cause: unknown };
-
-const errorPrefix = "Plugin-originated error: ";
-
-/** What the SDK calls a plugin's only module. */
-const onlyModule = "0";
+  | { readonly kind: "trap"; readonly cause: unknown; readonly isMemoryFull: boolean };
 
 /** What one call may use. */
 export interface GuestEnvironment {
@@ -31,76 +29,124 @@ export interface GuestEnvironment {
   readonly log: GuestLog;
 }
 
-/** An instance that has not run yet. It serves one call. */
-export interface FreshInstance {
-  run(exportName: string, input: string, environment: GuestEnvironment): Promise<GuestOutcome>;
-}
-
-/** What the instance's host functions work on: nothing before its call, and one call's environment from then on. */
+/** What the instance's host functions work on: one call's, and nothing between two calls. */
 interface CallSlot {
   environment: GuestEnvironment | null;
   input: DataView;
+  budget: BlockBudget;
   returnCode: number;
 }
 
-/**
- * Makes an instance, before it is known for which call. No code of the guest runs here: a module with a start function
- * is refused before it gets so far.
- */
-export async function instantiatePlugin(module: WebAssembly.Module): Promise<FreshInstance> {
-  const slot: CallSlot = { environment: null, input: new DataView(new ArrayBuffer(0)), returnCode: 0 };
-  const plugin = await createPlugin(
-    { wasm: [{ module }] },
-    {
-      useWasi: false,
-      // A prototype would make "constructor" a configuration key.
-      config: Object.create(null) as Record<string, string>,
-      functions: {
-        [capabilityModule]: hostFunctions(slot),
-        [kernelModule]: { alloc: boundedAlloc(), ...blockAccess(() => slot.input) },
-      },
-      logger: consoleOf((level, text) => slot.environment?.log.add(level, text)),
-    },
-  );
-  await watchReturnCode(plugin, slot);
-  return {
-    run: (exportName, input, environment) => {
-      if (slot.environment) throw new RangeError("An instance serves one call");
-      slot.environment = environment;
-      const { buffer, byteOffset, byteLength } = new TextEncoder().encode(input);
-      slot.input = new DataView(buffer, byteOffset, byteLength);
-      return runOnce(plugin, slot, exportName, input);
-    },
-  };
-}
+/** The configuration that a guest can read. A prototype would make "constructor" one of its keys. */
+export type GuestConfig = Readonly<Record<string, string>>;
 
-/**
- * Calls one export with one text. The instance is left to the garbage collector afterwards: what a call leaves behind
- * in it, also in freed memory, no other call can ever see.
- */
-async function runOnce(plugin: Plugin, slot: CallSlot, exportName: string, input: string): Promise<GuestOutcome> {
-  try {
-    // Named with its module, or the SDK would list the module's exports to find it.
-    // A string, never a Buffer: of a Buffer the SDK would hand the guest the whole pool it is cut from.
-    const output = await plugin.call([onlyModule, exportName], input);
-    if (slot.returnCode !== 0) return { kind: "error", text: "" };
-    if (output === null) return { kind: "output", text: "" };
-    const bytes = output.bytes().byteLength;
-    return bytes > callLimits.outputBytesMax ? { kind: "oversized", bytes } : { kind: "output", text: output.text() };
-  } catch (error) {
-    if (error instanceof BlocksExhausted) return { kind: "exhausted" };
-    const message = error instanceof Error ? error.message : "";
-    if (!message.startsWith(errorPrefix)) return { kind: "trap", cause: error };
-    return { kind: "error", text: message.slice(errorPrefix.length) };
+const errorPrefix = "Plugin-originated error: ";
+
+/** What the SDK calls a plugin's only module. */
+const onlyModule = "0";
+
+const noBytes = new DataView(new ArrayBuffer(0));
+
+export class GuestInstance {
+  readonly #plugin: Plugin;
+  readonly #slot: CallSlot;
+  readonly #memory: WebAssembly.Memory;
+  readonly #memoryBytesMax: number;
+  readonly #state: InstanceState | null;
+  readonly #forgetBlocks: () => void;
+  /** `broken`: its code was left in the middle of something, or nobody knows. */
+  #condition: "pristine" | "used" | "broken" = "pristine";
+
+  private constructor(plugin: Plugin, slot: CallSlot, instance: WebAssembly.Instance, parts: InstanceParts) {
+    this.#plugin = plugin;
+    this.#slot = slot;
+    this.#memory = instance.exports["memory"] as WebAssembly.Memory;
+    this.#memoryBytesMax = parts.memoryBytesMax;
+    this.#forgetBlocks = parts.forgetBlocks;
+    const shown = parts.stateExports?.map((name) => instance.exports[name]) ?? null;
+    this.#state = shown && new InstanceState(this.#memory, shown);
+  }
+
+  /** No code of the guest runs here: a module with a start function is refused before it gets so far. */
+  static async create(guest: GuestModule, config: GuestConfig): Promise<GuestInstance> {
+    const slot: CallSlot = { environment: null, input: noBytes, budget: new BlockBudget(), returnCode: 0 };
+    const access = accessBlocks(() => slot.input);
+    const budget = (): BlockBudget => slot.budget;
+    const log = (): GuestLog | null => slot.environment?.log ?? null;
+    const plugin = await createPlugin(
+      { wasm: [{ module: guest.module }] },
+      {
+        useWasi: false,
+        functions: {
+          [capabilityModule]: capabilityFunctions(slot),
+          [kernelModule]: kernelFunctions({ access, budget, log, config }),
+        },
+      },
+    );
+    const instance = await plugin.getInstance(onlyModule);
+    const parts = { ...guest, forgetBlocks: () => access.forget() };
+    const made = new GuestInstance(plugin, slot, instance, parts);
+    watchReturnCode(instance, slot);
+    return made;
+  }
+
+  /** Calls one export with one text. Then the instance is used, and serves again only after `restore`. */
+  async run(exportName: string, input: string, environment: GuestEnvironment): Promise<GuestOutcome> {
+    if (this.#condition !== "pristine") throw new RangeError(`An instance that is ${this.#condition} serves no call`);
+    this.#condition = "broken";
+    const slot = this.#slot;
+    const { buffer, byteOffset, byteLength } = new TextEncoder().encode(input);
+    slot.input = new DataView(buffer, byteOffset, byteLength);
+    slot.budget = new BlockBudget();
+    slot.budget.take(byteLength);
+    slot.returnCode = 0;
+    slot.environment = environment;
+    try {
+      const outcome = await this.#call(exportName, input);
+      if (outcome.kind === "output" || outcome.kind === "error") this.#condition = "used";
+      return outcome;
+    } finally {
+      slot.environment = null;
+      slot.input = noBytes;
+      this.#forgetBlocks();
+    }
+  }
+
+  /** Makes a used instance pristine. `false` when that cannot be done; it has to be thrown away then. */
+  async restore(): Promise<boolean> {
+    if (this.#condition === "pristine") return true;
+    if (this.#condition === "broken" || this.#state === null) return false;
+    this.#condition = "broken";
+    if (!(await this.#plugin.reset()) || !this.#state.restore()) return false;
+    this.#condition = "pristine";
+    return true;
+  }
+
+  async #call(exportName: string, input: string): Promise<GuestOutcome> {
+    try {
+      // Named with its module, or the SDK would list the module's exports to find it.
+      // A string, never a Buffer: of a Buffer the SDK would hand the guest the whole pool it is cut from.
+      const output = await this.#plugin.call([onlyModule, exportName], input);
+      if (this.#slot.returnCode !== 0) return { kind: "error", text: "" };
+      if (output === null) return { kind: "output", text: "" };
+      const bytes = output.bytes().byteLength;
+      return bytes > callLimits.outputBytesMax ? { kind: "oversized", bytes } : { kind: "output", text: output.text() };
+    } catch (error) {
+      if (error instanceof BlocksExhausted) return { kind: "exhausted" };
+      const message = error instanceof Error ? error.message : "";
+      if (message.startsWith(errorPrefix)) return { kind: "error", text: message.slice(errorPrefix.length) };
+      return { kind: "trap", cause: error, isMemoryFull: this.#memory.buffer.byteLength === this.#memoryBytesMax };
+    }
   }
 }
+
+type InstanceParts = Pick<GuestModule, "stateExports" | "memoryBytesMax"> & { readonly forgetBlocks: () => void };
 
 /**
  * The SDK drops what an export returns, but a code other than 0 is a failure on every other host. It looks the export
  * up on the instance for each call, so recording ones can stand in their places.
  */
-async function watchReturnCode(plugin: Plugin, slot: CallSlot): Promise<void> {
-  const instance = await plugin.getInstance(onlyModule);
+function watchReturnCode(instance: WebAssembly.Instance, slot: CallSlot): void {
   const recording = Object.entries(instance.exports).map(([name, original]) => {
     if (typeof original !== "function") return [name, original];
     const record = (): void => {
@@ -111,27 +157,17 @@ async function watchReturnCode(plugin: Plugin, slot: CallSlot): Promise<void> {
   Object.defineProperty(instance, "exports", { value: Object.fromEntries(recording) });
 }
 
-/** Blocks lie outside the guest's memory, where neither its maximum nor the thread's limits see them. */
-function boundedAlloc(): (context: CallContext, bytes: bigint) => bigint {
-  let used = 0n;
-  return (context, bytes) => {
-    used += bytes;
-    if (bytes < 0n || used > BigInt(callLimits.blockBytesMax)) throw new BlocksExhausted();
-    return context.alloc(bytes);
-  };
-}
-
-class BlocksExhausted extends Error {}
-
 type HostFunction = (context: CallContext, request: bigint) => bigint;
 
-function hostFunctions(slot: CallSlot): Record<string, HostFunction> {
+function capabilityFunctions(slot: CallSlot): Record<string, HostFunction> {
   return Object.fromEntries(
     capabilityNames.map((name) => [
       name,
       (context, request) => {
         if (!slot.environment) throw new RangeError("An instance without a call has no capabilities");
-        return context.store(slot.environment.capabilities[name](textOf(context, request)));
+        const reply = slot.environment.capabilities[name](textOf(context, request));
+        slot.budget.take(Buffer.byteLength(reply));
+        return context.store(reply);
       },
     ]),
   );

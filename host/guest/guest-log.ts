@@ -15,18 +15,9 @@ export class GuestLog {
     return [...this.#lines, { level: "warn", text: `${this.#dropped} further lines not shown` }];
   }
 
-  add(level: LogLine["level"], text: string): void {
+  /** `read` gives the text, and is not asked for that of a line which is only counted. */
+  add(level: LogLine["level"], read: () => string): void {
     if (this.#lines.length >= callLimits.logLinesMax) this.#dropped++;
-    else this.#lines.push({ level, text: text.slice(0, callLimits.logLineCharsMax) });
+    else this.#lines.push({ level, text: read().slice(0, callLimits.logLineCharsMax) });
   }
-}
-
-/** The part of a console that the Extism SDK writes to. */
-export function consoleOf(add: (level: LogLine["level"], text: string) => void): Console {
-  const write =
-    (level: LogLine["level"]) =>
-    (text: unknown): void =>
-      add(level, String(text));
-  const sink = { debug: write("debug"), info: write("info"), log: write("info"), warn: write("warn") };
-  return { ...sink, trace: write("debug"), error: write("error") } as unknown as Console;
 }

@@ -1,34 +1,48 @@
-import { instantiatePlugin } from "./extism-plugin.ts";
-import type { FreshInstance } from "./extism-plugin.ts";
+import { setImmediate } from "node:timers/promises";
+
+import { GuestInstance } from "./extism-plugin.ts";
+import type { GuestConfig } from "./extism-plugin.ts";
+import type { GuestModule } from "./guest-module.ts";
 
 /**
- * One instance that is made before a call asks for it, while the thread has nothing else to do: making one costs more
- * than most calls. It is of the module that was used last; for another one, the caller waits as without a stock.
+ * The pristine instances of one thread: one for each module, made or made pristine again before a call asks for it,
+ * while the thread has nothing else to do.
  *
- * What is taken is gone: no instance is handed out twice.
+ * What is taken is gone until it comes back, and then it is pristine or thrown away: no call finds what another left.
  */
 export class InstanceStock {
-  #ready: { readonly module: WebAssembly.Module; readonly instance: Promise<FreshInstance> } | null = null;
+  readonly #ready = new Map<GuestModule, Promise<GuestInstance>>();
+  readonly #config: GuestConfig;
+  readonly #reuses: boolean;
 
-  take(module: WebAssembly.Module): Promise<FreshInstance> {
-    const ready = this.#ready;
-    if (ready?.module !== module) return instantiatePlugin(module);
-    this.#ready = null;
-    return ready.instance;
+  /** Without `reuses`, an instance never serves a second call. */
+  constructor(config: GuestConfig, reuses: boolean) {
+    this.#config = config;
+    this.#reuses = reuses;
   }
 
-  /** Makes the next instance, after what the thread is doing now. */
-  refillSoon(module: WebAssembly.Module): void {
-    setImmediate(() => this.#refill(module));
+  take(guest: GuestModule): Promise<GuestInstance> {
+    const ready = this.#ready.get(guest);
+    this.#ready.delete(guest);
+    return ready ?? GuestInstance.create(guest, this.#config);
   }
 
-  #refill(module: WebAssembly.Module): void {
-    if (this.#ready?.module === module) return;
-    const instance = instantiatePlugin(module);
-    this.#ready = { module, instance };
+  /**
+   * Has an instance ready for the next call, after what the thread is doing now. `used` is the one that served this
+   * call, if there was one.
+   */
+  refillSoon(guest: GuestModule, used: GuestInstance | null): void {
+    if (this.#ready.has(guest)) return;
+    const instance = setImmediate().then(() => this.#next(guest, used));
+    this.#ready.set(guest, instance);
     // What fails now may work when it is needed; if not, that call tells why.
     instance.catch(() => {
-      if (this.#ready?.instance === instance) this.#ready = null;
+      if (this.#ready.get(guest) === instance) this.#ready.delete(guest);
     });
+  }
+
+  async #next(guest: GuestModule, used: GuestInstance | null): Promise<GuestInstance> {
+    if (used && this.#reuses && (await used.restore())) return used;
+    return await GuestInstance.create(guest, this.#config);
   }
 }

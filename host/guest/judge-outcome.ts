@@ -40,10 +40,12 @@ export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: Ca
     case "exhausted":
       return failed(
         "MEMORY_EXCEEDED",
-        `Cannot finish ${toolName}: the plugin made blocks of over ${callLimits.blockBytesMax} bytes`,
+        `Cannot finish ${toolName}: the plugin made over ${callLimits.blocksMax} blocks or ${callLimits.blockBytesMax} bytes of them`,
       );
     case "trap":
-      return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
+      return outcome.isMemoryFull
+        ? failed("MEMORY_EXCEEDED", `Cannot finish ${toolName}: the plugin's wasm memory is used up`)
+        : failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
   }
 }
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createRuntime, ToolError } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { customSection, writeModule } from "../../build/wasm-writer.ts";
 import type { Manifest } from "../../shared/manifest.ts";
+import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

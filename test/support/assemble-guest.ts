@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { customSection, writeModule } from "../../build/wasm-writer.ts";
 import { manifestSection } from "../../shared/manifest.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
+import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const assembler = fileURLToPath(new URL("../../node_modules/binaryen/bin/wasm-as", import.meta.url));

@@ -3,34 +3,63 @@ import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { blockAccess } from "../../host/guest/block-access.ts";
-import { instantiatePlugin } from "../../host/guest/extism-plugin.ts";
+import { accessBlocks } from "../../host/guest/block-access.ts";
+import { GuestInstance } from "../../host/guest/extism-plugin.ts";
 import type { GuestEnvironment } from "../../host/guest/extism-plugin.ts";
 import { GuestLog } from "../../host/guest/guest-log.ts";
+import { compileGuest } from "../../host/guest/guest-module.ts";
 import { InstanceStock } from "../../host/guest/instance-stock.ts";
 import { capabilityNames } from "../../shared/abi.ts";
+import { guestLimits } from "../../shared/limits.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
-const module = await WebAssembly.compile(readFileSync(shippedPlugin("user-memory")));
+const guest = await compileGuest(readFileSync(shippedPlugin("user-memory")), guestLimits.memoryPagesMax);
+const config = Object.create(null) as Record<string, string>;
 const refusal = JSON.stringify({ ok: true, content: null });
 const environment = {
   capabilities: Object.fromEntries(capabilityNames.map((name) => [name, () => refusal])),
   log: new GuestLog(),
 } as unknown as GuestEnvironment;
 
-test("an instance refuses a second call", async () => {
-  const instance = await instantiatePlugin(module);
-  expect(await instance.run("read_user_memory", '{"name":"a"}', environment)).toMatchObject({ kind: "error" });
-  await expect(async () => instance.run("read_user_memory", '{"name":"a"}', environment)).rejects.toThrow("one call");
+const readA = (instance: GuestInstance): ReturnType<GuestInstance["run"]> =>
+  instance.run("read_user_memory", '{"name":"a"}', environment);
+
+test("an instance refuses a second call until it is restored", async () => {
+  const instance = await GuestInstance.create(guest, config);
+  expect(await readA(instance)).toMatchObject({ kind: "error" });
+  await expect(readA(instance)).rejects.toThrow("used");
+  expect(await instance.restore()).toBe(true);
+  expect(await readA(instance)).toMatchObject({ kind: "error" });
 });
 
-test("a stock hands out each instance once, filled or not", async () => {
-  const stock = new InstanceStock();
-  const first = await stock.take(module);
-  stock.refillSoon(module);
-  stock.refillSoon(module);
-  await new Promise((resolve) => void setImmediate(resolve));
-  const others = await Promise.all([stock.take(module), stock.take(module)]);
+test("an instance that did not end well is not restored", async () => {
+  const instance = await GuestInstance.create(guest, config);
+  expect(await instance.run("no_such_export", "{}", environment)).toMatchObject({ kind: "trap" });
+  expect(await instance.restore()).toBe(false);
+  await expect(readA(instance)).rejects.toThrow("broken");
+});
+
+test.for([
+  { name: "restored", reuses: true, instancesCount: 1 },
+  { name: "fresh", reuses: false, instancesCount: 3 },
+])("a stock of $name instances has served three calls with $instancesCount", async ({ reuses, instancesCount }) => {
+  const stock = new InstanceStock(config, reuses);
+  const served = new Set<GuestInstance>();
+  for (let call = 0; call < 3; call++) {
+    const instance = await stock.take(guest);
+    served.add(instance);
+    await readA(instance);
+    stock.refillSoon(guest, instance);
+  }
+  expect(served.size).toBe(instancesCount);
+});
+
+test("a stock hands out each instance to one caller", async () => {
+  const stock = new InstanceStock(config, true);
+  const first = await stock.take(guest);
+  stock.refillSoon(guest, null);
+  stock.refillSoon(guest, null);
+  const others = await Promise.all([stock.take(guest), stock.take(guest)]);
   expect(new Set([first, ...others]).size).toBe(3);
 });
 
@@ -39,23 +68,24 @@ test("a word is read and written where its address says, and nowhere beyond its 
   const context = { read: (address: bigint) => view(blocks[Number(address >> 48n)]) };
   const input = new DataView(new ArrayBuffer(8));
   input.setBigUint64(0, 7n, true);
-  const { load_u64: load, store_u64: store, input_load_u64: loadInput } = blockAccess(() => input);
+  const { load_u64: load, store_u64: store, input_load_u64: loadInput } = accessBlocks(() => input).functions;
 
-  store?.(context, at(1, 8), 0x8877665544332211n);
-  store?.(context, at(2, 0), 5n);
-  expect(load?.(context, at(1, 8), 0n)).toBe(0x8877665544332211n);
-  expect(load?.(context, at(2, 0), 0n)).toBe(5n);
+  store(context, at(1, 8), 0x8877665544332211n);
+  store(context, at(2, 0), 5n);
+  expect(load(context, at(1, 8))).toBe(0x8877665544332211n);
+  expect(load(context, at(2, 0))).toBe(5n);
   expect(new Uint8Array(blocks[1] ?? [])[8]).toBe(0x11);
-  expect(loadInput?.(context, at(0, 0), 0n)).toBe(7n);
+  expect(loadInput(context, at(0, 0))).toBe(7n);
 
   for (const wrong of [at(1, 9), at(1, 2 ** 32), at(7, 0), -1n]) {
-    expect(() => load?.(context, wrong, 0n)).toThrow(RangeError);
+    expect(() => load(context, wrong)).toThrow(RangeError);
   }
-  expect(() => store?.(context, at(2, 17), 1n)).toThrow(RangeError);
-  expect(store?.(context, at(7, 0), 1n)).toBeUndefined();
-  expect(() => loadInput?.(context, at(0, 1), 0n)).toThrow(RangeError);
+  expect(() => store(context, at(2, 17), 1n)).toThrow(RangeError);
+  expect(store(context, at(7, 0), 1n)).toBeUndefined();
+  expect(() => loadInput(context, at(0, 1))).toThrow(RangeError);
 });
 
-const view = (buffer: ArrayBuffer | undefined): DataView | null => (buffer ? new DataView(buffer) : null);
+const view = (buffer: ArrayBuffer | undefined): { bytes(): Uint8Array } | null =>
+  buffer ? { bytes: () => new Uint8Array(buffer) } : null;
 
 const at = (block: number, offset: number): bigint => (BigInt(block) << 48n) | BigInt(offset);

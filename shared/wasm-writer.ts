@@ -1,6 +1,6 @@
-/** Writes WebAssembly binaries section by section: the counterpart of `shared/wasm-sections.ts`. */
-import { sectionIds } from "../shared/wasm-sections.ts";
-import type { WasmSection } from "../shared/wasm-sections.ts";
+/** Writes WebAssembly binaries section by section: the counterpart of `wasm-sections.ts`. */
+import { sectionIds } from "./wasm-sections.ts";
+import type { WasmSection } from "./wasm-sections.ts";
 
 const header = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 
