@@ -22,11 +22,14 @@ export const callLimits = {
   /** Blocks of a call, freed ones among them. The JavaScript SDK cannot name more than 32,767, and never reuses one. */
   blocksMax: 32_000,
   /**
-   * Capability requests of one call. The largest repair asks three times for each of 1,000 entries; each request takes
-   * two blocks.
+   * Capability requests of one call. The largest repair asks five times for each of 1,000 entries; each request takes two
+   * blocks.
    */
   hostCallsMax: 10_000,
-  /** What a call has written and not committed yet, together: it is held in memory twice, and enters the journal. */
+  /**
+   * What one call writes, in all its scopes together. It is held in memory, copied to the side that commits, and enters
+   * the journal. As much as one scope may hold: the largest repair writes every entry anew.
+   */
   stagedBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */
   requestBytesMax: 8 * mib,

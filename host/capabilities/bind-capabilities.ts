@@ -40,13 +40,17 @@ export type CallParts = Omit<GuestCall, "store"> & { readonly store: UserReader 
 
 export function bindCapabilities(parts: CallParts, record: CapabilityRecord): BoundCapabilities {
   const call: GuestCall = { ...parts, store: new StoredFiles(parts.store) };
-  const bound = capabilityNames.map((name) => [name, (request: string) => answer(name, call, request, record)]);
+  let hostCalls = 0;
+  const bound = capabilityNames.map((name) => [
+    name,
+    (request: string) => answer(name, record, () => perform(name, call, request, ++hostCalls)),
+  ]);
   return Object.fromEntries(bound) as BoundCapabilities;
 }
 
-function answer(name: CapabilityName, call: GuestCall, request: string, record: CapabilityRecord): string {
+function answer(name: CapabilityName, record: CapabilityRecord, work: () => unknown): string {
   try {
-    return JSON.stringify(perform(name, call, request));
+    return JSON.stringify(work());
   } catch (thrown) {
     const error = asToolError(thrown, name);
     remember(error, record);
@@ -61,7 +65,11 @@ function remember(error: ToolError, record: CapabilityRecord): void {
   if (isNews) record.causes.push(error.cause);
 }
 
-function perform(name: CapabilityName, call: GuestCall, request: string): unknown {
+/** `hostCalls` counts this one. */
+function perform(name: CapabilityName, call: GuestCall, request: string, hostCalls: number): unknown {
+  if (hostCalls > callLimits.hostCallsMax) {
+    throw denied(`Cannot call ${name}: this call has asked ${callLimits.hostCallsMax} times, no more is allowed`);
+  }
   const right = capabilityRights[name];
   if (!call.grant.rights.includes(right)) throw denied(`Cannot call ${name}: this call is not granted "${right}"`);
   const value = parseRequest(name, request);

@@ -1,6 +1,8 @@
 import { utf8Bytes } from "../../shared/text.ts";
 import type { Change, ChangeSet } from "../change-set.ts";
 
+type WriteChange = Extract<Change, { kind: "write" }>;
+
 /** How a file that a call has touched stands now. */
 export type StagedFile =
   | { readonly kind: "written"; readonly content: string }
@@ -18,14 +20,16 @@ export function stagedBytes(file: StagedFile): number {
 export class StagedChanges {
   readonly #changes = new Set<Change>();
   /** For each file its last write, while nothing has moved it since: a further write takes its place. */
-  readonly #lastWrites = new Map<string, Change>();
+  readonly #lastWrites = new Map<string, WriteChange>();
   readonly #files = new Map<string, StagedFile>();
+  #writtenBytes = 0;
 
   write(scope: string, path: string, content: string): void {
     const key = keyOf(scope, path);
     const replaced = this.#lastWrites.get(key);
+    this.#writtenBytes = this.writtenBytesWith(scope, path, utf8Bytes(content));
     if (replaced) this.#changes.delete(replaced);
-    const change: Change = { kind: "write", scope, path, content };
+    const change: WriteChange = { kind: "write", scope, path, content };
     this.#changes.add(change);
     this.#lastWrites.set(key, change);
     this.#files.set(key, { kind: "written", content });
@@ -50,6 +54,12 @@ export class StagedChanges {
     return Array.from(this.#files, ([key, file]) => ({ key, file }))
       .filter(({ key }) => key.startsWith(prefix))
       .map(({ key, file }) => ({ path: key.slice(prefix.length), file }));
+  }
+
+  /** The bytes that are to be written once a file is written too; those that were moved since are among them. */
+  writtenBytesWith(scope: string, path: string, bytes: number): number {
+    const replaced = this.#lastWrites.get(keyOf(scope, path));
+    return this.#writtenBytes - (replaced ? utf8Bytes(replaced.content) : 0) + bytes;
   }
 
   get changeCount(): number {

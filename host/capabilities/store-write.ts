@@ -1,5 +1,5 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
-import { storeLimits } from "../../shared/limits.ts";
+import { callLimits, storeLimits } from "../../shared/limits.ts";
 import { hasLoneSurrogate, utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
@@ -16,7 +16,9 @@ export function storeWrite(
   if (hasLoneSurrogate(content)) throw denied(`Cannot write "${path}": its text holds a lone surrogate`);
   refuseNesting(call, scope, path);
   checkChangeCount(call, path);
-  checkSize(call, scope, path, utf8Bytes(content));
+  const bytes = utf8Bytes(content);
+  checkSize(call, scope, path, bytes);
+  checkStagedBytes(call, scope, path, bytes);
   call.staged.write(scope, path, content);
   return { ok: true };
 }
@@ -51,6 +53,16 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
       `Cannot write "${path}": the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
     );
   }
+}
+
+/** What is moved to the trash after it was written is held as well, so it counts here and not in the scope alone. */
+function checkStagedBytes({ staged }: GuestCall, scope: string, path: string, bytes: number): void {
+  const stagedBytesNow = staged.writtenBytesWith(scope, path, bytes);
+  if (stagedBytesNow <= callLimits.stagedBytesMax) return;
+  throw new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot write "${path}": this call would write ${stagedBytesNow} bytes, at most ${callLimits.stagedBytesMax} allowed`,
+  );
 }
 
 /** By how much the call's changes so far make a scope larger. */

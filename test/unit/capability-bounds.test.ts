@@ -1,0 +1,44 @@
+/** What one call may ask of its capabilities, whatever its grant. */
+import { expect, test } from "vitest";
+
+import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities, CapabilityRecord } from "../../host/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
+import type { UserReader } from "../../host/store/store.ts";
+import { checkUserId } from "../../host/user-id.ts";
+import { rights } from "../../shared/abi.ts";
+import { callLimits, storeLimits } from "../../shared/limits.ts";
+
+const emptyFolder: UserReader = { read: () => null, list: () => [], sizeOf: () => null, seen: [], bytesUsed: () => 0 };
+const scopes = ["first", "second"];
+
+function openCall(): { capabilities: BoundCapabilities; record: CapabilityRecord } {
+  const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
+  const grant = { userId: checkUserId("alice"), scopes, rights };
+  const parts = { grant, store: emptyFolder, staged: new StagedChanges(), epochMs: 0 };
+  return { capabilities: bindCapabilities(parts, record), record };
+}
+
+test("the request after the last allowed one is denied, whichever capability it asks", () => {
+  const { capabilities, record } = openCall();
+  for (let asked = 0; asked < callLimits.hostCallsMax; asked++) {
+    expect(capabilities.clock_now("{}")).toBe('{"ok":true,"epochMs":0}');
+  }
+  expect(record.denial).toBeNull();
+  const reply = capabilities.store_read('{"scope":"first","path":"a.md"}');
+  expect(JSON.parse(reply)).toMatchObject({ ok: false, error: { code: "CAPABILITY_DENIED" } });
+  expect(record.denial?.message).toContain(String(callLimits.hostCallsMax));
+});
+
+test("what a call writes in all its scopes together is bounded", () => {
+  const { capabilities } = openCall();
+  const write = (scope: string, file: number): string =>
+    capabilities.store_write(
+      JSON.stringify({ scope, path: `${file}.md`, content: "x".repeat(storeLimits.fileBytesMax) }),
+    );
+  const fitting = callLimits.stagedBytesMax / storeLimits.fileBytesMax;
+  for (let file = 0; file < fitting; file++) expect(write(scopes[file % 2] ?? "", file)).toBe('{"ok":true}');
+  // Written over, it takes no more than before.
+  expect(write("first", 0)).toBe('{"ok":true}');
+  expect(JSON.parse(write("second", 0))).toMatchObject({ ok: false, error: { code: "QUOTA_EXCEEDED" } });
+});
