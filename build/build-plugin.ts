@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { guestLimits } from "../shared/limits.ts";
 import { defaultBudget } from "../shared/manifest.ts";
 import { capabilitiesOf } from "../shared/plugin-shape.ts";
+import { readSections } from "../shared/wasm-sections.ts";
 import { bundlePlugin } from "./bundle.ts";
+import { cutCompiler } from "./cut-compiler.ts";
 import { engineWasmPath } from "./engine.ts";
 import { familyGlue } from "./family-glue.ts";
 import type { FamilySource } from "./family.ts";
@@ -15,6 +17,7 @@ import { linkModules, optimiseModule, reduceModule } from "./link.ts";
 import { makeManifest, sealPlugin } from "./seal.ts";
 import type { SealedPlugin } from "./seal.ts";
 import { snapshotPlugin } from "./snapshot.ts";
+import { writeModule } from "./wasm-writer.ts";
 
 export interface BuildOptions {
   /** `false` leaves out the optimiser: seconds faster, for plugins that only tests load. Default `true`. */
@@ -25,15 +28,16 @@ export async function buildPlugin(source: FamilySource, { optimise = true }: Bui
   const { family, folder } = source;
   const capabilities = capabilitiesOf(family.tools);
 
-  const script = await bundlePlugin(folder, family, capabilities);
-  const snapshot = await snapshotPlugin(script, family);
+  const bundle = await bundlePlugin(folder, family, capabilities);
+  const snapshot = await snapshotPlugin(bundle, family);
   const memoryPages = { min: snapshot.memory.length / pageBytes, max: guestLimits.memoryPagesMax };
   const glue = familyGlue(family, capabilities, defaultBudget.fuelPolls, snapshot);
 
   const scratch = await mkdtemp(join(tmpdir(), "memcell-build-"));
   try {
     const image = join(scratch, "image.wasm");
-    await writeFile(image, writeImage(await readFile(engineWasmPath), snapshot.memory, memoryPages));
+    const engine = writeModule(await cutCompiler(readSections(await readFile(engineWasmPath))));
+    await writeFile(image, writeImage(engine, snapshot.memory, memoryPages));
     const linked = await linkModules(scratch, image, glue);
     const roots = ["memory", ...family.tools.map((tool) => tool.export)];
     const reduced = await reduceModule(scratch, linked, roots);

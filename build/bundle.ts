@@ -1,14 +1,16 @@
 /**
- * Step 1. TypeScript to one JavaScript file.
+ * Step 1. TypeScript to JavaScript.
  *
  * Input: a family's folder. Output: a script (no modules, no imports) that runs the prelude, then the plugin's code,
- * and leaves one function for each tool on the global object. Sole importer of esbuild.
+ * and leaves one function for each tool on the global object; and one script for each `*.deferred.ts`, whose value is
+ * what that module exports. Sole importer of esbuild.
  */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
-import type { BuildOptions, Plugin } from "esbuild";
+import type { BuildOptions, OutputFile, Plugin } from "esbuild";
 
 import type { CapabilityName } from "../shared/abi.ts";
 import type { Family } from "../shared/manifest.ts";
@@ -21,35 +23,93 @@ const guestFolder = join(projectFolder, "build", "guest");
 /** The global under which the bundle leaves a tool for the snapshot step. */
 export const toolGlobal = (exportName: string): string => `__tool_${exportName}`;
 
+export interface Bundle {
+  readonly script: string;
+  /** The deferred modules, by the number under which the script asks for them. */
+  readonly deferred: readonly string[];
+}
+
 export async function bundlePlugin(
   folder: string,
   family: Family,
   capabilities: readonly CapabilityName[],
-): Promise<string> {
+): Promise<Bundle> {
+  const deferred: string[] = [];
   const { outputFiles } = await build({
-    ...neutral,
+    ...guestCode,
     stdin: { contents: entryScript(folder, family), resolveDir: projectFolder, loader: "ts" },
-    inject: [join(guestFolder, "buffer-stand-in.ts")],
-    // gray-matter names "fs" and holds an eval; the guest has neither, and nothing calls them.
-    alias: { fs: join(guestFolder, "fs-stand-in.ts") },
-    plugins: [grayMatterWithoutYaml],
-    logOverride: { "direct-eval": "silent", "import-is-undefined": "silent" },
+    plugins: [...guestCode.plugins, deferredModules(deferred)],
     define: { CAPABILITY_NAMES: JSON.stringify(capabilities) },
-    minify: true,
     format: "iife",
-    write: false,
   });
-  const [bundle] = outputFiles;
-  if (!bundle) throw new Error(`Cannot bundle plugin "${family.name}": esbuild returned no file`);
-  return bundle.text;
+  return { script: onlyText(outputFiles), deferred };
 }
 
-const grayMatterWithoutYaml: Plugin = {
-  name: "gray-matter-without-yaml",
+/**
+ * In the place of `x.deferred.ts`: functions of the same names, which have the engine load the module at the first call.
+ * It may export functions only.
+ */
+function deferredModules(found: string[]): Plugin {
+  return {
+    name: "deferred-modules",
+    setup(bundler) {
+      bundler.onLoad({ filter: /\.deferred\.ts$/ }, async ({ path }) => {
+        const { outputFiles } = await build({
+          ...guestCode,
+          entryPoints: [path],
+          format: "iife",
+          globalName: "deferred",
+          footer: { js: "return deferred})()" },
+          banner: { js: "(()=>{" },
+        });
+        const index = found.push(onlyText(outputFiles)) - 1;
+        const names = await exportedNames(path);
+        const functions = names.map((name) => `export const ${name} = (...args) => load().${name}(...args);`);
+        const loader = `const load = () => (loaded ??= loadDeferred(${index}));`;
+        const contents = ["let loaded;", `const loadDeferred = globalThis.__loadDeferred;`, loader, ...functions];
+        return { contents: contents.join("\n"), loader: "js" };
+      });
+    },
+  };
+}
+
+async function exportedNames(path: string): Promise<string[]> {
+  const { metafile } = await build({
+    ...guestCode,
+    entryPoints: [path],
+    format: "esm",
+    outdir: "unused",
+    metafile: true,
+  });
+  return Object.values(metafile.outputs).flatMap((output) => output.exports);
+}
+
+function onlyText(files: readonly OutputFile[]): string {
+  const [file] = files;
+  if (!file) throw new Error("Cannot bundle plugin: esbuild returned no file");
+  return file.text;
+}
+
+const grayMatterWithoutEngines: Plugin = {
+  name: "gray-matter-without-engines",
   setup(bundler) {
-    bundler.onResolve({ filter: /^js-yaml$/ }, ({ importer }) =>
-      importer.includes("gray-matter") ? { path: join(guestFolder, "gray-matter-yaml-stand-in.ts") } : null,
+    bundler.onResolve({ filter: /^\.\/(lib\/)?engines$/ }, ({ importer }) =>
+      importer.includes("gray-matter") ? { path: join(guestFolder, "gray-matter-engines-stand-in.ts") } : null,
     );
+  },
+};
+
+/**
+ * A call of `z.something()` in `shared/` only makes a schema. Told so, the bundler drops the schemas that a guest does not
+ * parse with, such as those of outputs; by itself it does not see it across modules.
+ */
+const schemasAreValues: Plugin = {
+  name: "schemas-are-values",
+  setup(bundler) {
+    bundler.onLoad({ filter: /[\\/]shared[\\/].*\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8");
+      return { contents: source.replace(/(?<![\w.])z\.\w+\(/g, "/* @__PURE__ */ $&"), loader: "ts" };
+    });
   },
 };
 
@@ -67,6 +127,19 @@ const neutral = {
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
+} satisfies BuildOptions;
+
+/** How code of a guest is bundled: small, and with stand-ins for what only Node has. */
+const guestCode = {
+  ...neutral,
+  inject: [join(guestFolder, "buffer-stand-in.ts")],
+  // gray-matter names "fs" for a function that nothing calls.
+  alias: { fs: join(guestFolder, "fs-stand-in.ts") },
+  plugins: [grayMatterWithoutEngines, schemasAreValues],
+  // A direct eval keeps the whole bundle alive and readable: whoever links one in has to hear of it.
+  logOverride: { "direct-eval": "error" },
+  minify: true,
+  write: false,
 } satisfies BuildOptions;
 
 function entryScript(folder: string, family: Family): string {

@@ -91,8 +91,8 @@ export class Engine {
 
   /** JavaScript to bytecode, without source text and line numbers. */
   compile(code: string, name: string): Uint8Array {
-    const source = this.#lay(new TextEncoder().encode(`${code}\0`));
-    const file = this.#lay(new TextEncoder().encode(`${name}\0`));
+    const source = this.lay(new TextEncoder().encode(`${code}\0`));
+    const file = this.lay(new TextEncoder().encode(`${name}\0`));
     const lengthOut = this.exports.wasm_malloc(4);
     const bytecode = this.exports.qjs_compile(
       source.pointer,
@@ -107,27 +107,23 @@ export class Engine {
     return this.bytes.slice(bytecode, bytecode + length);
   }
 
-  /**
-   * Runs bytecode, then fills its buffer with zeros: freed memory keeps its bytes, and the snapshot would ship them.
-   */
   run(bytecode: Uint8Array, name: string): void {
-    const { pointer, bytes } = this.#lay(bytecode);
+    const { pointer, bytes } = this.lay(bytecode);
     const result = this.exports.qjs_eval_bytecode(pointer, bytes);
     if (this.exports.qjs_is_exception(result) !== 0) {
       throw new Error(`Cannot run ${name}: ${this.text(this.exports.qjs_get_exception())}`);
     }
-    this.bytes.fill(0, pointer, pointer + bytes);
     this.exports.wasm_free(pointer);
   }
 
   /** Text that stays where it is for the plugin's whole life. */
   layText(text: string): { pointer: number; bytes: number } {
-    return this.#lay(new TextEncoder().encode(text));
+    return this.lay(new TextEncoder().encode(text));
   }
 
   /** Zeroed bytes that stay where they are for the plugin's whole life. */
   reserve(bytes: number): number {
-    return this.#lay(new Uint8Array(bytes)).pointer;
+    return this.lay(new Uint8Array(bytes)).pointer;
   }
 
   /** Makes a native known as a property of the global object. Calling it ends up in `host_call`. */
@@ -136,12 +132,15 @@ export class Engine {
     const native = this.exports.qjs_new_host_function(name.pointer, name.bytes - 1, 0);
     const property = this.layText(`__native_${letter}\0`);
     this.exports.qjs_set_prop_string(this.exports.qjs_get_global(), property.pointer, native);
+    this.exports.wasm_free(property.pointer);
   }
 
   /** A property of the global object, as a box that stays valid in the snapshot. */
   globalProperty(name: string): number {
     const property = this.layText(`${name}\0`);
-    return this.exports.qjs_get_prop_string(this.exports.qjs_get_global(), property.pointer);
+    const box = this.exports.qjs_get_prop_string(this.exports.qjs_get_global(), property.pointer);
+    this.exports.wasm_free(property.pointer);
+    return box;
   }
 
   isFunction(box: number): boolean {
@@ -156,7 +155,8 @@ export class Engine {
     return new TextDecoder().decode(this.bytes.slice(pointer, pointer + length));
   }
 
-  #lay(content: Uint8Array): { pointer: number; bytes: number } {
+  /** Bytes that stay where they are for the plugin's whole life. */
+  lay(content: Uint8Array): { pointer: number; bytes: number } {
     const pointer = this.exports.wasm_malloc(content.length);
     if (pointer === 0) throw new Error("Cannot build: the JavaScript engine is out of memory");
     this.bytes.set(content, pointer);
@@ -165,7 +165,7 @@ export class Engine {
 }
 
 /** Imports whose answers never change. A native that is called during the build does nothing. */
-function constantImports(memory: () => WebAssembly.Memory): WebAssembly.Imports {
+export function constantImports(memory: () => WebAssembly.Memory): WebAssembly.Imports {
   const badFile = 8;
   return {
     env: {

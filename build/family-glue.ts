@@ -19,6 +19,9 @@ export function familyGlue(
       (name) => `  (import "${capabilityModule}" "${name}" (func $${name} (param i64) (result i64)))`,
     ),
     `  (import "env" "run" (func $run (param i32) (result i32)))`,
+    ...(snapshot.deferred.length > 0
+      ? [`  (import "qjs" "qjs_eval_bytecode" (func $run_bytecode (param i32 i32) (result i32)))`]
+      : []),
     "",
     constant("fuel_polls", fuelPolls),
     constant("context", snapshot.context),
@@ -35,6 +38,13 @@ export function familyGlue(
       `      (then (return (call $${name} (local.get $request)))))`,
     ]),
     "    (i64.const 0))",
+    "",
+    `  (func (export "deferred") (param $index i32) (result i32)`,
+    ...snapshot.deferred.flatMap(({ pointer, bytes }, index) => [
+      `    (if (i32.eq (local.get $index) (i32.const ${index}))`,
+      `      (then (return (call $run_bytecode (i32.const ${pointer}) (i32.const ${bytes})))))`,
+    ]),
+    "    (i32.const 0))",
     "",
     ...family.tools.map(
       (tool, index) =>

@@ -7,10 +7,12 @@
 import { failed } from "../shared/envelope.ts";
 import type { Family } from "../shared/manifest.ts";
 import { toolGlobal } from "./bundle.ts";
+import type { Bundle } from "./bundle.ts";
+import { clearFreedMemory } from "./clear-freed.ts";
 import { Engine } from "./engine.ts";
 
-/** Text at an address of the snapshot's memory. */
-export interface LaidText {
+/** Text or bytecode at an address of the snapshot's memory. */
+export interface LaidBytes {
   readonly pointer: number;
   readonly bytes: number;
 }
@@ -19,11 +21,13 @@ export interface Snapshot {
   readonly memory: Uint8Array;
   /** For each tool, in the family's order, the box of the function to run. */
   readonly tools: readonly number[];
+  /** The bytecode of each deferred module. */
+  readonly deferred: readonly LaidBytes[];
   /** The engine's context pointer. */
   readonly context: number;
   /** Error envelopes for what the guest cannot report itself. */
-  readonly fuelText: LaidText;
-  readonly trapText: LaidText;
+  readonly fuelText: LaidBytes;
+  readonly trapText: LaidBytes;
   /** Sixteen bytes for the glue's out-parameters. */
   readonly scratch: number;
 }
@@ -35,11 +39,12 @@ export interface Snapshot {
 const collectAboveBytes = 8 * 1024 * 1024;
 
 /** The natives' letters: `glue/engine.wat` says what each does. */
-const natives = "ioesrnfcuDIWE".split("");
+const natives = "ioesrnfculDIWE".split("");
 
-export async function snapshotPlugin(script: string, family: Family): Promise<Snapshot> {
+export async function snapshotPlugin({ script, deferred }: Bundle, family: Family): Promise<Snapshot> {
   const compiler = await Engine.forCompiling();
   const bytecode = compiler.compile(script, family.name);
+  const deferredCode = deferred.map((module, index) => compiler.compile(module, `${family.name}-${index}`));
   const cleanUp = compiler.compile(cleanUpScript(family), "clean-up");
 
   const engine = await Engine.forGuest();
@@ -51,6 +56,7 @@ export async function snapshotPlugin(script: string, family: Family): Promise<Sn
 
   const addresses = {
     tools,
+    deferred: deferredCode.map((code) => engine.lay(code)),
     context: engine.exports.qjs_get_context_ptr(),
     fuelText: layFailure(engine, "FUEL_EXHAUSTED", "Cannot finish the call: its computing budget is used up"),
     trapText: layFailure(engine, "GUEST_TRAPPED", "Cannot finish the call: the plugin's code failed beyond repair"),
@@ -62,7 +68,7 @@ export async function snapshotPlugin(script: string, family: Family): Promise<Sn
   if (Number(engine.exports.__stack_pointer.value) !== restingStack) {
     throw new Error(`Cannot snapshot plugin "${family.name}": the engine's stack is not at rest`);
   }
-  return { memory: engine.bytes.slice(), ...addresses };
+  return { memory: await clearFreedMemory(engine.bytes), ...addresses };
 }
 
 function toolBox(engine: Engine, family: Family, exportName: string): number {
@@ -75,10 +81,10 @@ function toolBox(engine: Engine, family: Family, exportName: string): number {
 
 /** The names that only the build needed. */
 function cleanUpScript(family: Family): string {
-  const names = ["__entryPoint", ...family.tools.map((tool) => toolGlobal(tool.export))];
+  const names = ["__entryPoint", "__loadDeferred", ...family.tools.map((tool) => toolGlobal(tool.export))];
   return names.map((name) => `delete globalThis.${name};`).join("");
 }
 
-function layFailure(engine: Engine, code: "FUEL_EXHAUSTED" | "GUEST_TRAPPED", message: string): LaidText {
+function layFailure(engine: Engine, code: "FUEL_EXHAUSTED" | "GUEST_TRAPPED", message: string): LaidBytes {
   return engine.layText(JSON.stringify(failed(code, message)));
 }

@@ -21,6 +21,7 @@ interface Natives {
   f(handle: bigint): void;
   c(key: bigint): bigint;
   u(capability: number, request: bigint): bigint;
+  l(deferredModule: number): unknown;
   D(text: string): void;
   I(text: string): void;
   W(text: string): void;
@@ -156,3 +157,4 @@ function entryPoint(tool: () => unknown): () => number {
 }
 
 scope["__entryPoint"] = entryPoint;
+scope["__loadDeferred"] = takeNative("l");

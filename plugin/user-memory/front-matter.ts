@@ -1,12 +1,10 @@
 /**
- * Front matter, read and written. Sole importer of gray-matter and js-yaml.
+ * Front matter, read and written.
  *
- * Read with YAML's failsafe schema: every scalar is the text that stands there, so nothing turns into a date, a number
- * or a boolean, and tags are an error. Only a plain `---` opens front matter; `---js` and the like are not even looked
- * at. (There is no `eval` here for them to reach, either.)
+ * Only a plain `---` opens front matter; `---js` and the like are not even looked at. (There is no `eval` here for them
+ * to reach, either.)
  */
-import matter from "gray-matter";
-import { dump, FAILSAFE_SCHEMA, load } from "js-yaml";
+import { readYaml, writeYaml } from "./yaml.deferred.ts";
 
 /** What a file says before its body. */
 export interface FrontMatter {
@@ -37,7 +35,7 @@ export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
   // gray-matter would take any line that begins so for the closing fence, and drop what stands behind it.
   if (/^---/m.test(text)) return null;
   try {
-    const { data } = matter(`---\n${text}\n---\n`, { language: "yaml", engines: { yaml: parseYaml } });
+    const data = readYaml(text);
     if (typeof data !== "object" || data === null || Array.isArray(data)) return null;
     return new Map(Object.entries(data));
   } catch {
@@ -45,13 +43,9 @@ export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
   }
 }
 
-function parseYaml(text: string): object {
-  return load(text, { schema: FAILSAFE_SCHEMA }) as object;
-}
-
 /** Fields as YAML lines, quoted so that every YAML reader gets the same strings back. */
 export function formatFields(fields: Iterable<readonly [string, unknown]>): string {
-  return dump(Object.fromEntries(fields), { lineWidth: -1 });
+  return writeYaml(Object.fromEntries(fields));
 }
 
 export function joinFrontMatter(text: string, body: string): string {

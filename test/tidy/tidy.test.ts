@@ -66,8 +66,8 @@ const soleImporters: Record<string, string> = {
   piscina: "host/pool.ts",
   "zod/mini": "shared/zod.ts",
   esbuild: "build/bundle.ts",
-  "gray-matter": "plugin/user-memory/front-matter.ts",
-  "js-yaml": "plugin/user-memory/front-matter.ts",
+  "gray-matter": "plugin/user-memory/yaml.deferred.ts",
+  "js-yaml": "plugin/user-memory/yaml.deferred.ts",
 };
 
 test("each package has one importer", () => {
