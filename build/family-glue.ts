@@ -5,6 +5,7 @@
 import { capabilityModule } from "../shared/abi.ts";
 import type { CapabilityName } from "../shared/abi.ts";
 import type { Family } from "../shared/manifest.ts";
+import { outcomeCodes } from "./outcome-codes.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export function familyGlue(
@@ -25,10 +26,12 @@ export function familyGlue(
     "",
     constant("fuel_polls", fuelPolls),
     constant("context", snapshot.context),
-    constant("fuel_text", snapshot.fuelText.pointer),
-    constant("fuel_text_bytes", snapshot.fuelText.bytes),
-    constant("trap_text", snapshot.trapText.pointer),
-    constant("trap_text_bytes", snapshot.trapText.bytes),
+    constant("out_of_memory_code", outcomeCodes.outOfMemory),
+    constant("nothing_code", outcomeCodes.nothing),
+    ...Object.entries(snapshot.texts).flatMap(([name, { pointer, bytes }]) => [
+      constant(`${name}_text`, pointer),
+      constant(`${name}_text_bytes`, bytes),
+    ]),
     constant("scratch", snapshot.scratch),
     "",
     "  ;; A number that stands for no capability gives handle 0, which the guest takes as a refusal.",

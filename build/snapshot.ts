@@ -4,7 +4,9 @@
  * Compiling and running happen in two engines: the first can compile, the second, whose memory is kept, has neither
  * `eval` nor `Function`. Output: the memory, and the addresses in it that the glue needs.
  */
+import { fuelConfigKey } from "../shared/abi.ts";
 import { failed } from "../shared/envelope.ts";
+import type { ErrorCode } from "../shared/errors.ts";
 import type { Family } from "../shared/manifest.ts";
 import { toolGlobal } from "./bundle.ts";
 import type { Bundle } from "./bundle.ts";
@@ -25,9 +27,8 @@ export interface Snapshot {
   readonly deferred: readonly LaidBytes[];
   /** The engine's context pointer. */
   readonly context: number;
-  /** Error envelopes for what the guest cannot report itself. */
-  readonly fuelText: LaidBytes;
-  readonly trapText: LaidBytes;
+  /** Error envelopes for what the guest cannot report itself, and the key of the fuel's configuration. */
+  readonly texts: Readonly<Record<"fuel" | "memory" | "trap" | "fuel_key", LaidBytes>>;
   /** Sixteen bytes for the glue's out-parameters. */
   readonly scratch: number;
 }
@@ -58,8 +59,12 @@ export async function snapshotPlugin({ script, deferred }: Bundle, family: Famil
     tools,
     deferred: deferredCode.map((code) => engine.lay(code)),
     context: engine.exports.qjs_get_context_ptr(),
-    fuelText: layFailure(engine, "FUEL_EXHAUSTED", "Cannot finish the call: its computing budget is used up"),
-    trapText: layFailure(engine, "GUEST_TRAPPED", "Cannot finish the call: the plugin's code failed beyond repair"),
+    texts: {
+      fuel: layFailure(engine, "FUEL_EXHAUSTED", "Cannot finish the call: its computing budget is used up"),
+      memory: layFailure(engine, "MEMORY_EXCEEDED", "Cannot finish the call: the plugin's wasm memory is used up"),
+      trap: layFailure(engine, "GUEST_TRAPPED", "Cannot finish the call: the plugin's code failed beyond repair"),
+      fuel_key: engine.layText(fuelConfigKey),
+    },
     scratch: engine.reserve(16),
   };
   engine.exports.qjs_run_gc();
@@ -85,6 +90,6 @@ function cleanUpScript(family: Family): string {
   return names.map((name) => `delete globalThis.${name};`).join("");
 }
 
-function layFailure(engine: Engine, code: "FUEL_EXHAUSTED" | "GUEST_TRAPPED", message: string): LaidBytes {
+function layFailure(engine: Engine, code: ErrorCode, message: string): LaidBytes {
   return engine.layText(JSON.stringify(failed(code, message)));
 }

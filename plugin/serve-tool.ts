@@ -2,7 +2,8 @@
  * What every exported tool does around its own work: parse the input, answer with an envelope.
  *
  * Success is an envelope as output and the code 0. Failure is an envelope as Extism error and the code 1; the error
- * reaches Extism as the message of an `Error`, which is how the PDK of any compiler reports one.
+ * reaches Extism as the message of an `Error`, which is how the PDK of any compiler reports one. Its cause stays with
+ * it: by that the prelude finds an engine out of memory, which it reports itself, without making any text.
  */
 import { failed } from "../shared/envelope.ts";
 import type { Envelope } from "../shared/envelope.ts";
@@ -35,8 +36,5 @@ export function serveTool<Input, Data>(
 function failureOf(toolName: string, error: unknown): Envelope {
   if (error instanceof ToolError) return failed(error.code, error.message, error.issues);
   const reason = error instanceof Error ? error.message : String(error);
-  if (reason.includes("out of memory")) {
-    return failed("MEMORY_EXCEEDED", `Cannot finish ${toolName}: the plugin's wasm memory is used up`);
-  }
   return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code failed (${reason})`);
 }

@@ -40,6 +40,12 @@ export const toolSignature = "->i32";
 /** Where the capabilities live. */
 export const capabilityModule = "extism:host/user";
 
+/**
+ * The Extism configuration key by which a host lowers the fuel of an instance: a whole number of polls in decimal digits.
+ * A number above the manifest's `fuelPolls` counts as that, so a host can only lower it.
+ */
+export const fuelConfigKey = "memcell.fuelPolls";
+
 export const rights = ["read", "list", "write", "trash", "clock"] as const;
 export type Right = (typeof rights)[number];
 

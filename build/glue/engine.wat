@@ -62,37 +62,83 @@
   (import "family" "capability" (func $capability (param i32 i64) (result i64)))
   ;; runs the bytecode of a deferred module; its value, or an exception
   (import "family" "deferred" (func $deferred (param i32) (result i32)))
-  ;; polls until a call ends; the context pointer; two error texts (address, bytes) laid down in the snapshot; scratch
+  ;; polls until a call ends; the context pointer; scratch
   (import "family" "fuel_polls" (global $fuel_polls i32))
   (import "family" "context" (global $context i32))
+  (import "family" "scratch" (global $scratch i32))
+  ;; what the prelude returns when it must not make text (build/outcome-codes.ts)
+  (import "family" "out_of_memory_code" (global $out_of_memory_code i32))
+  (import "family" "nothing_code" (global $nothing_code i32))
+  ;; texts laid down in the snapshot: three error envelopes and a configuration key
   (import "family" "fuel_text" (global $fuel_text i32))
   (import "family" "fuel_text_bytes" (global $fuel_text_bytes i32))
+  (import "family" "memory_text" (global $memory_text i32))
+  (import "family" "memory_text_bytes" (global $memory_text_bytes i32))
   (import "family" "trap_text" (global $trap_text i32))
   (import "family" "trap_text_bytes" (global $trap_text_bytes i32))
-  (import "family" "scratch" (global $scratch i32))
+  (import "family" "fuel_key_text" (global $fuel_key_text i32))
+  (import "family" "fuel_key_text_bytes" (global $fuel_key_text_bytes i32))
 
   ;; Polls left in this call.
   (global $fuel (mut i32) (i32.const 0))
 
   ;; ---- one call of a tool ------------------------------------------------------------------------------------------
-  ;; Runs a boxed JavaScript function of no arguments. It returns the tool's code: 0, or 1 after it set an error. An
-  ;; exception that nobody could catch (the budget is used up, or even the handler failed) ends here with a fixed text.
+  ;; Runs a boxed JavaScript function of no arguments. It returns the tool's code: 0, or 1 after it set an error. What
+  ;; nobody could catch or report (the budget is used up, no memory is left, even the handler failed) ends here with a
+  ;; fixed text. A call whose budget was used up has failed whatever it returns: an asynchronous function turns even an
+  ;; uncatchable exception into a rejection, and its caller goes on.
   (func (export "run") (param $function i32) (result i32)
-    (local $result i32)
-    (global.set $fuel (global.get $fuel_polls))
+    (local $result i32) (local $code i32)
+    (global.set $fuel (call $budget))
     (local.set $result
       (call $js_call (local.get $function) (call $js_undefined) (i32.const 0) (i32.const 0)))
-    (if (i32.eqz (local.get $result)) (then (return (call $fail))))
-    (if (call $js_is_exception (local.get $result)) (then (return (call $fail))))
-    (i32.trunc_sat_f64_s (call $js_float (local.get $result))))
-
-  (func $fail (result i32)
     (if (i32.le_s (global.get $fuel) (i32.const 0))
-      (then (call $error_set
-        (call $block_of (global.get $fuel_text) (i64.extend_i32_u (global.get $fuel_text_bytes)))))
-      (else (call $error_set
-        (call $block_of (global.get $trap_text) (i64.extend_i32_u (global.get $trap_text_bytes))))))
+      (then (return (call $fail (global.get $fuel_text) (global.get $fuel_text_bytes)))))
+    (if (i32.eqz (local.get $result)) (then (return (call $fail_silently))))
+    (if (call $js_is_exception (local.get $result)) (then (return (call $fail_silently))))
+    (local.set $code (i32.trunc_sat_f64_s (call $js_float (local.get $result))))
+    (if (i32.eq (local.get $code) (global.get $out_of_memory_code))
+      (then (return (call $fail (global.get $memory_text) (global.get $memory_text_bytes)))))
+    (if (i32.eq (local.get $code) (global.get $nothing_code)) (then (return (call $fail_silently))))
+    (local.get $code))
+
+  ;; Ends the call with an error text of the snapshot.
+  (func $fail (param $text i32) (param $bytes i32) (result i32)
+    (call $error_set (call $block_of (local.get $text) (i64.extend_i32_u (local.get $bytes))))
     (i32.const 1))
+
+  ;; A failure of which nothing can be told: for want of memory, if the memory cannot grow by a single page.
+  (func $fail_silently (result i32)
+    (if (i32.eq (memory.grow (i32.const 1)) (i32.const -1))
+      (then (return (call $fail (global.get $memory_text) (global.get $memory_text_bytes)))))
+    (call $fail (global.get $trap_text) (global.get $trap_text_bytes)))
+
+  ;; The polls of this call: the constant, or what the configuration lowers it to. What is no whole number, or 0, is the
+  ;; smallest budget and not the largest: whoever set it wanted less.
+  (func $budget (result i32)
+    (local $value i64) (local $bytes i64) (local $at i64) (local $digit i32) (local $polls i64)
+    ;; Some SDKs have freed the key's block on return, and others keep it to the end of the call. It is not freed here.
+    (local.set $value (call $config_get
+      (call $block_of (global.get $fuel_key_text) (i64.extend_i32_u (global.get $fuel_key_text_bytes)))))
+    (if (i64.eqz (local.get $value)) (then (return (global.get $fuel_polls))))
+    (local.set $bytes (call $length (local.get $value)))
+    (block $done
+      (loop $digits
+        (br_if $done (i64.ge_u (local.get $at) (local.get $bytes)))
+        (local.set $digit
+          (i32.sub (call $load_u8 (i64.add (local.get $value) (local.get $at))) (i32.const 48)))
+        (if (i32.gt_u (local.get $digit) (i32.const 9))
+          (then
+            (local.set $polls (i64.const 0))
+            (br $done)))
+        (local.set $polls
+          (i64.add (i64.mul (local.get $polls) (i64.const 10)) (i64.extend_i32_u (local.get $digit))))
+        (if (i64.gt_u (local.get $polls) (i64.extend_i32_u (global.get $fuel_polls)))
+          (then (local.set $polls (i64.extend_i32_u (global.get $fuel_polls)))))
+        (local.set $at (i64.add (local.get $at) (i64.const 1)))
+        (br $digits)))
+    (call $free (local.get $value))
+    (select (i32.const 1) (i32.wrap_i64 (local.get $polls)) (i64.eqz (local.get $polls))))
 
   ;; The engine asks now and then, also inside regular expressions, whether to go on. Not 0 means: stop, uncatchably.
   (func (export "host_interrupt") (result i32)
@@ -103,6 +149,7 @@
   (func (export "host_call")
     (param $name i32) (param $name_length i32) (param $this i32) (param $argc i32) (param $argv i32) (result i32)
     (local $letter i32)
+    (local $text i32)
     (local $block i64)
     (local.set $letter (i32.load8_u (local.get $name)))
 
@@ -130,8 +177,11 @@
         (i32.trunc_sat_f64_s (call $js_float (call $argument (local.get $argv) (i32.const 0))))
         (call $handle_of (call $argument (local.get $argv) (i32.const 1))))))))
 
-    ;; natives on a string
-    (local.set $block (call $string_block (call $argument (local.get $argv) (i32.const 0))))
+    ;; natives on a string: a block of exactly its UTF-8 bytes, 0 for the empty string
+    (local.set $text (call $js_text (call $argument (local.get $argv) (i32.const 0)) (global.get $scratch)))
+    (if (i32.eqz (local.get $text)) (then (return (call $out_of_memory))))
+    (local.set $block (call $block_of (local.get $text) (i64.load32_u (global.get $scratch))))
+    (call $js_text_free (local.get $text))
     (if (i32.eq (local.get $letter) (i32.const 0x73)) ;; s
       (then (return (call $handle_box (local.get $block)))))
     (if (i32.eq (local.get $letter) (i32.const 0x6f)) ;; o
@@ -219,15 +269,6 @@
     (local.set $string (call $js_string (local.get $buffer) (local.get $bytes)))
     (call $mfree (local.get $buffer))
     (local.get $string))
-
-  ;; A block of exactly the string's UTF-8 bytes; 0 for the empty string and when the engine is out of memory.
-  (func $string_block (param $box i32) (result i64)
-    (local $text i32) (local $handle i64)
-    (local.set $text (call $js_text (local.get $box) (global.get $scratch)))
-    (if (i32.eqz (local.get $text)) (then (return (i64.const 0))))
-    (local.set $handle (call $block_of (local.get $text) (i64.load32_u (global.get $scratch))))
-    (call $js_text_free (local.get $text))
-    (local.get $handle))
 
   ;; Copies bytes of the engine's memory into a new block.
   (func $block_of (param $from i32) (param $bytes i64) (result i64)

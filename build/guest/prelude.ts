@@ -5,6 +5,7 @@
  * Of the PDK it offers what a tool needs: `Host`, `Memory`, `Config`, `console`, `TextEncoder` and `TextDecoder`.
  * There is no `Http` and no `Var`: neither is among the imports a memcell plugin may have.
  */
+import { outcomeCodes } from "../outcome-codes.ts";
 import { textDecoder, textEncoder } from "./text-coding.ts";
 
 /** Replaced by the bundler: the names of the capabilities the family may call, in the order the glue knows them. */
@@ -27,6 +28,9 @@ interface Natives {
   W(text: string): void;
   E(text: string): void;
 }
+
+/** Errors inside each other; a guest may tie them into a ring. */
+const causesMax = 8;
 
 const scope = globalThis as unknown as Record<string, unknown>;
 
@@ -150,10 +154,28 @@ function entryPoint(tool: () => unknown): () => number {
       if (typeof code === "number") return code;
       throw new TypeError("A tool returns nothing or its exit code, and is not asynchronous");
     } catch (error) {
+      const code = codeWithoutText(error);
+      if (code !== null) return code;
       fail(error instanceof Error ? error.message || error.name : String(error));
       return 1;
     }
   };
+}
+
+/** What to return for an error that must not be told in text: there may be no memory left for it. */
+function codeWithoutText(error: unknown): number | null {
+  if (error === null) return outcomeCodes.nothing;
+  return isOutOfMemory(error) ? outcomeCodes.outOfMemory : null;
+}
+
+/** The engine's own error, or one that somebody made of it. */
+function isOutOfMemory(error: unknown): boolean {
+  let cause = error;
+  for (let depth = 0; depth < causesMax && cause instanceof Error; depth++) {
+    if (cause.name === "InternalError" && cause.message === "out of memory") return true;
+    cause = cause.cause;
+  }
+  return false;
 }
 
 scope["__entryPoint"] = entryPoint;

@@ -1,9 +1,11 @@
 /** The plugin file itself: what it imports, how large it is, and that the build always makes the same one. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 import { expect, test } from "vitest";
 
+import { artifactLimits } from "../../build/artifact-limits.ts";
 import { buildPlugin } from "../../build/build-plugin.ts";
 import { readFamilies } from "../../build/family.ts";
 import { capabilityNames, kernelSignatures } from "../../shared/abi.ts";
@@ -37,8 +39,9 @@ test("the plugin's memory has a maximum above its minimum", () => {
   expect(limits?.max).toBeGreaterThan(limits?.min ?? Infinity);
 });
 
-test("the plugin is at most 1.6 MB", () => {
-  expect(wasm.length).toBeLessThanOrEqual(1_600_000);
+test("the plugin is as small as promised, gzipped too", () => {
+  expect(wasm.length).toBeLessThanOrEqual(artifactLimits.bytesMax);
+  expect(gzipSync(wasm).length).toBeLessThanOrEqual(artifactLimits.zippedBytesMax);
 });
 
 test("the manifest sealed into the plugin has the published form", () => {

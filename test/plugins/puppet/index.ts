@@ -24,10 +24,15 @@ type Step =
   | { readonly fail: string }
   | { readonly outputLarge: number }
   | { readonly spin: true }
+  | { readonly turns: number }
   /** A regular expression that takes for ever. */
   | { readonly backtrack: true }
+  /** The same where a `catch`, a `finally` or a promise would swallow what ends it. */
+  | { readonly spinBehind: "catch" | "finally" | "promise" | "iterator" }
   | { readonly recurse: true }
-  | { readonly allocate: true };
+  | { readonly allocate: true }
+  /** Keeps what there is of memory, and goes on when there is no more: in small pieces, or behind an error of its own. */
+  | { readonly allocateBehind: "catch" | "cause" };
 
 let planted = "nothing";
 
@@ -63,9 +68,12 @@ function perform(step: Step, seen: unknown[]): number | undefined {
     return 0;
   }
   if ("spin" in step) for (;;);
+  if ("turns" in step) for (let turn = 0; turn < step.turns; turn++);
   if ("backtrack" in step) seen.push(/^(a+)+$/.test("a".repeat(40) + "b"));
   if ("recurse" in step) seen.push(recurse(0));
+  if ("spinBehind" in step) seen.push(spinBehind[step.spinBehind]());
   if ("allocate" in step) seen.push(allocate());
+  if ("allocateBehind" in step) seen.push(allocateBehind[step.allocateBehind]());
   return undefined;
 }
 
@@ -122,6 +130,63 @@ function look(): unknown {
     prototype: String(({} as Record<string, unknown>)["planted"]),
   };
 }
+
+function spin(): never {
+  for (;;);
+}
+
+const spinBehind = {
+  catch: (): never => {
+    for (;;) {
+      try {
+        spin();
+      } catch {
+        spin();
+      }
+    }
+  },
+  finally: (): string => {
+    try {
+      spin();
+    } finally {
+      for (let turn = 0; turn < 1e9; turn++);
+      // oxlint-disable-next-line no-unsafe-finally -- to swallow what has ended the loop
+      return "swallowed";
+    }
+  },
+  promise: (): string => {
+    void (async () => spin())().catch(() => {});
+    return "swallowed";
+  },
+  iterator: (): string => {
+    const endless = {
+      next: (): { done: false; value: number } => ({ done: false, value: 0 }),
+      return: (): { done: true; value: number } => spin(),
+    };
+    for (const _ of { [Symbol.iterator]: () => endless }) spin();
+    return "swallowed";
+  },
+};
+
+const allocateBehind = {
+  catch: (): never => {
+    const kept: unknown[] = [];
+    for (let next: unknown = null; ;) {
+      try {
+        for (;;) kept.push((next = { next }));
+      } catch {
+        kept.push(allocate());
+      }
+    }
+  },
+  cause: (): never => {
+    try {
+      return allocate() as never;
+    } catch (cause) {
+      throw new Error("Something has failed", { cause });
+    }
+  },
+};
 
 function recurse(depth: number): number {
   return recurse(depth + 1) + 1;
