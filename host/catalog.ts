@@ -2,18 +2,21 @@
  * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
  * code runs.
  */
-import { readFile, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { guestLimits } from "../shared/limits.ts";
+import { guestLimits, pluginLimits } from "../shared/limits.ts";
 import { manifestSchema, manifestSection } from "../shared/manifest.ts";
 import type { Manifest, ManifestTool } from "../shared/manifest.ts";
-import { describeMismatch } from "../shared/plugin-shape.ts";
-import { readSections } from "../shared/wasm-sections.ts";
+import { describeEarlyMismatch, describeMismatch } from "../shared/plugin-shape.ts";
+import { jsonDepth, quoted } from "../shared/text.ts";
+import { customSections, readSections, UnreadableWasm } from "../shared/wasm-sections.ts";
+import type { WasmSection } from "../shared/wasm-sections.ts";
 import { safeParse } from "../shared/zod.ts";
 import { compileGuest } from "./guest/guest-module.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
+import { readPluginFile } from "./plugin-file.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface LoadedPlugin {
@@ -56,50 +59,63 @@ export async function loadCatalog(files: readonly string[]): Promise<Catalog> {
 
 async function loadPlugin(file: string): Promise<LoadedPlugin> {
   const name = basename(file);
-  const wasm = await readPluginFile(file, name);
+  const wasm = await readBytes(file, name);
+  const { manifest, sections } = readPlugin(name, wasm);
   const module = await WebAssembly.compile(wasm).catch((error: unknown) => {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
-  const manifest = readManifest(name, module);
-  const mismatch = mismatchOf(manifest, module, wasm);
+  // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.
+  const imports = WebAssembly.Module.imports(module);
+  const exports = WebAssembly.Module.exports(module);
+  const mismatch = describeMismatch(manifest, { imports, exports, sections });
   if (mismatch) throw refused(name, mismatch);
   return { manifest, guest: await compileGuest(wasm, manifest.memoryPages.max) };
 }
 
-function mismatchOf(manifest: Manifest, module: WebAssembly.Module, wasm: Uint8Array): string | null {
-  try {
-    const imports = WebAssembly.Module.imports(module);
-    const exports = WebAssembly.Module.exports(module);
-    return describeMismatch(manifest, { imports, exports, sections: readSections(wasm) });
-  } catch (error) {
-    return error instanceof RangeError ? error.message : "its sections cannot be read";
-  }
-}
-
-async function readPluginFile(file: string, name: string): Promise<Uint8Array> {
-  const wasm = await readFile(file).catch((error: unknown) => {
+async function readBytes(file: string, name: string): Promise<Uint8Array> {
+  const read = await readPluginFile(file, guestLimits.pluginBytesMax).catch((error: unknown) => {
     throw refused(name, "it cannot be read", error);
   });
-  if (wasm.length > guestLimits.pluginBytesMax) {
-    throw refused(name, `it is ${wasm.length} bytes, at most ${guestLimits.pluginBytesMax} allowed`);
-  }
-  return wasm;
+  if (read.kind === "unfit") throw refused(name, read.reason);
+  return read.wasm;
 }
 
-function readManifest(name: string, module: WebAssembly.Module): Manifest {
-  const [section, ...others] = WebAssembly.Module.customSections(module, manifestSection);
-  if (!section || others.length > 0) throw refused(name, `it has not exactly one custom section "${manifestSection}"`);
-  let value: unknown;
+/** Everything that can be told without an engine. */
+function readPlugin(name: string, wasm: Uint8Array): { manifest: Manifest; sections: WasmSection[] } {
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(section));
+    const sections = readSections(wasm);
+    const manifest = readManifest(name, sections);
+    const mismatch = describeEarlyMismatch(manifest, sections);
+    if (mismatch) throw refused(name, mismatch);
+    return { manifest, sections };
   } catch (error) {
-    throw refused(name, "its manifest is not JSON", error);
+    throw error instanceof UnreadableWasm ? refused(name, error.message) : error;
   }
-  const parsed = safeParse(manifestSchema, value);
+}
+
+function readManifest(name: string, sections: readonly WasmSection[]): Manifest {
+  const [section, ...others] = customSections(sections, manifestSection);
+  if (!section || others.length > 0) throw refused(name, `it has not exactly one custom section "${manifestSection}"`);
+  const { manifestBytesMax } = pluginLimits;
+  if (section.length > manifestBytesMax) {
+    throw refused(name, `its manifest is ${section.length} bytes, at most ${manifestBytesMax} allowed`);
+  }
+  const parsed = safeParse(manifestSchema, parseManifest(name, section));
   if (!parsed.success) throw refused(name, "its manifest has not the form that ABI version 1 gives it", parsed.error);
   return parsed.data;
 }
 
+function parseManifest(name: string, section: Uint8Array): unknown {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(section);
+    const depth = jsonDepth(text);
+    if (depth <= pluginLimits.manifestDepthMax) return JSON.parse(text);
+    throw refused(name, `its manifest is ${depth} levels deep, at most ${pluginLimits.manifestDepthMax} allowed`);
+  } catch (error) {
+    throw error instanceof ToolError ? error : refused(name, "its manifest is not JSON", error);
+  }
+}
+
 function refused(name: string, reason: string, cause?: unknown): ToolError {
-  return new ToolError("PLUGIN_REFUSED", `Cannot load plugin "${name}": ${reason}`, { cause });
+  return new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(name)}: ${reason}`, { cause });
 }

@@ -75,6 +75,30 @@ export const guestLimits = {
   pluginBytesMax: 16 * mib,
 } as const;
 
+/**
+ * What a plugin file may be made of, checked before an engine is asked to compile it. Ours has 14 sections, 101 types,
+ * 22 imports, 1,326 functions, 6 exports and a manifest of 6 KB.
+ */
+export const pluginLimits = {
+  /** WebAssembly knows 14 kinds; beyond them there are custom ones: names, producers, target features, the manifest. */
+  sectionsMax: 64,
+  typesMax: 4_000,
+  /** Parameters, or results, of one function type: as many as engines take. */
+  typeValuesMax: 1_000,
+  /** ABI version 1 has 22 to offer, and none may be imported twice. */
+  importsMax: 64,
+  functionsMax: 100_000,
+  /** The memory, and one function for each tool. */
+  exportsMax: 256,
+  memoriesMax: 1,
+  /** Bytes of an imported or exported name. The longest that can be right has 64. */
+  nameBytesMax: 256,
+  /** Six tools with their JSON Schemas take 6 KB. */
+  manifestBytesMax: 512 * kib,
+  /** As answers, which are copied and printed by the same kind of code. */
+  manifestDepthMax: 64,
+} as const;
+
 /** What an entry of the user-memory family may hold. */
 export const entryLimits = {
   nameCharsMax: 100,

@@ -1,7 +1,8 @@
 /**
  * Whether a module is exactly what its manifest says: imports, exports and memory, no more and no less.
  *
- * The build asks it of what it made, and the host of what it is about to load.
+ * The build asks it of what it made, and the host of what it is about to load: first of the bytes, so that no engine
+ * compiles what is refused anyway, then of what the engine has made of them.
  */
 import {
   capabilityModule,
@@ -15,9 +16,11 @@ import {
 import type { CapabilityName } from "./abi.ts";
 import { guestLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
+import { quoted } from "./text.ts";
 import { readMemoryLimits, sectionIds } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
-import { readSignatures } from "./wasm-signatures.ts";
+import { readInterface } from "./wasm-signatures.ts";
+import type { WasmExport, WasmImport } from "./wasm-signatures.ts";
 
 /** The capabilities that the tools of a family need together. */
 export function capabilitiesOf(tools: Manifest["tools"] | readonly { rights: readonly string[] }[]): CapabilityName[] {
@@ -25,38 +28,46 @@ export function capabilitiesOf(tools: Manifest["tools"] | readonly { rights: rea
   return capabilityNames.filter((name) => needed.has(capabilityRights[name]));
 }
 
-/** What an engine's reflection and the list of sections tell of a module. */
+/** What a module imports and exports, in an engine's words. */
 export interface PluginShape {
-  readonly imports: readonly { readonly module: string; readonly name: string; readonly kind: string }[];
-  readonly exports: readonly { readonly name: string; readonly kind: string }[];
+  readonly imports: readonly Omit<WasmImport, "signature">[];
+  readonly exports: readonly Omit<WasmExport, "signature">[];
   readonly sections: readonly WasmSection[];
 }
 
-/** One sentence that names the first difference, or `null` when there is none. */
+/**
+ * One sentence that names the first difference, or `null` when there is none.
+ *
+ * Throws `UnreadableWasm` for sections that are malformed or hold more than a plugin may.
+ */
 export function describeMismatch(manifest: Manifest, shape: PluginShape): string | null {
   return (
     importMismatch(manifest, shape.imports) ??
     exportMismatch(manifest, shape.exports) ??
     memoryMismatch(manifest, shape.sections) ??
-    signatureMismatch(manifest, shape.sections)
+    signatureMismatch(shape.sections) ??
+    budgetMismatch(manifest)
   );
 }
 
+/** The same, before an engine has looked at it. */
+export function describeEarlyMismatch(manifest: Manifest, sections: readonly WasmSection[]): string | null {
+  return describeMismatch(manifest, { ...readInterface(sections), sections });
+}
+
 function importMismatch(manifest: Manifest, imports: PluginShape["imports"]): string | null {
-  const granted: string[] = capabilitiesOf(manifest.tools);
-  const names = imports.map(({ module, name }) => `${module} ${name}`);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice) return `it imports "${twice}" twice`;
+  const granted: ReadonlySet<string> = new Set(capabilitiesOf(manifest.tools));
+  const present = new Set<string>();
   for (const { module, name, kind } of imports) {
     const isKernel = module === kernelModule && Object.hasOwn(kernelSignatures, name);
-    const isCapability = module === capabilityModule && granted.includes(name);
+    const isCapability = module === capabilityModule && granted.has(name);
     if (kind !== "function" || (!isKernel && !isCapability)) {
-      return `it imports ${kind} "${module}" "${name}", which its manifest does not account for`;
+      return `it imports ${kind} ${quoted(module)} ${quoted(name)}, which its manifest does not account for`;
     }
+    if (present.has(name)) return `it imports ${quoted(`${module} ${name}`)} twice`;
+    present.add(name);
   }
-  const missing = granted.find(
-    (name) => !imports.some((each) => each.module === capabilityModule && each.name === name),
-  );
+  const missing = [...granted].find((name) => !present.has(name));
   return missing ? `its manifest asks for "${missing}", which it does not import` : null;
 }
 
@@ -64,8 +75,11 @@ function exportMismatch(manifest: Manifest, exports: PluginShape["exports"]): st
   const expected = new Map<string, string>([["memory", "memory"]]);
   for (const tool of manifest.tools) expected.set(tool.export, "function");
   const unexpected = exports.find(({ name, kind }) => expected.get(name) !== kind);
-  if (unexpected) return `it exports ${unexpected.kind} "${unexpected.name}", which its manifest does not name`;
-  const missing = [...expected.keys()].find((name) => !exports.some((each) => each.name === name));
+  if (unexpected) {
+    return `it exports ${unexpected.kind} ${quoted(unexpected.name)}, which its manifest does not name`;
+  }
+  const present = new Set(exports.map(({ name }) => name));
+  const missing = [...expected.keys()].find((name) => !present.has(name));
   return missing ? `its manifest names "${missing}", which it does not export` : null;
 }
 
@@ -73,8 +87,8 @@ function memoryMismatch(manifest: Manifest, sections: readonly WasmSection[]): s
   if (sections.some((section) => section.id === sectionIds.start)) {
     return "it has a start function, which would run outside any call";
   }
-  const [memory, ...others] = readMemoryLimits(sections);
-  if (!memory || others.length > 0) return "it does not define exactly one memory";
+  const [memory] = readMemoryLimits(sections);
+  if (!memory) return "it does not define exactly one memory";
   const { min, max } = manifest.memoryPages;
   if (memory.min !== min || memory.max !== max) {
     return `its memory is ${memory.min} to ${memory.max ?? "unlimited"} pages, its manifest says ${min} to ${max}`;
@@ -86,14 +100,24 @@ function memoryMismatch(manifest: Manifest, sections: readonly WasmSection[]): s
 }
 
 /** Other hosts link by type and would refuse what an engine in JavaScript lets pass until it is called. */
-function signatureMismatch(manifest: Manifest, sections: readonly WasmSection[]): string | null {
-  const signatures = readSignatures(sections);
-  for (const [name, signature] of signatures.imports) {
-    const [module, field = ""] = name.split(" ");
-    const expected = module === kernelModule ? kernelSignatures[field] : capabilitySignature;
-    if (signature !== expected) return `it imports "${name}" as ${signature}, allowed is ${expected}`;
+function signatureMismatch(sections: readonly WasmSection[]): string | null {
+  const { imports, exports } = readInterface(sections);
+  for (const { module, name, signature } of imports) {
+    const expected = module === kernelModule ? kernelSignatures[name] : capabilitySignature;
+    if (signature !== expected) return `it imports "${module} ${name}" as ${signature}, allowed is ${expected}`;
   }
-  const wrong = manifest.tools.find((tool) => signatures.exports.get(tool.export) !== toolSignature);
-  if (!wrong) return null;
-  return `it exports "${wrong.export}" as ${signatures.exports.get(wrong.export)}, allowed is ${toolSignature}`;
+  const wrong = exports.find(({ kind, signature }) => kind === "function" && signature !== toolSignature);
+  return wrong ? `it exports "${wrong.name}" as ${wrong.signature}, allowed is ${toolSignature}` : null;
+}
+
+/** A manifest may ask for less than the policy allows, and never for nothing, which would mean no bound. */
+function budgetMismatch({ fuelPolls, deadlineMs }: Manifest): string | null {
+  const { fuelPollsMax, deadlineMs: deadlineMsMax } = guestLimits;
+  if (fuelPolls < 1 || fuelPolls > fuelPollsMax) {
+    return `its manifest asks for ${fuelPolls} polls of fuel, allowed are 1 to ${fuelPollsMax}`;
+  }
+  if (deadlineMs < 1 || deadlineMs > deadlineMsMax) {
+    return `its manifest asks for a deadline of ${deadlineMs} ms, allowed are 1 to ${deadlineMsMax}`;
+  }
+  return null;
 }

@@ -1,9 +1,11 @@
 /**
  * The outer layer of a WebAssembly binary: its list of sections, and the limits of its memory.
  *
- * The engine's own reflection tells imports, exports and custom sections, but not how far a memory may grow; that is
- * what this reads. Written for bytes that an engine has already validated; on others it throws a `RangeError`.
+ * A host reads it before an engine is asked to compile the file, so nothing is believed: every count is bounded before
+ * anything is made of it, and what cannot be read is an `UnreadableWasm`.
  */
+import { pluginLimits } from "./limits.ts";
+
 export interface WasmSection {
   readonly id: number;
   /** Everything behind the section's length. */
@@ -25,17 +27,36 @@ export const sectionIds = {
   dataCount: 12,
 } as const;
 
-const headerBytes = 8;
+/** The first eight bytes: the magic word, and version 1. */
+export const wasmHeader: Uint8Array = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
+
+/** The bytes are no module, or one with more in it than a plugin may have. The message is a clause about the file. */
+export class UnreadableWasm extends RangeError {}
 
 export function readSections(wasm: Uint8Array): WasmSection[] {
+  if (!wasmHeader.every((byte, at) => wasm[at] === byte)) throw invalid("its first eight bytes are not those of one");
   const sections: WasmSection[] = [];
-  const reader = new WasmReader(wasm, headerBytes);
+  const reader = new WasmReader(wasm, wasmHeader.length);
   while (!reader.atEnd) {
     const id = reader.byte();
     const length = reader.u32();
     sections.push({ id, payload: reader.bytes(length) });
+    if (sections.length > pluginLimits.sectionsMax) {
+      throw new UnreadableWasm(`it has over ${pluginLimits.sectionsMax} sections, which is the most allowed`);
+    }
   }
   return sections;
+}
+
+/** What the custom sections of a name hold. */
+export function customSections(sections: readonly WasmSection[], name: string): Uint8Array[] {
+  const custom = sections.filter(({ id }) => id === sectionIds.custom).map(({ payload }) => new WasmReader(payload));
+  return custom.filter((reader) => isName(reader.bytes(reader.u32()), name)).map((reader) => reader.rest());
+}
+
+/** Compares without making a text of a name of any length. */
+function isName(bytes: Uint8Array, name: string): boolean {
+  return bytes.length === name.length && bytes.every((byte, at) => byte === name.charCodeAt(at));
 }
 
 export interface MemoryLimits {
@@ -48,10 +69,9 @@ export interface MemoryLimits {
 export function readMemoryLimits(sections: readonly WasmSection[]): MemoryLimits[] {
   const section = sections.find((each) => each.id === sectionIds.memory);
   if (!section) return [];
-  const reader = new WasmReader(section.payload);
-  return Array.from({ length: reader.u32() }, () => {
+  return new WasmReader(section.payload).list("memories", pluginLimits.memoriesMax, (reader) => {
     const flags = reader.byte();
-    if (flags > 1) throw new RangeError("Cannot read wasm: a memory is shared, or has 64-bit addresses");
+    if (flags > 1) throw new UnreadableWasm("a memory is shared, or has 64-bit addresses, which is not allowed");
     const min = reader.u32();
     return { min, max: flags === 1 ? reader.u32() : null };
   });
@@ -78,7 +98,7 @@ export class WasmReader {
 
   byte(): number {
     const byte = this.#wasm[this.#offset++];
-    if (byte === undefined) throw new RangeError("Cannot read wasm: the file ends inside a section");
+    if (byte === undefined) throw invalid("it ends too early");
     return byte;
   }
 
@@ -89,14 +109,29 @@ export class WasmReader {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("Cannot read wasm: a number has more than five bytes");
+    throw invalid("a number in it has more than five bytes");
   }
 
   bytes(length: number): Uint8Array {
     const end = this.#offset + length;
-    if (end > this.#wasm.length) throw new RangeError("Cannot read wasm: a section is longer than the file");
+    if (end > this.#wasm.length) throw invalid("it ends too early");
     const slice = this.#wasm.subarray(this.#offset, end);
     this.#offset = end;
     return slice;
   }
+
+  rest(): Uint8Array {
+    return this.bytes(this.#wasm.length - this.#offset);
+  }
+
+  /** A counted list. The count is looked at before anything is made of it. */
+  list<Item>(what: string, countMax: number, readItem: (reader: this) => Item): Item[] {
+    const count = this.u32();
+    if (count > countMax) throw new UnreadableWasm(`it has ${count} ${what}, at most ${countMax} allowed`);
+    return Array.from({ length: count }, () => readItem(this));
+  }
+}
+
+function invalid(reason: string): UnreadableWasm {
+  return new UnreadableWasm(`it is not a valid WebAssembly module: ${reason}`);
 }

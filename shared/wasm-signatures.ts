@@ -1,65 +1,89 @@
 /**
- * The types of a module's imported and exported functions, which an engine's own reflection does not tell.
+ * What a module imports and exports, with the types of the functions, which an engine's own reflection does not tell.
  *
  * A signature is written `i64,i32->i32`: parameters, arrow, results.
  */
-import { sectionIds, WasmReader } from "./wasm-sections.ts";
+import { pluginLimits } from "./limits.ts";
+import { sectionIds, UnreadableWasm, WasmReader } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
 
-export interface WasmSignatures {
-  /** Signatures of imported functions by `module name`. */
-  readonly imports: ReadonlyMap<string, string>;
-  /** Signatures of exported functions by name. */
-  readonly exports: ReadonlyMap<string, string>;
+export interface WasmImport {
+  readonly module: string;
+  readonly name: string;
+  readonly kind: string;
+  /** Empty unless it is a function. */
+  readonly signature: string;
 }
 
-export function readSignatures(sections: readonly WasmSection[]): WasmSignatures {
+export type WasmExport = Omit<WasmImport, "module">;
+
+export interface WasmInterface {
+  readonly imports: readonly WasmImport[];
+  readonly exports: readonly WasmExport[];
+}
+
+/** Of the imports, those behind the first that is no function are left out: it alone has the module refused. */
+export function readInterface(sections: readonly WasmSection[]): WasmInterface {
   const types = readTypes(readerOf(sections, sectionIds.type));
-  const imported = readImports(readerOf(sections, sectionIds.import), types);
-  const defined = readList(readerOf(sections, sectionIds.function), (reader) => types[reader.u32()] ?? "");
-  const all = [...imported.map(({ signature }) => signature), ...defined];
-  const exported = readExports(readerOf(sections, sectionIds.export));
-  return {
-    imports: new Map(imported.map(({ name, signature }) => [name, signature])),
-    exports: new Map(exported.map(({ name, index }) => [name, all[index] ?? ""])),
-  };
+  const imports = readImports(readerOf(sections, sectionIds.import), types);
+  const { functionsMax } = pluginLimits;
+  const defined = readerOf(sections, sectionIds.function).list("functions", functionsMax, (reader) => reader.u32());
+  const signatureOf = (index: number): string =>
+    imports[index]?.signature ?? types[defined[index - imports.length] ?? -1] ?? "";
+  return { imports, exports: readExports(readerOf(sections, sectionIds.export), signatureOf) };
 }
 
 function readerOf(sections: readonly WasmSection[], id: number): WasmReader {
   return new WasmReader(sections.find((section) => section.id === id)?.payload ?? Uint8Array.of(0));
 }
 
-function readList<Item>(reader: WasmReader, readItem: (reader: WasmReader) => Item): Item[] {
-  return Array.from({ length: reader.u32() }, () => readItem(reader));
-}
-
 const functionForm = 0x60;
 const valueTypes: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
 
 function readTypes(reader: WasmReader): string[] {
-  return readList(reader, () => {
-    if (reader.byte() !== functionForm) throw new RangeError("Cannot read wasm: a type is no plain function type");
-    const parameters = readList(reader, readValueType);
-    return `${parameters.join(",")}->${readList(reader, readValueType).join(",")}`;
+  return reader.list("types", pluginLimits.typesMax, () => {
+    if (reader.byte() !== functionForm) throw new UnreadableWasm("a type in it is no plain function type");
+    return `${readValueTypes(reader)}->${readValueTypes(reader)}`;
   });
 }
 
-const readValueType = (reader: WasmReader): string => valueTypes[reader.byte()] ?? "other";
+function readValueTypes(reader: WasmReader): string {
+  const types = reader.list("values in one function type", pluginLimits.typeValuesMax, () => reader.byte());
+  return types.map((type) => valueTypes[type] ?? "other").join(",");
+}
 
-/** Only functions: with another import the whole is refused anyway. */
-function readImports(reader: WasmReader, types: readonly string[]): { name: string; signature: string }[] {
-  return readList(reader, () => {
-    const name = `${readName(reader)} ${readName(reader)}`;
-    if (reader.byte() !== 0) throw new RangeError(`Cannot read wasm: import "${name}" is no function`);
-    return { name, signature: types[reader.u32()] ?? "" };
+/** As the JavaScript API names them. */
+const kinds: Readonly<Record<number, string>> = { 0: "function", 1: "table", 2: "memory", 3: "global", 4: "tag" };
+
+const kindOf = (code: number): string => kinds[code] ?? "something unknown,";
+
+function readImports(reader: WasmReader, types: readonly string[]): WasmImport[] {
+  let isReadable = true;
+  const imports = reader.list("imports", pluginLimits.importsMax, () => {
+    if (!isReadable) return null;
+    const [module, name] = [readName(reader), readName(reader)];
+    const kind = kindOf(reader.byte());
+    isReadable = kind === "function";
+    return { module, name, kind, signature: isReadable ? (types[reader.u32()] ?? "") : "" };
+  });
+  return imports.filter((each) => each !== null);
+}
+
+function readExports(reader: WasmReader, signatureOf: (index: number) => string): WasmExport[] {
+  return reader.list("exports", pluginLimits.exportsMax, () => {
+    const name = readName(reader);
+    const kind = kindOf(reader.byte());
+    const index = reader.u32();
+    return { name, kind, signature: kind === "function" ? signatureOf(index) : "" };
   });
 }
 
-function readExports(reader: WasmReader): { name: string; index: number }[] {
-  const all = readList(reader, () => ({ name: readName(reader), kind: reader.byte(), index: reader.u32() }));
-  return all.filter(({ kind }) => kind === 0);
-}
-
+/** Byte for byte: names that are not ASCII are not among those a plugin may have. */
 function readName(reader: WasmReader): string {
-  return Array.from(reader.bytes(reader.u32()), (byte) => String.fromCharCode(byte)).join("");
+  const length = reader.u32();
+  const { nameBytesMax } = pluginLimits;
+  if (length > nameBytesMax) {
+    throw new UnreadableWasm(`a name in it has ${length} bytes, at most ${nameBytesMax} allowed`);
+  }
+  return String.fromCharCode(...reader.bytes(length));
 }
