@@ -27,16 +27,16 @@ export const sectionIds = {
   dataCount: 12,
 } as const;
 
-/** The first eight bytes: the magic word, and version 1. */
-export const wasmHeader: Uint8Array = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
+/** The magic word, and version 1. */
+const header = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 
 /** The bytes are no module, or one with more in it than a plugin may have. The message is a clause about the file. */
 export class UnreadableWasm extends RangeError {}
 
 export function readSections(wasm: Uint8Array): WasmSection[] {
-  if (!wasmHeader.every((byte, at) => wasm[at] === byte)) throw invalid("its first eight bytes are not those of one");
+  if (!header.every((byte, at) => wasm[at] === byte)) throw invalid("its first eight bytes are not those of one");
   const sections: WasmSection[] = [];
-  const reader = new WasmReader(wasm, wasmHeader.length);
+  const reader = new WasmReader(wasm, header.length);
   while (!reader.atEnd) {
     const id = reader.byte();
     const length = reader.u32();
@@ -51,7 +51,7 @@ export function readSections(wasm: Uint8Array): WasmSection[] {
 /** What the custom sections of a name hold. */
 export function customSections(sections: readonly WasmSection[], name: string): Uint8Array[] {
   const custom = sections.filter(({ id }) => id === sectionIds.custom).map(({ payload }) => new WasmReader(payload));
-  return custom.filter((reader) => isName(reader.bytes(reader.u32()), name)).map((reader) => reader.rest());
+  return custom.filter((reader) => isName(reader.bytes(reader.u32()), name)).map((reader) => reader.rest);
 }
 
 /** Compares without making a text of a name of any length. */
@@ -118,10 +118,6 @@ export class WasmReader {
     const slice = this.#wasm.subarray(this.#offset, end);
     this.#offset = end;
     return slice;
-  }
-
-  rest(): Uint8Array {
-    return this.bytes(this.#wasm.length - this.#offset);
   }
 
   /** A counted list. The count is looked at before anything is made of it. */

@@ -1,10 +1,12 @@
 /** Writes WebAssembly binaries section by section: the counterpart of `wasm-sections.ts`. */
-import { sectionIds, wasmHeader } from "./wasm-sections.ts";
+import { sectionIds } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
+
+const header = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 
 export function writeModule(sections: readonly WasmSection[]): Uint8Array {
   return concatBytes([
-    wasmHeader,
+    header,
     ...sections.flatMap(({ id, payload }) => [Uint8Array.of(id), encodeUnsigned(payload.length), payload]),
   ]);
 }

@@ -1,5 +1,5 @@
 /** Plugin files that are not what they say: refused when the runtime is made, before any of their code runs. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, ToolError } from "memcell";
@@ -69,6 +69,11 @@ const refusals: Refusal[] = [
     reason: /"var_get"/,
   },
   {
+    name: "a way to set a variable of Extism",
+    text: module('(import "extism:host/env" "var_set" (func (param i64 i64)))', memory, run),
+    reason: /"var_set"/,
+  },
+  {
     name: "WASI",
     text: module(imports("wasi_snapshot_preview1", "fd_write"), memory, run),
     reason: /"wasi_snapshot_preview1"/,
@@ -77,6 +82,31 @@ const refusals: Refusal[] = [
     name: "an imported memory",
     text: module('(import "extism:host/env" "memory" (memory 1 4))', '(export "memory" (memory 0))', run),
     reason: /imports memory/,
+  },
+  {
+    name: "an imported table",
+    text: module('(import "extism:host/env" "alloc" (table 1 funcref))', memory, run),
+    reason: /imports table "extism:host\/env" "alloc"/,
+  },
+  {
+    name: "an imported global",
+    text: module('(import "extism:host/user" "store_read" (global i64))', memory, run),
+    reason: /imports global "extism:host\/user" "store_read"/,
+  },
+  {
+    name: "a function from nowhere",
+    text: module(imports("env", "alloc"), memory, run),
+    reason: /imports function "env" "alloc"/,
+  },
+  {
+    name: "a name that looks like another one's two",
+    text: module(imports("extism:host/env alloc", ""), memory, run),
+    reason: /imports function "extism:host\/env alloc" ""/,
+  },
+  {
+    name: "a name that turns the text around",
+    text: module(imports("extism:host/env", "\\e2\\80\\ae\\0a"), memory, run),
+    reason: /imports function "extism:host\/env" "[^\n\u202e]*"/,
   },
   {
     name: "a declared capability that is not imported",
@@ -162,26 +192,6 @@ test("control: the guest that these are made from is accepted", async () => {
   writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(good)]));
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file] });
   expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
-});
-
-/** An empty module with a large custom section. */
-function oversized(): Uint8Array {
-  return writeModule([customSection("x", new Uint8Array(17 * 1024 * 1024))]);
-}
-
-test.for([
-  { name: "text", bytes: Buffer.from("not wasm") },
-  { name: "nothing", bytes: Buffer.alloc(0) },
-  { name: "a valid module of over 16 MiB", bytes: oversized(), reason: /at most 16777216 allowed/ },
-  { name: "half a plugin", bytes: readFileSync(shippedPlugin("user-memory")).subarray(0, 100_000) },
-])("a file that holds $name is refused", async ({ bytes, reason = /not a valid WebAssembly module/ }, { task }) => {
-  const file = join(folder.path, `${task.id}.wasm`);
-  writeFileSync(file, bytes);
-  await expectRefused([file], reason);
-});
-
-test("a file that is not there is refused, without its path", async () => {
-  await expectRefused([join(folder.path, "absent.wasm")], /"absent.wasm": it cannot be read/);
 });
 
 test("two plugins that offer one tool are refused", async () => {

@@ -3,11 +3,11 @@ import type { Right } from "../../shared/abi.ts";
 import { defaultBudget } from "../../shared/manifest.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 
-/** The manifest of a hand-written guest: tools and their exports. */
+/** The manifest of a hand-written guest: tools with their exports, and the rights of those that have any. */
 export function guestManifest(
   name: string,
   exportsByTool: Record<string, string>,
-  rights: readonly Right[] = [],
+  rightsByTool: Record<string, readonly Right[]> = {},
 ): Manifest {
   return {
     name,
@@ -21,7 +21,7 @@ export function guestManifest(
       input: {},
       output: {},
       scopes: ["memory"],
-      rights: [...rights],
+      rights: [...(rightsByTool[tool] ?? [])],
     })),
     memoryPages: { min: 1, max: 4 },
     ...defaultBudget,

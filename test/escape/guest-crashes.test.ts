@@ -1,0 +1,54 @@
+/** Guests that crash: every way of WebAssembly to do so is one coded error, and the next call is served. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { writeGuest } from "../support/write-guest.ts";
+import { openGuestStage } from "./guest-stage.ts";
+import type { GuestStage } from "./guest-stage.ts";
+
+const traps = {
+  Unreachable: "unreachable",
+  DivideByZero: "divide_by_zero",
+  DivideOverflow: "divide_overflow",
+  ConvertNan: "convert_nan",
+  LoadOutside: "load_outside",
+  StoreOutside: "store_outside",
+  FillOutside: "fill_outside",
+  CallNull: "call_null",
+  CallOtherType: "call_other_type",
+  CallOutsideTable: "call_outside_table",
+};
+const recursions = { Recurse: "recurse", RecurseWide: "recurse_wide", RecurseIndirect: "recurse_indirect" };
+const growths = { GrowAndTrap: "grow_and_trap", GrowAndAnswer: "grow_and_answer" };
+
+let stage: GuestStage;
+beforeAll(async () => {
+  stage = await openGuestStage((folder) => [
+    writeGuest(folder, "trapper", traps),
+    writeGuest(folder, "recurser", recursions),
+    writeGuest(folder, "grower", growths),
+  ]);
+});
+afterAll(() => stage.close());
+
+test.for([
+  ...Object.keys(traps).map((tool) => ({ tool, code: "GUEST_TRAPPED" })),
+  ...Object.keys(recursions).map((tool) => ({ tool, code: "GUEST_TRAPPED" })),
+  { tool: "GrowAndTrap", code: "MEMORY_EXCEEDED" },
+])("a guest that does $tool is $code", async ({ tool, code }) => {
+  for (let again = 0; again < 3; again++) {
+    expect(await stage.misbehave(tool)).toMatchObject({ ok: false, error: { code, blame: "guest" } });
+    await stage.expectHarmless();
+  }
+});
+
+test("what the operator is told of a crash holds no path of the host", () => {
+  expect(stage.log.length).toBeGreaterThan(0);
+  expect(stage.log.filter(({ text }) => text.includes(stage.dataDir))).toEqual([]);
+});
+
+test("a guest that takes all the memory it may have, and answers, is believed", async () => {
+  for (let again = 0; again < 3; again++) {
+    expect(await stage.misbehave("GrowAndAnswer")).toMatchObject({ ok: true, data: 4 });
+    await stage.expectHarmless();
+  }
+});
