@@ -11,7 +11,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 const assembler = fileURLToPath(new URL("../../node_modules/binaryen/bin/wasm-as", import.meta.url));
 
 /** What engines have had for long; without them the assembler refuses guests that the engine would run. */
-const features = ["threads", "bulk-memory", "reference-types", "multivalue"].map((name) => `--enable-${name}`);
+const features = ["threads", "bulk-memory", "reference-types", "multivalue", "simd"].map((name) => `--enable-${name}`);
 
 /** WebAssembly text to a plugin file with any texts as manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {
