@@ -17,7 +17,7 @@ import { linkModules, optimiseModule, reduceModule } from "./link.ts";
 import { makeManifest, sealPlugin } from "./seal.ts";
 import type { SealedPlugin } from "./seal.ts";
 import { snapshotPlugin } from "./snapshot.ts";
-import { writeModule } from "./wasm-writer.ts";
+import { writeModule } from "../shared/wasm-writer.ts";
 
 export interface BuildOptions {
   /** `false` leaves out the optimiser: seconds faster, for plugins that only tests load. Default `true`. */

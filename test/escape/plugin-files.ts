@@ -1,7 +1,7 @@
 /** Files that are no plugin, or one with too much in it, and what is said of each. */
 import { readFileSync } from "node:fs";
 
-import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../build/wasm-writer.ts";
+import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 import { pluginLimits } from "../../shared/limits.ts";
 import { manifestSection } from "../../shared/manifest.ts";
 import type { Manifest } from "../../shared/manifest.ts";

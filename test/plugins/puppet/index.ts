@@ -2,6 +2,8 @@
  * A plugin on strings. Its input is a list of steps; each adds one thing to the list that it answers with. A step that
  * ends the call (`output`, `fail`, `throw`, `spin`, `recurse`, `allocate`) is the last.
  */
+import { findMarks, leaveMarks } from "./marks.ts";
+
 type Step =
   /** Calls a capability with any text as request; adds the reply's text. */
   | { readonly request: string; readonly of: string }
@@ -9,7 +11,7 @@ type Step =
   | { readonly handle: number; readonly of: string }
   /** Adds what a global name is bound to, by type. */
   | { readonly typeOf: string }
-  /** Leaves a text behind in a global, a module variable, a prototype, and freed memory; or looks for it. */
+  /** Leaves a text behind wherever JavaScript keeps something; or looks for it. */
   | { readonly plant: string }
   | { readonly look: true }
   /** Makes a function of text, by the constructor that every function has. */
@@ -34,8 +36,6 @@ type Step =
   /** Keeps what there is of memory, and goes on when there is no more: in small pieces, or behind an error of its own. */
   | { readonly allocateBehind: "catch" | "cause" };
 
-let planted = "nothing";
-
 function play(): number {
   const seen: unknown[] = [];
   for (const step of JSON.parse(Host.inputString()) as Step[]) {
@@ -50,8 +50,8 @@ function perform(step: Step, seen: unknown[]): number | undefined {
   if ("request" in step) seen.push(callCapability(step.of, Memory.fromString(step.request).offset));
   if ("handle" in step) seen.push(callCapability(step.of, step.handle));
   if ("typeOf" in step) seen.push(typeof resolve(step.typeOf));
-  if ("plant" in step) plant(step.plant);
-  if ("look" in step) seen.push(look());
+  if ("plant" in step) leaveMarks(step.plant);
+  if ("look" in step) seen.push(findMarks());
   if ("compile" in step) seen.push(compile(step.compile));
   if ("dateNow" in step) seen.push(Date.now());
   if ("config" in step) seen.push(Config.get(step.config));
@@ -114,21 +114,6 @@ function encode(text: string): unknown {
 function writeLarge(path: string, characters: number): string {
   const request = JSON.stringify({ scope: "memory", path, content: "x".repeat(characters) });
   return callCapability("store_write", Memory.fromString(request).offset);
-}
-
-function plant(text: string): void {
-  planted = text;
-  (globalThis as unknown as Record<string, unknown>)["planted"] = text;
-  (Object.prototype as unknown as Record<string, unknown>)["planted"] = text;
-  Memory.fromString(`${text} in a freed block`).free();
-}
-
-function look(): unknown {
-  return {
-    moduleVariable: planted,
-    global: String((globalThis as unknown as Record<string, unknown>)["planted"]),
-    prototype: String(({} as Record<string, unknown>)["planted"]),
-  };
 }
 
 function spin(): never {
