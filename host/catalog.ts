@@ -2,8 +2,7 @@
  * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
  * code runs.
  */
-import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { guestLimits, pluginLimits } from "../shared/limits.ts";
@@ -16,7 +15,7 @@ import type { WasmSection } from "../shared/wasm-sections.ts";
 import { safeParse } from "../shared/zod.ts";
 import { compileGuest } from "./guest/guest-module.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
-import { readPluginFile } from "./plugin-file.ts";
+import { listPluginFiles, readPluginFile } from "./plugin-file.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface LoadedPlugin {
@@ -35,13 +34,8 @@ export interface Catalog {
 }
 
 /** The plugins that come with the package. */
-export async function bundledPluginFiles(): Promise<string[]> {
-  const folder = fileURLToPath(new URL("../plugins/", import.meta.url));
-  const names = await readdir(folder);
-  return names
-    .filter((name) => name.endsWith(".wasm"))
-    .toSorted()
-    .map((name) => join(folder, name));
+export function bundledPluginFiles(): Promise<string[]> {
+  return listPluginFiles(fileURLToPath(new URL("../plugins/", import.meta.url)));
 }
 
 /** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be. */

@@ -1,5 +1,15 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+/** Plugin files as they lie on disk, before anything is known of what is in them. */
+import { constants, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The plugin files of a folder, in the order of their names. */
+export async function listPluginFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder);
+  return names
+    .filter((name) => name.endsWith(".wasm"))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
 
 /** How a plugin file was found. */
 export type PluginBytes =

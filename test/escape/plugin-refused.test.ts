@@ -6,7 +6,6 @@ import { createRuntime, ToolError } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import type { Manifest } from "../../shared/manifest.ts";
-import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

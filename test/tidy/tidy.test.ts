@@ -79,9 +79,10 @@ test("each package has one importer", () => {
 
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
   const touching = hostImportersOf("node:fs").filter((file) => !file.startsWith("host/store/files/disk/"));
-  expect(touching).toEqual(["host/catalog.ts"]);
+  expect(touching).toEqual(["host/plugin-file.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/catalog.ts",
+    "host/plugin-file.ts",
     "host/runtime.ts",
     "host/store/files/disk/data-root.ts",
     "host/store/files/disk/place.ts",
