@@ -10,9 +10,6 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 const assembler = fileURLToPath(new URL("../../node_modules/binaryen/bin/wasm-as", import.meta.url));
 
-/** What engines have had for long; without them the assembler refuses guests that the engine would run. */
-const features = ["threads", "bulk-memory", "reference-types", "multivalue", "simd"].map((name) => `--enable-${name}`);
-
 /** WebAssembly text to a plugin file with any texts as manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {
   using folder = temporaryFolder();
@@ -24,3 +21,6 @@ export function assembleGuest(text: string, manifests: readonly string[]): Uint8
   const sealed = manifests.map((manifest) => customSection(manifestSection, new TextEncoder().encode(manifest)));
   return writeModule([...sections, ...sealed]);
 }
+
+/** What engines have had for long; without them the assembler refuses guests that the engine would run. */
+const features = ["threads", "bulk-memory", "reference-types", "multivalue", "simd"].map((name) => `--enable-${name}`);

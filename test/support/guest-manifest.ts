@@ -3,11 +3,13 @@ import type { Right } from "../../shared/abi.ts";
 import { defaultBudget } from "../../shared/manifest.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 
-/** The manifest of a hand-written guest: tools with their exports, and the rights of those that have any. */
+type ForAll = readonly Right[];
+
+/** The manifest of a hand-written guest: tools with their exports, and the rights of all of them or of each. */
 export function guestManifest(
   name: string,
   exportsByTool: Record<string, string>,
-  rightsByTool: Record<string, readonly Right[]> = {},
+  rights: ForAll | Record<string, ForAll> = [],
 ): Manifest {
   return {
     name,
@@ -21,9 +23,13 @@ export function guestManifest(
       input: {},
       output: {},
       scopes: ["memory"],
-      rights: [...(rightsByTool[tool] ?? [])],
+      rights: [...(isForAll(rights) ? rights : (rights[tool] ?? []))],
     })),
     memoryPages: { min: 1, max: 4 },
     ...defaultBudget,
   };
+}
+
+function isForAll(rights: ForAll | Record<string, ForAll>): rights is ForAll {
+  return Array.isArray(rights);
 }

@@ -1,4 +1,4 @@
-/** A guest that never answers, and has no fuel: its thread is ended, and another one serves the next call. */
+/** Guests that never answer, and have no fuel: their thread is ended, and another one serves the next call. */
 import { expect, test } from "vitest";
 
 import { writeGuest } from "../support/write-guest.ts";
@@ -7,10 +7,12 @@ import { openGuestStage } from "./guest-stage.ts";
 /** Time enough for a call of Bob on a busy machine. */
 const options = { threadsMax: 1, deadlineMs: 1_000 };
 
-test("a guest that spins is DEADLINE_EXCEEDED, each time, and the next call is served", async () => {
-  const stage = await openGuestStage((folder) => [writeGuest(folder, "spinner", { Spin: "spin" })], options);
+const tools = { Loop: "loop", LoopInHost: "loop_in_host", LoopInEngine: "loop_in_engine" };
+
+test.for(Object.keys(tools))("a guest that does %s is DEADLINE_EXCEEDED, and the next call is served", async (tool) => {
+  const stage = await openGuestStage((folder) => [writeGuest(folder, "looper", tools)], options);
   for (let again = 0; again < 2; again++) {
-    const result = await stage.misbehave("Spin");
+    const result = await stage.misbehave(tool);
     expect(result).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED", blame: "guest", retryable: true } });
     await stage.expectHarmless();
   }
