@@ -1,0 +1,93 @@
+/** Plugin files with a few bytes changed: each is accepted or refused with a reason, and nothing else ever happens. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { writeModule } from "../../build/wasm-writer.ts";
+import { loadCatalog } from "../../host/catalog.ts";
+import { asToolError } from "../../host/tool-error.ts";
+import { readSections } from "../../shared/wasm-sections.ts";
+import { readInterface } from "../../shared/wasm-signatures.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { guestText } from "../support/write-guest.ts";
+
+const rounds = 2_000;
+
+const forger = (manifests: readonly string[]): Uint8Array => assembleGuest(guestText("forger"), manifests);
+const manifest = guestManifest("forger", { Forge: "forge" }, ["read", "list", "write", "trash", "clock"]);
+
+test("a file with changed bytes is accepted or PLUGIN_REFUSED", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "changed.wasm");
+  const outcomes = { accepted: 0, refused: 0 };
+  for (const wasm of changed(forger([JSON.stringify(manifest)]))) {
+    writeFileSync(file, wasm);
+    const error = await loadCatalog([file]).then(
+      () => null,
+      (thrown: unknown) => asToolError(thrown, "load"),
+    );
+    expect([null, "PLUGIN_REFUSED"]).toContain(error && error.code);
+    outcomes[error ? "refused" : "accepted"]++;
+  }
+  expect(outcomes.refused).toBeGreaterThan(rounds / 4);
+  expect(outcomes.accepted).toBeGreaterThan(rounds / 100);
+});
+
+test("what the engine takes, it reads as the host does, or the host refuses it", async () => {
+  const bare = writeModule(readSections(forger([])));
+  let compared = 0;
+  for (const wasm of changed(bare)) {
+    const module = await WebAssembly.compile(wasm).catch(() => null);
+    const read = interfaceOf(wasm);
+    if (!module || !read) continue;
+    const imports = WebAssembly.Module.imports(module);
+    // The host reads no further than the first import that is no function.
+    const last = imports.findIndex(({ kind }) => kind !== "function");
+    expect(read.imports).toEqual((last < 0 ? imports : imports.slice(0, last + 1)).map(asBytes));
+    expect(read.exports).toEqual(WebAssembly.Module.exports(module).map(asBytes));
+    compared++;
+  }
+  expect(compared).toBeGreaterThan(rounds / 100);
+});
+
+/** The same file again and again, each time with one to four other bytes. */
+function* changed(whole: Uint8Array): Generator<Uint8Array> {
+  const random = seededRandom(rounds);
+  for (let round = 0; round < rounds; round++) {
+    const wasm = Uint8Array.from(whole);
+    for (let left = 1 + Math.floor(random() * 4); left > 0; left--) {
+      wasm[Math.floor(random() * wasm.length)] = random() * 256;
+    }
+    yield wasm;
+  }
+}
+
+interface Named {
+  readonly module?: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+function interfaceOf(wasm: Uint8Array): { imports: Named[]; exports: Named[] } | null {
+  try {
+    const { imports, exports } = readInterface(readSections(wasm));
+    return {
+      imports: imports.map(({ module, name, kind }) => ({ module, name, kind })),
+      exports: exports.map(({ name, kind }) => ({ name, kind })),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** The host reads names byte for byte. */
+function asBytes(each: Named): Named {
+  return { ...each, ...(each.module !== undefined && { module: bytes(each.module) }), name: bytes(each.name) };
+}
+
+const bytes = (text: string): string => Buffer.from(text).toString("latin1");
