@@ -7,6 +7,7 @@ import { guestLimits } from "../shared/limits.ts";
 import { defaultBudget } from "../shared/manifest.ts";
 import { capabilitiesOf } from "../shared/plugin-shape.ts";
 import { readSections } from "../shared/wasm-sections.ts";
+import { writeModule } from "../shared/wasm-writer.ts";
 import { bundlePlugin } from "./bundle.ts";
 import { cutCompiler } from "./cut-compiler.ts";
 import { engineWasmPath } from "./engine.ts";
@@ -17,7 +18,6 @@ import { linkModules, optimiseModule, reduceModule } from "./link.ts";
 import { makeManifest, sealPlugin } from "./seal.ts";
 import type { SealedPlugin } from "./seal.ts";
 import { snapshotPlugin } from "./snapshot.ts";
-import { writeModule } from "../shared/wasm-writer.ts";
 
 export interface BuildOptions {
   /** `false` leaves out the optimiser: seconds faster, for plugins that only tests load. Default `true`. */

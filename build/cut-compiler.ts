@@ -7,8 +7,8 @@
  */
 import { sectionIds, WasmReader } from "../shared/wasm-sections.ts";
 import type { WasmSection } from "../shared/wasm-sections.ts";
-import { Engine } from "./engine.ts";
 import { concatBytes, encodeSigned, encodeUnsigned } from "../shared/wasm-writer.ts";
+import { Engine } from "./engine.ts";
 
 /** The part of a context's structure that is compared: its fixed fields. */
 const contextBytes = 400;

@@ -1,12 +1,12 @@
 /** Files that are no plugin, or one with too much in it, and what is said of each. */
 import { readFileSync } from "node:fs";
 
-import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 import { pluginLimits } from "../../shared/limits.ts";
 import { manifestSection } from "../../shared/manifest.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 import { readSections, sectionIds } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
+import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { seededRandom } from "../support/seeded-random.ts";
