@@ -31,7 +31,7 @@ export const threadsOf = (name: string): "main" | "all" => (isFlush(name) ? "all
 
 /** The calls that touch files, of the kinds that the store makes. */
 export const fileCalls: readonly string[] = (
-  "openat mkdir rename unlink write pwrite64 ftruncate fsync fdatasync fcntl close " +
+  "openat mkdir rename renameat2 unlink write pwrite64 ftruncate fsync fdatasync fcntl close " +
   "pread64 read getdents64 fstat statx newfstatat lstat stat"
 ).split(" ");
 
@@ -49,6 +49,6 @@ export function isChange({ name, text }: SystemCall): boolean {
     case "close":
       return /\/\.memcell\/(lock|turnstile)>/.test(text);
     default:
-      return /^(mkdir|rename|unlink|pwrite64|ftruncate|fsync|fdatasync)$/.test(name);
+      return /^(mkdir|rename|renameat2|unlink|pwrite64|ftruncate|fsync|fdatasync)$/.test(name);
   }
 }

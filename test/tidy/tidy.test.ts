@@ -62,7 +62,7 @@ test("shared and plugin import nothing of Node", () => {
 /** Every package that is imported outside tests, where, and so why it is there. */
 const soleImporters: Record<string, string> = {
   "@extism/extism": "host/guest/extism-plugin.ts",
-  "fs-native-extensions": "host/store/files/disk/file-lock.ts",
+  "fs-native-extensions": "host/store/files/disk/native-calls.ts",
   piscina: "host/pool.ts",
   "zod/mini": "shared/zod.ts",
   esbuild: "build/bundle.ts",

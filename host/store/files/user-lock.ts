@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import { ToolError } from "../../tool-error.ts";
 import type { Directory, DiskFile } from "./disk/directory.ts";
 import { isReadOnly } from "./disk/disk-failure.ts";
-import { tryFileLock } from "./disk/file-lock.ts";
+import { tryFileLock } from "./disk/native-calls.ts";
 
 const lockFile = "lock";
 const turnstileFile = "turnstile";

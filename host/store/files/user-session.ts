@@ -204,7 +204,7 @@ export class UserSession implements Disposable {
     for (const file of staged.files) this.#touch(file);
     memo.records++;
     try {
-      applyStaged(staged);
+      applyStaged(staged, this.#setup.isFlushed);
       journal?.markApplied();
       memo.tail = journal?.tail ?? null;
     } catch (error) {

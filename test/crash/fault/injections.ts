@@ -14,6 +14,7 @@ const errors: Readonly<Record<string, readonly string[]>> = {
   openat: ["EACCES", "EMFILE"],
   mkdir: ["ENOSPC", "EACCES", "EIO"],
   rename: ["ENOSPC", "EACCES", "EIO"],
+  renameat2: ["EINVAL", "ENOSPC", "EIO"],
   unlink: ["EROFS", "EIO"],
   write: ["ENOSPC", "EIO"],
   pwrite64: ["ENOSPC", "EIO"],

@@ -82,6 +82,21 @@ export class RecordingDirectory implements Directory {
     });
   }
 
+  exchange(name: string, other: Directory, otherName: string): boolean {
+    if (!(other instanceof RecordingDirectory))
+      throw new TypeError("A recorded folder's file can only be exchanged with a recorded one's");
+    if (!this.#real.exchange(name, other.#real, otherName)) return false;
+    const [node, otherNode] = [this.#node(name), other.#node(otherName)];
+    this.#log.add({
+      kind: "names",
+      changes: [
+        { folder: this.#id, name, node: otherNode },
+        { folder: other.#id, name: otherName, node },
+      ],
+    });
+    return true;
+  }
+
   remove(name: string): void {
     this.#real.remove(name);
     this.#set(name, null);

@@ -36,7 +36,7 @@ export const seededBugs: readonly SeededBug[] = [
     file: session,
     find: `await this.#writeDown(staged);
             this.#apply(staged);`,
-    replacement: `applyStaged(staged);
+    replacement: `applyStaged(staged, true);
             await this.#writeDown(staged);
             const touched = staged.files.map((file) => ({ ...file, from: null, isSame: true }));
             this.#apply({ ...staged, files: touched, staged: [] });`,
@@ -126,15 +126,15 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "marked as applied before it is",
     file: session,
-    find: `applyStaged(staged);
+    find: `applyStaged(staged, this.#setup.isFlushed);
             journal?.markApplied();`,
     replacement: `journal?.markApplied();
-            applyStaged(staged);`,
+            applyStaged(staged, this.#setup.isFlushed);`,
   },
   {
     name: "files are written in place",
     file: apply,
-    find: "moveFile({ folder: own, name }, folders.make(file.scope, file.path));",
+    find: "put({ folder: own, name }, folders.make(file.scope, file.path));",
     replacement: `{
             const target = folders.make(file.scope, file.path);
             const place = target.folder.openFile(target.name, file.path, "make");

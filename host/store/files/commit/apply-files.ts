@@ -1,7 +1,7 @@
 /** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
 import type { Directory } from "../disk/directory.ts";
 import { systemCode } from "../disk/disk-failure.ts";
-import { moveFile } from "./move-file.ts";
+import { moveFile, replaceFile } from "./move-file.ts";
 import type { PlannedFile } from "./plan-changes.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
@@ -43,10 +43,14 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
 }
 
 /** Moves to the trash first, then new contents, then what is to go. */
-export function applyStaged({ own, folders, files, staged }: StagedPlan): void {
+export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlushed: boolean): void {
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
   for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
-  for (const { name, file } of staged) moveFile({ folder: own, name }, folders.make(file.scope, file.path));
+  for (const { name, file } of staged) {
+    // Where no journal was flushed, the new content is better written out at once: it is all there is.
+    const put = file.before !== null && isFlushed ? replaceFile : moveFile;
+    put({ folder: own, name }, folders.make(file.scope, file.path));
+  }
   const moved = new Set(moves.map(({ scope, from }) => `${scope}:${from}`));
   for (const { scope, path, after, isSame } of files) {
     if (after === null && !isSame && !moved.has(`${scope}:${path}`)) removeFile(folders, scope, path);

@@ -24,6 +24,23 @@ export function moveFile(source: FileInFolder, target: FileInFolder): void {
   }
 }
 
+/**
+ * As `moveFile`, where another file lies that is to go. The two trade places first: a rename that removes a file has ext4
+ * write out the new one at once, which the journal makes needless (RATIONALE.md).
+ */
+export function replaceFile(source: FileInFolder, target: FileInFolder): void {
+  if (!source.folder.exchange(source.name, target.folder, target.name)) return moveFile(source, target);
+  try {
+    source.folder.remove(source.name);
+  } catch (error) {
+    // A person has put a folder there meanwhile, which a rename would have refused.
+    if (systemCode((error as Error).cause) === "EISDIR") {
+      source.folder.exchange(source.name, target.folder, target.name);
+    }
+    throw error;
+  }
+}
+
 function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
   const content = source.folder.read(source.name, name);
   if (content === null) throw new ToolError("STORAGE_FAILED", `Cannot move "${name}": it has gone meanwhile`);

@@ -40,6 +40,12 @@ export interface Directory extends Disposable {
   /** Moves a file, over another one of the new name if there is one. */
   rename(name: string, to: Directory, newName: string): void;
 
+  /**
+   * Has two files take each other's names at one stroke: the other one must be there. `false` when nothing was done: not
+   * every system and disk can.
+   */
+  exchange(name: string, other: Directory, otherName: string): boolean;
+
   /** Removes a file or a link, never what a link points to. */
   remove(name: string): void;
 

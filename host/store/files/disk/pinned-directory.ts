@@ -25,6 +25,7 @@ import { ToolError } from "../../../tool-error.ts";
 import { checkComponent } from "./component.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { exchangeNames } from "./native-calls.ts";
 import { PinnedFile } from "./pinned-file.ts";
 import { identityOf } from "./place.ts";
 import type { Place } from "./place.ts";
@@ -131,6 +132,11 @@ export class PinnedDirectory implements Directory {
     this.#try("move a file", () =>
       renameSync(this.#place.child(checkComponent(name)), to.#place.child(checkComponent(newName))),
     );
+  }
+
+  exchange(name: string, other: PinnedDirectory, otherName: string): boolean {
+    if (!this.#place.isHeldOpen) return false;
+    return exchangeNames(this.#place.child(checkComponent(name)), other.#place.child(checkComponent(otherName)));
   }
 
   remove(name: string): void {

@@ -12,6 +12,8 @@ export interface FileIdentity {
 export interface Place extends Disposable {
   readonly descriptor: number;
   readonly identity: string;
+  /** Whether names are looked up in the very folder that is held open, and not in whatever lies at its path. */
+  readonly isHeldOpen: boolean;
   /** How to name what lies in the folder under a checked name. */
   child(name: string): string;
   /** A folder in this one, held in the same way. Refuses a link in its place. */
@@ -50,6 +52,7 @@ export function checkDescriptors(): void {
 
 class DescriptorPlace implements Place {
   readonly identity: string;
+  readonly isHeldOpen = true;
   #descriptor: number | null;
 
   constructor(path: string, extraFlags: number) {
@@ -94,6 +97,7 @@ class DescriptorPlace implements Place {
 
 class PathPlace implements Place {
   readonly identity: string;
+  readonly isHeldOpen = false;
   readonly #path: string;
   #descriptor: number | null = null;
 

@@ -1,0 +1,71 @@
+/** A file that takes another one's place trades places with it: what it meets there, and what it leaves behind. */
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { replaceFile } from "../../host/store/files/commit/move-file.ts";
+import { DiskRoot } from "../../host/store/files/disk/data-root.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const isLinux = process.platform === "linux";
+
+function replace(path: string): void {
+  using root = new DiskRoot(path).open();
+  if (root === null) throw new Error("The folder is not there");
+  root.create("staged", Buffer.from("new"), "staged");
+  replaceFile({ folder: root, name: "staged" }, { folder: root, name: "a.md" });
+}
+
+const places = [
+  { name: "a file", lay: (path: string) => writeFileSync(path, "old") },
+  { name: "nothing", lay: () => {} },
+  { name: "a link", lay: (path: string) => symlinkSync("outside", path) },
+  {
+    name: "a second name of a file",
+    lay: (path: string) => {
+      linkSync(join(path, "../outside"), path);
+    },
+  },
+];
+
+test.for(places)("$name gives way, and nothing is left over", ({ lay }) => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "outside"), "outside");
+  lay(join(folder.path, "a.md"));
+  replace(folder.path);
+  expect(readdirSync(folder.path).toSorted()).toEqual(["a.md", "outside"]);
+  expect(readFileSync(join(folder.path, "a.md"), "utf8")).toBe("new");
+  expect(readFileSync(join(folder.path, "outside"), "utf8")).toBe("outside");
+  expect(statSync(join(folder.path, "a.md")).nlink).toBe(1);
+});
+
+test("a folder stays where it is, and so does the new file", () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, "a.md"));
+  symlinkSync("b", join(folder.path, "a.md/link"));
+  expect(() => replace(folder.path)).toThrow("a folder lies in its place");
+  expect(readlinkSync(join(folder.path, "a.md/link"))).toBe("b");
+  expect(readFileSync(join(folder.path, "staged"), "utf8")).toBe("new");
+});
+
+test.skipIf(!isLinux)("two files trade places at one stroke; with nothing to trade with, nothing is done", () => {
+  using folder = temporaryFolder();
+  using root = new DiskRoot(folder.path).open();
+  writeFileSync(join(folder.path, "a"), "of a");
+  writeFileSync(join(folder.path, "b"), "of b");
+  expect(root?.exchange("a", root, "b")).toBe(true);
+  expect(readFileSync(join(folder.path, "a"), "utf8")).toBe("of b");
+  expect(readFileSync(join(folder.path, "b"), "utf8")).toBe("of a");
+  expect(root?.exchange("a", root, "c")).toBe(false);
+  expect(readdirSync(folder.path).toSorted()).toEqual(["a", "b"]);
+});
