@@ -2,6 +2,7 @@
 import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { journalLimits } from "../../../host/store/files/commit/journal-limits.ts";
 import { userFolder } from "../../support/user-files.ts";
 import { takeStep, userId } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
@@ -28,6 +29,9 @@ const nextBoot = "next start of the machine";
 
 const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 
+/** A record holds it twice, in the fact and in the index; four records are more than a journal may hold. */
+const longText = "x".repeat(journalLimits.retireBytes / 7);
+
 export const scenarios: readonly Scenario[] = [
   { name: "first upsert of a new user", prepare: takeSteps([]), boot: firstBoot, warm: [], step: upsert("a", "new") },
   { name: "upsert", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: upsert("c", "new") },
@@ -52,10 +56,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "upsert that makes the journal long enough to be retired",
-    prepare: takeSteps([...twoFacts, ...Array.from({ length: 61 }, (_, count) => upsert("c", `${count}`))]),
+    prepare: takeSteps([...twoFacts, ...Array.from({ length: 3 }, (_, count) => upsert("c", `${count} ${longText}`))]),
     boot: firstBoot,
     warm: [],
-    step: upsert("c", "last"),
+    step: upsert("c", `last ${longText}`),
     closes: true,
   },
   {

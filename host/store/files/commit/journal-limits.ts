@@ -4,9 +4,13 @@ const kib = 1024;
 export const journalLimits = {
   /** It grows by this much at a time, filled with zeros. */
   stepBytes: 64 * kib,
-  /** Beyond either, the files are flushed and the records dropped. */
-  retireBytes: 256 * kib,
-  retireRecords: 64,
+  /**
+   * Beyond either, the files are flushed and the records dropped. That flushes each file that was touched, so the longer it
+   * is put off, the fewer flushes a call pays for. What bounds it is the time that another process takes to read it all:
+   * 8 ms for a MiB.
+   */
+  retireBytes: 4096 * kib,
+  retireRecords: 512,
   /**
    * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte
    * takes up to six, it stays within what an engine allows a string.
