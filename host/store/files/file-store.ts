@@ -76,7 +76,7 @@ export class FileStore implements Store {
     const request = { make: options.writes, readOnlyWillDo: !options.writes, until: options.until };
     using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
     const isThorough = options.isThorough === true;
-    if (isThorough) this.#memoOf(userId).tail = null;
+    if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
     try {
       return await work({
@@ -113,10 +113,12 @@ export class FileStore implements Store {
   async #open(userId: UserId, request: LockRequest, isThorough = false): Promise<UserSession | null> {
     const folder = new UserFolder(this.#root, userId);
     const way = folder.openWay();
+    const memo = this.#memoOf(userId);
     let lock: UserLock | null;
     let isOwned: boolean;
     try {
-      isOwned = checkOwnerIn(way?.own ?? null, folder);
+      isOwned = (way !== null && memo.ownedIdentity === way.own.identity) || checkOwnerIn(way?.own ?? null, folder);
+      memo.ownedIdentity = isOwned && way ? way.own.identity : null;
       lock = way && (await lockUser(way.own, request));
     } catch (error) {
       way?.[Symbol.dispose]();
@@ -126,13 +128,13 @@ export class FileStore implements Store {
       for (const each of [way, lock]) each?.[Symbol.dispose]();
       return null;
     }
-    const memo = this.#memoOf(userId);
     const isFlushed = this.#options.durability === "full";
     const note = (text: string): void => this.#options.note(userId, text);
     const setup = { folder, memo, isOwned, isThorough, isFlushed, boot: this.#boot, note };
     const session = new UserSession(setup, way, lock);
     try {
-      session.checkPlace();
+      // The way was walked just now. While the lock was waited for, it may have been moved away.
+      if (lock.hasWaited) session.checkPlace();
       await session.recover();
       return session;
     } catch (error) {

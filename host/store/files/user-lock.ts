@@ -34,10 +34,12 @@ export async function lockUser(own: Directory, request: LockRequest): Promise<Us
     if (lock === null) return null;
     try {
       using turnstile = openLock(own, turnstileFile, { ...request, make: !lock.isReadOnly });
-      if (turnstile) await waitForLock(turnstile, request.until);
-      await waitForLock(lock, request.until);
+      const waits = [
+        turnstile && (await waitForLock(turnstile, request.until)),
+        await waitForLock(lock, request.until),
+      ];
       // Someone has removed the file that was waited for. Others lock the one that is there now.
-      if (lock.isInPlace(own)) return lock;
+      if (lock.isInPlace(own)) return { ...lock, hasWaited: waits.includes(true) };
     } catch (error) {
       lock[Symbol.dispose]();
       throw error;
@@ -51,11 +53,13 @@ export interface UserLock extends Disposable {
   readonly file: DiskFile;
   /** The disk cannot be written to, and others may read at the same time. */
   readonly isReadOnly: boolean;
+  /** Someone else had it first. */
+  readonly hasWaited: boolean;
   /** Whether its file still lies in the host's own folder of the user. */
   isInPlace(own: Directory): boolean;
 }
 
-function openLock(own: Directory, name: string, request: LockRequest): UserLock | null {
+function openLock(own: Directory, name: string, request: LockRequest): Omit<UserLock, "hasWaited"> | null {
   let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
   try {
     file = own.openFile(name, name, request.make ? "make" : "write");
@@ -74,15 +78,18 @@ function openLock(own: Directory, name: string, request: LockRequest): UserLock 
   };
 }
 
-/** What is opened to be read alone can only be locked together with others. */
-async function waitForLock(lock: UserLock, until: number): Promise<void> {
+/** Tells whether it had to wait. What is opened to be read alone can only be locked together with others. */
+async function waitForLock(lock: Pick<UserLock, "file" | "isReadOnly">, until: number): Promise<boolean> {
   const mode = lock.isReadOnly ? "shared" : "exclusive";
   const start = performance.now();
+  let hasWaited = false;
   while (!tryFileLock(lock.file, mode)) {
     if (performance.now() >= until) {
       const waitedMs = Math.round(performance.now() - start);
       throw new ToolError("BUSY", `Cannot use the user's folder: it has been in use for ${waitedMs} ms`);
     }
+    hasWaited = true;
     await setTimeout(pollMs);
   }
+  return hasWaited;
 }

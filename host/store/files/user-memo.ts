@@ -5,6 +5,10 @@ import type { TouchedFile } from "./commit/retire.ts";
 export interface UserMemo {
   /** As this process has left the journal; `null` when it has to be read. */
   tail: JournalTail | null;
+  /** The host's own folder, once it was seen to record the user as its owner. */
+  ownedIdentity: string | null;
+  /** Whether disks fold case, as `ScopeFolders` has found out. */
+  readonly folds: Map<string, boolean>;
   /** What the journal's records have touched since the last checkpoint. */
   readonly touched: Map<string, TouchedFile>;
   records: number;
@@ -12,4 +16,11 @@ export interface UserMemo {
   isBroken: boolean;
 }
 
-export const newMemo = (): UserMemo => ({ tail: null, touched: new Map(), records: 0, isBroken: false });
+export const newMemo = (): UserMemo => ({
+  tail: null,
+  ownedIdentity: null,
+  folds: new Map(),
+  touched: new Map(),
+  records: 0,
+  isBroken: false,
+});

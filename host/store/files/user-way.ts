@@ -60,9 +60,8 @@ export class UserWay implements Disposable {
   /** Whether a fresh walk from the data folder's path would end in these very folders. */
   isUnchanged(): boolean {
     const { root, users, user, own } = this.#folders;
-    using fresh = this.#root.open();
     return (
-      fresh?.identity === root.identity &&
+      this.#root.identityNow() === root.identity &&
       root.identityOf(this.#names.users) === users.identity &&
       users.identityOf(this.#names.user) === user.identity &&
       user.identityOf(this.#names.own) === own.identity

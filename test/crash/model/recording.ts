@@ -31,6 +31,10 @@ export class Recording implements DataRoot, EffectLog {
     return real && new RecordingDirectory(this, real, { id: 0, name: "data" });
   }
 
+  identityNow(): string | null {
+    return this.#real.identityNow();
+  }
+
   async make(): Promise<RecordingDirectory> {
     return new RecordingDirectory(this, await this.#real.make(), { id: 0, name: "data" });
   }

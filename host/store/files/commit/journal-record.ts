@@ -1,6 +1,6 @@
 /** What one record of a journal says: which files a change set leaves behind, and what was there before. */
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
@@ -67,7 +67,7 @@ export function decodeFiles(json: Buffer): JournalRecord | null {
 }
 
 export function digestOf(content: Uint8Array | null): string | null {
-  return content && createHash("sha256").update(content).digest("hex");
+  return content && hash("sha256", content);
 }
 
 function encodeContent(content: Buffer): { text: string } | { base64: string } {

@@ -8,10 +8,12 @@ import { segmentsOf } from "../user-folder.ts";
 export class ScopeFolders implements Disposable {
   readonly #user: Directory;
   readonly #open = new Map<string, Directory>();
-  readonly #folds = new Map<string, boolean>();
+  readonly #folds: Map<string, boolean>;
 
-  constructor(user: Directory) {
+  /** `folds` is what was found out of disks that fold case; a folder never changes in this while it holds anything. */
+  constructor(user: Directory, folds = new Map<string, boolean>()) {
     this.#user = user;
+    this.#folds = folds;
   }
 
   /** Where a file lies or may lie; `null` when one of its folders does not exist. The folder stays this object's. */
@@ -85,10 +87,11 @@ export class ScopeFolders implements Disposable {
   }
 
   #isFolding(scope: string): boolean {
-    const known = this.#folds.get(scope);
+    const key = `${this.#user.identity}/${scope}`;
+    const known = this.#folds.get(key);
     if (known !== undefined) return known;
     const folds = foldsCase(this.#user, scope);
-    if (this.#open.has(`${scope}/`)) this.#folds.set(scope, folds);
+    if (this.#open.has(`${scope}/`)) this.#folds.set(key, folds);
     return folds;
   }
 }

@@ -1,16 +1,18 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 import type { Directory } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { PinnedDirectory } from "./pinned-directory.ts";
-import { checkDescriptors, openRootPlace, placeKindHere } from "./place.ts";
+import { checkDescriptors, identityOf, openRootPlace, placeKindHere } from "./place.ts";
 import type { PlaceKind } from "./place.ts";
 
 /** The data folder. It is opened anew for each operation, so that a folder that was moved away is not written to. */
 export interface DataRoot {
   /** `null` when there is none yet. */
   open(): Directory | null;
+  /** As its `identity` would be if it were opened now; `null` when there is none. */
+  identityNow(): string | null;
   /** Makes it when there is none, and makes that durable. */
   make(): Promise<Directory>;
 }
@@ -28,6 +30,15 @@ export class DiskRoot implements DataRoot {
   open(): Directory | null {
     try {
       return this.#openAt(this.#path);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, "open the data folder");
+    }
+  }
+
+  identityNow(): string | null {
+    try {
+      return identityOf(statSync(this.#path, { bigint: true }));
     } catch (error) {
       if (isMissing(error)) return null;
       throw failureOfDisk(error, "open the data folder");

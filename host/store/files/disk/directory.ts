@@ -69,6 +69,7 @@ export interface DiskFile extends Disposable {
   readonly identity: string;
   /** For locks only. */
   readonly descriptor: number;
+  /** As this opening of the file has found and left it: others are kept out meanwhile. */
   size(): number;
   /** Up to `length` bytes from `at`; fewer at the end of the file. */
   read(at: number, length: number): Buffer;

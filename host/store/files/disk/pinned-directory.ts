@@ -115,12 +115,21 @@ export class PinnedDirectory implements Directory {
   read(name: string, shown: string): Buffer | null {
     using file = this.#open(name, shown, openFlags.read);
     if (file === null) return null;
-    return file.read(0, file.openedBytes);
+    return file.read(0, file.size());
   }
 
   create(name: string, content: Uint8Array, shown: string): void {
-    using file = this.#open(name, shown, O_WRONLY | O_CREAT | O_EXCL | safely);
-    this.#try(`write "${shown}"`, () => file && writeFileSync(file.descriptor, content));
+    this.#try(`write "${shown}"`, () => {
+      const path = this.#place.child(checkComponent(name));
+      const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
+      try {
+        // What was made just now is a plain file, and nobody else's.
+        if (!this.#place.isHeldOpen) this.#place.checkOpened(path, fstatSync(descriptor, { bigint: true }));
+        writeFileSync(descriptor, content);
+      } finally {
+        closeSync(descriptor);
+      }
+    });
   }
 
   openFile(name: string, shown: string, use: FileUse): DiskFile | null {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, readSync, writeSync } from "node:fs";
 
 import type { DiskFile } from "./directory.ts";
 import { failureOfDisk } from "./disk-failure.ts";
@@ -9,15 +9,14 @@ import type { FileIdentity } from "./place.ts";
 /** A file by its descriptor. Closed descriptors are used again by the system, so a closed file refuses every use. */
 export class PinnedFile implements DiskFile {
   readonly identity: string;
-  /** Its size when it was opened. */
-  readonly openedBytes: number;
+  #bytes: number;
   readonly #shown: string;
   #descriptor: number | null;
 
   constructor(descriptor: number, facts: FileIdentity & { readonly size: bigint }, shown: string) {
     this.#descriptor = descriptor;
     this.identity = identityOf(facts);
-    this.openedBytes = Number(facts.size);
+    this.#bytes = Number(facts.size);
     this.#shown = shown;
   }
 
@@ -27,7 +26,8 @@ export class PinnedFile implements DiskFile {
   }
 
   size(): number {
-    return this.#try("read", () => fstatSync(this.descriptor).size);
+    void this.descriptor;
+    return this.#bytes;
   }
 
   read(at: number, length: number): Buffer {
@@ -47,10 +47,12 @@ export class PinnedFile implements DiskFile {
         done += writeSync(this.descriptor, bytes, done, bytes.length - done, at + done);
       }
     });
+    this.#bytes = Math.max(this.#bytes, at + bytes.length);
   }
 
   truncate(bytes: number): void {
     this.#try("write", () => ftruncateSync(this.descriptor, bytes));
+    this.#bytes = bytes;
   }
 
   async flush(isWaitedFor = false): Promise<void> {
