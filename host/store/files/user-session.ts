@@ -122,9 +122,11 @@ export class UserSession implements Disposable {
 
   /** Never while the last record may not be applied: it would be dropped with the others. */
   get isRetireDue(): boolean {
-    if (this.#setup.memo.tail === null) return false;
+    const { tail, records, touched } = this.#setup.memo;
+    if (tail === null) return false;
     const bytes = this.#journal?.bytes ?? 0;
-    return bytes >= journalLimits.retireBytes || this.#setup.memo.records >= journalLimits.retireRecords;
+    const { retireBytes, retireRecords, retireFiles } = journalLimits;
+    return bytes >= retireBytes || records >= retireRecords || touched.size >= retireFiles;
   }
 
   /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */

@@ -5,12 +5,13 @@ export const journalLimits = {
   /** It grows by this much at a time, filled with zeros. */
   stepBytes: 64 * kib,
   /**
-   * Beyond either, the files are flushed and the records dropped. That flushes each file that was touched, so the longer it
-   * is put off, the fewer flushes a call pays for. What bounds it is the time that another process takes to read it all:
-   * 8 ms for a MiB.
+   * Beyond any of these, each file that was touched is flushed and the records are dropped: the longer it is put off, the
+   * fewer flushes a call pays for. What bounds it is the time that another process takes to read it all, 8 ms for a MiB,
+   * and how long the user's next call may wait while that many files are flushed.
    */
   retireBytes: 4096 * kib,
   retireRecords: 512,
+  retireFiles: 128,
   /**
    * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte
    * takes up to six, it stays within what an engine allows a string.
