@@ -29,10 +29,9 @@ const nextBoot = "next start of the machine";
 
 const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 
-/** With the two facts and the index, one file less than a journal may have touched. */
-const manyFacts = Array.from({ length: journalLimits.retireFiles - 4 }, (_, count) =>
-  upsert(`c${count}`, "one of many"),
-);
+/** The index repeats it in each record: twice in the first, once in each of five more, and the journal is full. */
+const longFact = upsert("c", "x".repeat(journalLimits.retireBytes / 7));
+const shortFacts = Array.from({ length: 4 }, (_, count) => upsert("b", `${count}`));
 
 export const scenarios: readonly Scenario[] = [
   { name: "first upsert of a new user", prepare: takeSteps([]), boot: firstBoot, warm: [], step: upsert("a", "new") },
@@ -58,10 +57,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "upsert that makes the journal long enough to be retired",
-    prepare: takeSteps([...twoFacts, ...manyFacts]),
+    prepare: takeSteps([...twoFacts, longFact, ...shortFacts]),
     boot: firstBoot,
     warm: [],
-    step: upsert("c", "last"),
+    step: upsert("b", "last"),
     closes: true,
   },
   {
