@@ -72,7 +72,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges();
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const reader = readers().openUser(grant.userId);
+  using reader = readers().openUser(grant.userId);
   const capabilities = bindCapabilities({ grant, store: reader, staged, epochMs }, record);
   const outcome = await runPlugin(module, exportName, input, { capabilities, log });
   const envelope = judgeOutcome(toolName, outcome, record);

@@ -73,7 +73,8 @@ export interface HeldUser {
   findings(): StoreFinding[];
 }
 
-export interface UserReader {
+/** A user's scopes as one call reads them. It may hold folders open until it is disposed of. */
+export interface UserReader extends Disposable {
   /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` when its bytes are no UTF-8. */
   read(scope: string, path: string): string | null;
 

@@ -123,7 +123,8 @@ export class LocalUpkeep implements Upkeep {
 
   /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
   #trashOf(userId: UserId): TrashedFile[] {
-    const listed = this.#parts.store.openUser(userId).list(scope, `${trashFolder}/`);
+    using reader = this.#parts.store.openUser(userId);
+    const listed = reader.list(scope, `${trashFolder}/`);
     const files = listed.flatMap(({ path, bytes }) => {
       const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
       return parsed ? [{ name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];

@@ -21,7 +21,7 @@ export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promi
   if (step.kind === "close") return store.close();
   const options = { writes: true, until: performance.now() + waitMs };
   await store.holdUser(userId, options, async (held) => {
-    const reader = store.openUser(userId);
+    using reader = store.openUser(userId);
     const changes = changesOf(step, reader);
     await held.commit(changes, reader.seen);
   });

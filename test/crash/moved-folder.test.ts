@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 
 import type { ChangeSet } from "../../host/change-set.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
+import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
@@ -81,7 +82,7 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
 
   let isMoved = false;
   const work = store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
-    const reader = store.openUser(alice);
+    using reader = store.openUser(alice);
     for (const { path } of changes) reader.read("memory", path);
     if (!isMoved) move(dataDir);
     isMoved = true;
@@ -100,7 +101,7 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
   }
 
   await commit(store, entry("next", "served"));
-  expect(store.openUser(alice).read("memory", "next.md")).toBe("served");
+  expect(readStored(store, alice, "next.md")).toBe("served");
   expect(openDescriptors(folder.path)).toEqual([]);
   await store.close();
 });

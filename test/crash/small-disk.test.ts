@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { readStored } from "../support/read-stored.ts";
 import { runCommand } from "../support/run-command.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { alice, codeOf, commit, diskOr, entry, openStore, write } from "./small-disk-store.ts";
@@ -45,7 +46,7 @@ test.for([
   fillUp(join(disk.path, "ballast"));
   expect(await codeOf(commit(store, entry("fact-0", "changed".repeat(kib))))).toBe("STORAGE_FULL");
   expect(readUserFiles(dataDir, alice)).toEqual(kept);
-  expect(store.openUser(alice).read("memory", "fact-0.md")).toBe(kept["memory/fact-0.md"]);
+  expect(readStored(store, alice, "fact-0.md")).toBe(kept["memory/fact-0.md"]);
 
   rmSync(join(disk.path, "ballast"));
   expect(await codeOf(commit(store, entry("fact-0", "changed")))).toBe("ok");
@@ -88,7 +89,7 @@ test("a disk on which no more files can be made", async (context) => {
     if (second !== "ok" && before) expect(readUserFiles(dataDir, alice)).toEqual(before);
     await grow(disk.path, "nr_inodes=100");
     expect(await codeOf(commit(store, entry("a", "y")))).toBe("ok");
-    expect(store.openUser(alice).read("memory", "a.md")).toBe("y");
+    expect(readStored(store, alice, "a.md")).toBe("y");
     await store.close();
   }
 });

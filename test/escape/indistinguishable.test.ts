@@ -54,7 +54,7 @@ afterAll(async () => {
 /** What the guest is handed, byte for byte: a denied call's result would only show the first denial. */
 function replies(dataDir: string, scope: string, path: string): string[] {
   return capabilities.map((name) => {
-    const store = openReaders({ kind: "files", dataDir }).openUser("alice" as UserId);
+    using store = openReaders({ kind: "files", dataDir }).openUser("alice" as UserId);
     const grant = {
       userId: "alice" as UserId,
       scopes: ["memory"],

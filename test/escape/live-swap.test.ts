@@ -11,6 +11,7 @@ import { afterAll, expect, test } from "vitest";
 import type { UserId } from "../../host/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
+import { readStored } from "../support/read-stored.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
@@ -106,7 +107,7 @@ class Battle {
   readOnce(): void {
     this.counts.reads++;
     try {
-      const reader = this.#store.openUser(alice);
+      using reader = this.#store.openUser(alice);
       const content = reader.read("memory", "target.md");
       const isListing = this.counts.reads % 20 === 0;
       const entries = isListing ? reader.list("memory", this.counts.reads % 40 === 0 ? "" : "trash/") : [];
@@ -180,11 +181,11 @@ test.for(attacks)(
 async function expectUsable(store: InstanceType<typeof FileStore>, { promised }: Battle): Promise<void> {
   const content = `own, afterwards ${Math.random()}`;
   await store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
-    const reader = store.openUser(alice);
+    using reader = store.openUser(alice);
     promised.expectKept((path) => reader.read("memory", path));
     await held.commit([{ kind: "write", scope: "memory", path: "after.md", content }], reader.seen);
   });
-  expect(store.openUser(alice).read("memory", "after.md")).toBe(content);
+  expect(readStored(store, alice, "after.md")).toBe(content);
 }
 
 /** More than enough: a third of all attempts leak on an idle machine. */

@@ -11,6 +11,7 @@ import type { ChangeSet } from "../../host/change-set.ts";
 import { DiskRoot } from "../../host/store/files/disk/data-root.ts";
 import { FileStore } from "../../host/store/files/file-store.ts";
 import type { UserId } from "../../host/user-id.ts";
+import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 
@@ -35,7 +36,7 @@ test("writes, reads, trashes and finishes as by descriptor", async () => {
     { kind: "trash", scope: "memory", path: "a.md", trashed: "trash/a.1.md" },
     write("a.md", "two"),
   ]);
-  expect(store.openUser(alice).read("memory", "a.md")).toBe("two");
+  expect(readStored(store, alice, "a.md")).toBe("two");
   await store.close();
   expect(readUserFiles(join(folder.path, "data"), "alice")).toEqual({
     "memory/MEMORY.md": "index",
@@ -73,9 +74,7 @@ test.for([
   const bob = join(userFolder(folder.path, "bob"), "memory");
   lay(join(userFolder(folder.path, "alice"), "memory"), bob);
   const store = openStore(folder.path);
-  expect(() => store.openUser(alice).read("memory", "x.md")).toThrow(
-    expect.objectContaining({ code: "STORAGE_UNSAFE" }),
-  );
+  expect(() => readStored(store, alice, "x.md")).toThrow(expect.objectContaining({ code: "STORAGE_UNSAFE" }));
   await expect(commit(store, [write("x.md", "mine")])).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
   expect(readFileSync(join(bob, "x.md"), "utf8")).toBe("secret");
 });

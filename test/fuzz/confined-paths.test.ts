@@ -11,9 +11,11 @@ import { afterAll, expect, test } from "vitest";
 import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
 import type { ChangeSet } from "../../host/change-set.ts";
+import type { UserReader } from "../../host/store/store.ts";
 import type { UserId } from "../../host/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
+import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { writeUserFiles } from "../support/user-files.ts";
@@ -125,27 +127,22 @@ test("the store reads, writes, lists and removes what is inside, and denies the 
   await fc.assert(
     fc.asyncProperty(anyPath, anyPath, async (at, other) => {
       clear();
-      const reader = store.openUser(alice);
+      using reader = store.openUser(alice);
       const expected = isInside(at) ? "ok" : "CAPABILITY_DENIED";
       expect(await codeOf(() => reader.read("memory", at))).toBe(expected);
       expect(await codeOf(() => reader.sizeOf("memory", at))).toBe(expected);
       expect(await codeOf(() => commit(change("write", at)))).toBe(expected);
       if (expected === "ok") {
-        expect(store.openUser(alice).read("memory", at)).toBe(`of ${at}`);
+        expect(readStored(store, alice, at)).toBe(`of ${at}`);
         expect(existsSync(join(memory, ...at.split("/")))).toBe(true);
-        expect(
-          store
-            .openUser(alice)
-            .list("memory", at)
-            .map((each) => each.path),
-        ).toEqual([at]);
+        expect(pathsBelow(at)).toEqual([at]);
       } else {
         expect(readdirSync(memory)).toEqual([]);
       }
       // Any other path finds nothing, is denied, or has that file for its folder.
       if (other !== at) expect(readQuietly(other)).toBe(null);
       expect(await codeOf(() => commit(change("remove", at)))).toBe(expected);
-      expect(store.openUser(alice).list("memory", "")).toEqual([]);
+      expect(pathsBelow("")).toEqual([]);
       expect(outside()).toEqual(before);
     }),
     { numRuns: 1_500 },
@@ -153,18 +150,23 @@ test("the store reads, writes, lists and removes what is inside, and denies the 
   expect(openDescriptors(root.path)).toEqual([]);
 });
 
+function pathsBelow(prefix: string): string[] {
+  using reader = store.openUser(alice);
+  return reader.list("memory", prefix).map((each) => each.path);
+}
+
 function readQuietly(at: string): string | null {
   try {
-    return store.openUser(alice).read("memory", at);
+    return readStored(store, alice, at);
   } catch {
     return null;
   }
 }
 
 /** A fresh call of a guest that has every right. */
-function guest(): ReturnType<typeof bindCapabilities> {
+function guest(reader: UserReader): ReturnType<typeof bindCapabilities> {
   const grant = { userId: alice, scopes: ["memory"], rights: ["read", "list", "write", "trash", "clock"] as const };
-  const call = { grant, store: store.openUser(alice), staged: new StagedChanges(), epochMs: 0 };
+  const call = { grant, store: reader, staged: new StagedChanges(), epochMs: 0 };
   return bindCapabilities(call, { denial: null, reported: new Set(), causes: [] });
 }
 
@@ -178,7 +180,8 @@ test("capabilities answer the same, deny the trash, and write nothing to the dis
   const before = outside();
   fc.assert(
     fc.property(anyPath, fc.constantFrom("memory", "Memory", "..", ".memcell", "", "../bob"), (at, scope) => {
-      const asked = guest();
+      using reader = store.openUser(alice);
+      const asked = guest(reader);
       const request = (more: object = {}): string => JSON.stringify({ scope, path: at, ...more });
       const isAllowed = isInside(at) && scope === "memory";
       const isTrash = /^trash($|\/)/i.test(at);
@@ -196,4 +199,5 @@ test("capabilities answer the same, deny the trash, and write nothing to the dis
     { numRuns: 5_000 },
   );
   expect(outside()).toEqual(before);
+  expect(openDescriptors(root.path)).toEqual([]);
 });

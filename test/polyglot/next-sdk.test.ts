@@ -11,7 +11,14 @@ import { checkUserId } from "../../host/user-id.ts";
 import { rights } from "../../shared/abi.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
-const emptyFolder: UserReader = { read: () => null, list: () => [], sizeOf: () => null, seen: [], bytesUsed: () => 0 };
+const emptyFolder: UserReader = {
+  read: () => null,
+  list: () => [],
+  sizeOf: () => null,
+  seen: [],
+  bytesUsed: () => 0,
+  [Symbol.dispose]: () => {},
+};
 
 interface Block {
   text(): string;

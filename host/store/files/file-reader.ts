@@ -3,20 +3,31 @@ import type { Seen } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
 import type { UserReader } from "../store.ts";
 import { digestOf } from "./commit/journal-record.ts";
+import { HeldScopes } from "./held-scopes.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
-import { checkOwner } from "./owner.ts";
+import type { KnownSizes } from "./list-files.ts";
+import { checkOwnerIn } from "./owner.ts";
+import { hostFolder } from "./user-folder.ts";
 import type { UserFolder } from "./user-folder.ts";
 
 /** Reads one user's scopes for one call. */
 export class FileReader implements UserReader {
-  readonly #folder: UserFolder;
+  readonly #scopes: HeldScopes;
   /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
+  readonly #sizes = new Map<string, KnownSizes>();
   readonly #bytesUsed = new Map<string, number>();
   readonly #seen = new Map<string, Seen>();
 
   constructor(folder: UserFolder) {
-    checkOwner(folder);
-    this.#folder = folder;
+    const user = folder.open();
+    try {
+      using own = user && user.openFolder(hostFolder);
+      checkOwnerIn(own, folder);
+    } catch (error) {
+      user?.[Symbol.dispose]();
+      throw error;
+    }
+    this.#scopes = new HeldScopes(user);
   }
 
   get seen(): Seen[] {
@@ -24,30 +35,38 @@ export class FileReader implements UserReader {
   }
 
   read(scope: string, path: string): string | null {
-    using place = this.#folder.find(scope, path);
-    const bytes = place === null ? null : place.folder.read(place.name, path);
+    const bytes = this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
     this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
     return bytes === null ? null : decode(bytes, path);
   }
 
   list(scope: string, prefix: string): ListedFile[] {
-    using folder = this.#folder.openScope(scope);
-    return folder === null ? [] : listFiles(folder, prefix);
+    const folder = this.#scopes.folderOf(scope);
+    return folder === null ? [] : listFiles(folder, prefix, this.#sizesOf(scope));
   }
 
   sizeOf(scope: string, path: string): number | null {
-    using place = this.#folder.find(scope, path);
-    return place === null ? null : place.folder.sizeOf(place.name, path);
+    return this.#scopes.useFile(scope, path, (folder, name) => folder.sizeOf(name, path));
   }
 
   bytesUsed(scope: string): number {
     let bytes = this.#bytesUsed.get(scope);
     if (bytes === undefined) {
-      using folder = this.#folder.openScope(scope);
-      bytes = folder === null ? 0 : bytesBelow(folder);
+      const folder = this.#scopes.folderOf(scope);
+      bytes = folder === null ? 0 : bytesBelow(folder, this.#sizesOf(scope));
       this.#bytesUsed.set(scope, bytes);
     }
     return bytes;
+  }
+
+  #sizesOf(scope: string): KnownSizes {
+    const known = this.#sizes.get(scope) ?? new Map<string, number>();
+    this.#sizes.set(scope, known);
+    return known;
+  }
+
+  [Symbol.dispose](): void {
+    this.#scopes[Symbol.dispose]();
   }
 }
 

@@ -3,7 +3,7 @@
  * through users' folders.
  *
  * Every walk starts at the data folder, opens one folder after the other and refuses links, so it ends in this user's
- * folder or nowhere. It is made anew for each operation: a folder that was renamed away meanwhile is not used again.
+ * folder or nowhere. It is made anew for each call: a folder that was renamed away meanwhile is not used again.
  */
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
@@ -19,21 +19,6 @@ import { UserWay } from "./user-way.ts";
 export const hostFolder = ".memcell";
 
 export const usersFolder = "users";
-
-/** An open folder, and a name in it. Disposing of it closes the folder. */
-export class FilePlace implements Disposable {
-  readonly folder: Directory;
-  readonly name: string;
-
-  constructor(folder: Directory, name: string) {
-    this.folder = folder;
-    this.name = name;
-  }
-
-  [Symbol.dispose](): void {
-    this.folder[Symbol.dispose]();
-  }
-}
 
 export class UserFolder {
   readonly userId: UserId;
@@ -86,25 +71,6 @@ export class UserFolder {
     using user = this.open();
     return user && user.openFolder(hostFolder);
   }
-
-  openScope(scope: string): Directory | null {
-    using user = this.open();
-    return user && user.openFolder(checkedScope(scope));
-  }
-
-  /** The place of a file of a scope, or `null` when a folder on the way does not exist. */
-  find(scope: string, path: string): FilePlace | null {
-    const segments = segmentsOf(scope, path);
-    const name = segments.pop() ?? "";
-    using user = this.open();
-    if (user === null) return null;
-    const folds = foldsCase(user, scope);
-    const folder = walk(user, segments, folds);
-    if (folder === null) return null;
-    if (!folds || exactName(folder, name)) return new FilePlace(folder, name);
-    folder[Symbol.dispose]();
-    return null;
-  }
 }
 
 /** The folders of a path inside a user's folder, its scope first, and its name last. */
@@ -115,7 +81,7 @@ export function segmentsOf(scope: string, path: string): string[] {
   return [checkedScope(scope), ...path.split("/")];
 }
 
-function checkedScope(scope: string): string {
+export function checkedScope(scope: string): string {
   if (!scopeName.test(scope))
     throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
   return scope;

@@ -106,7 +106,7 @@ export class Play {
     const work = async (held: HeldUser): Promise<void> => {
       this.#narrow();
       const bases = this.#possible;
-      const reader = this.#store.openUser(user);
+      using reader = this.#store.openUser(user);
       const changes: ChangeSet = changesFor(reader, operation, this.#number);
       const seen = reader.seen;
       if (edit) edit();
