@@ -1,19 +1,17 @@
-import { utf8Bytes } from "../../shared/text.ts";
 import type { Change, ChangeSet } from "../change-set.ts";
 
 type WriteChange = Extract<Change, { kind: "write" }>;
 
 /** How a file that a call has touched stands now. */
 export type StagedFile =
-  | { readonly kind: "written"; readonly content: string }
+  | { readonly kind: "written"; readonly content: string; readonly bytes: number }
   | { readonly kind: "gone" }
   /** In the trash, with the text of a file that is still where it was on disk. */
   | { readonly kind: "moved"; readonly from: string; readonly bytes: number };
 
 /** The bytes a touched file takes. */
 export function stagedBytes(file: StagedFile): number {
-  if (file.kind === "gone") return 0;
-  return file.kind === "moved" ? file.bytes : utf8Bytes(file.content);
+  return file.kind === "gone" ? 0 : file.bytes;
 }
 
 /** What a call has changed so far. Its own later reads see it; nobody else does until it is committed. */
@@ -24,15 +22,16 @@ export class StagedChanges {
   readonly #files = new Map<string, StagedFile>();
   #writtenBytes = 0;
 
-  write(scope: string, path: string, content: string): void {
+  /** `bytes` is what the content takes in UTF-8. */
+  write(scope: string, path: string, content: string, bytes: number): void {
     const key = keyOf(scope, path);
     const replaced = this.#lastWrites.get(key);
-    this.#writtenBytes = this.writtenBytesWith(scope, path, utf8Bytes(content));
+    this.#writtenBytes = this.writtenBytesWith(scope, path, bytes);
     if (replaced) this.#changes.delete(replaced);
     const change: WriteChange = { kind: "write", scope, path, content };
     this.#changes.add(change);
     this.#lastWrites.set(key, change);
-    this.#files.set(key, { kind: "written", content });
+    this.#files.set(key, { kind: "written", content, bytes });
   }
 
   /** `file` is how the file will stand under its new path. */
@@ -58,8 +57,8 @@ export class StagedChanges {
 
   /** The bytes that are to be written once a file is written too; those that were moved since are among them. */
   writtenBytesWith(scope: string, path: string, bytes: number): number {
-    const replaced = this.#lastWrites.get(keyOf(scope, path));
-    return this.#writtenBytes - (replaced ? utf8Bytes(replaced.content) : 0) + bytes;
+    const file = this.#files.get(keyOf(scope, path));
+    return this.#writtenBytes - (file?.kind === "written" ? file.bytes : 0) + bytes;
   }
 
   get changeCount(): number {

@@ -12,9 +12,11 @@ export function storeList(
 ): CapabilityReply<"store_list"> {
   checkScope(call, scope);
   if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
-  const bytesByPath = new Map(call.store.list(scope, prefix).map(({ path, bytes }) => [path, bytes]));
-  for (const { path, file } of call.staged.touched(scope)) {
-    if (!isListed(path, prefix)) continue;
+  const stored = call.store.list(scope, prefix);
+  const touched = call.staged.touched(scope).filter(({ path }) => isListed(path, prefix));
+  if (touched.length === 0) return { ok: true, entries: stored };
+  const bytesByPath = new Map(stored.map(({ path, bytes }) => [path, bytes]));
+  for (const { path, file } of touched) {
     if (file.kind === "gone") bytesByPath.delete(path);
     else bytesByPath.set(path, stagedBytes(file));
   }

@@ -1,6 +1,6 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { callLimits, storeLimits } from "../../shared/limits.ts";
-import { hasLoneSurrogate, utf8Bytes } from "../../shared/text.ts";
+import { hasLoneSurrogate } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
@@ -16,10 +16,10 @@ export function storeWrite(
   if (hasLoneSurrogate(content)) throw denied(`Cannot write "${path}": its text holds a lone surrogate`);
   refuseNesting(call, scope, path);
   checkChangeCount(call, path);
-  const bytes = utf8Bytes(content);
+  const bytes = Buffer.byteLength(content);
   checkSize(call, scope, path, bytes);
   checkStagedBytes(call, scope, path, bytes);
-  call.staged.write(scope, path, content);
+  call.staged.write(scope, path, content, bytes);
   return { ok: true };
 }
 
