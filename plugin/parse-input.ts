@@ -7,9 +7,12 @@ import { ToolError } from "./tool-error.ts";
 /** More would help nobody to mend the input. */
 const issuesShownMax = 8;
 
-export function parseInput<Input>(toolName: string, schema: z.ZodMiniType<Input>, text: string): Input {
+/** What a tool's input must be: a schema, or how to choose one by looking at the value. */
+export type InputSchema<Input> = z.ZodMiniType<Input> | ((value: unknown) => z.ZodMiniType<Input>);
+
+export function parseInput<Input>(toolName: string, schema: InputSchema<Input>, text: string): Input {
   const value = parseJson(toolName, text);
-  const parsed = z.safeParse(schema, value);
+  const parsed = z.safeParse(typeof schema === "function" ? schema(value) : schema, value);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap((issue) => inputIssues(issue, value)).slice(0, issuesShownMax);
   throw inputError(toolName, issues);

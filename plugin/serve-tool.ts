@@ -7,8 +7,8 @@
  */
 import { failed } from "../shared/envelope.ts";
 import type { Envelope } from "../shared/envelope.ts";
-import type * as z from "../shared/zod.ts";
 import { parseInput } from "./parse-input.ts";
+import type { InputSchema } from "./parse-input.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** What a tool returns: a sentence for the model, and data as its output schema says. */
@@ -19,7 +19,7 @@ export interface Answer<Data> {
 
 export function serveTool<Input, Data>(
   toolName: string,
-  schema: z.ZodMiniType<Input>,
+  schema: InputSchema<Input>,
   work: (input: Input) => Answer<Data>,
 ): number {
   let answer: Answer<Data>;

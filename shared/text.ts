@@ -22,6 +22,11 @@ export function exceedsUtf8Bytes(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && utf8Bytes(text) > bytesMax;
 }
 
+/** Whether a string holds the character NUL. The guest's engine cuts text three times as fast as it searches it. */
+export function hasNul(text: string): boolean {
+  return text.split("\0", 2).length > 1;
+}
+
 /** Whether a string holds half of a surrogate pair, which no UTF-8 file can store. */
 export function hasLoneSurrogate(text: string): boolean {
   return !text.isWellFormed();

@@ -48,8 +48,9 @@ function readScalar(scalar: string): string | null {
 }
 
 function formatScalar(text: string): string | null {
+  if (timestamp.test(text)) return `'${text}'`;
   if (!isOrdinary(text) || text.trim() === "") return null;
-  if (!isPlain(text) || timestamp.test(text)) return `'${text.replaceAll("'", "''")}'`;
+  if (!isPlain(text)) return `'${text.replaceAll("'", "''")}'`;
   return mayBeNoString.test(text) ? null : text;
 }
 

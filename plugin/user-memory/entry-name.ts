@@ -16,9 +16,13 @@ export function refuseReservedName(name: string): void {
   );
 }
 
-function isReserved(name: string): boolean {
+export function isReserved(name: string): boolean {
+  if (name.length > reservedCharsMax) return false;
   return name.toLowerCase() === "memory" || deviceName.test(name);
 }
+
+/** Nearly every name is longer than the longest reserved one, and needs no look. */
+const reservedCharsMax = "memory".length;
 
 export function entryPath(name: string): string {
   return `${name}.md`;

@@ -3,7 +3,7 @@ import { inspectInput } from "../../shared/user-memory/inspect.ts";
 import { promptIndexInput } from "../../shared/user-memory/prompt-index.ts";
 import { readInput } from "../../shared/user-memory/read.ts";
 import { restoreInput } from "../../shared/user-memory/restore.ts";
-import { updateInput } from "../../shared/user-memory/update.ts";
+import { updateInput, updateInputFor } from "../../shared/user-memory/update.ts";
 import { rehearseInput } from "../parse-input.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
@@ -20,7 +20,7 @@ rehearseInput(readInput, { name: "a" });
 rehearseInput(promptIndexInput, {});
 
 export function update_user_memory(): number {
-  return serveTool("UpdateUserMemory", updateInput, (input) =>
+  return serveTool("UpdateUserMemory", updateInputFor, (input) =>
     input.action === "upsert" ? upsertEntry(input) : deleteEntry(input.name),
   );
 }

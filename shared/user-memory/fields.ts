@@ -3,7 +3,7 @@
  * field's name and its present value before it.
  */
 import { entryLimits } from "../limits.ts";
-import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate } from "../text.ts";
+import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../text.ts";
 import * as z from "../zod.ts";
 
 const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;
@@ -50,7 +50,7 @@ export const descriptionField = z.string({ error: descriptionAllowed }).check(
 );
 
 function isDescription(text: string): boolean {
-  if (text.length > descriptionCharsMax * 2 || codePoints(text) > descriptionCharsMax) return false;
+  if (text.length > descriptionCharsMax && codePoints(text) > descriptionCharsMax) return false;
   return text.trim() !== "" && !breaksLine.test(text) && !hasLoneSurrogate(text);
 }
 
@@ -67,5 +67,5 @@ export const bodyField = z.string({ error: bodyAllowed }).check(
 
 function isBody(text: string): boolean {
   if (text.length > bodyBytesMax || exceedsUtf8Bytes(text, bodyBytesMax)) return false;
-  return !text.includes("\0") && !hasLoneSurrogate(text);
+  return !hasNul(text) && !hasLoneSurrogate(text);
 }

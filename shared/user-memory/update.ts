@@ -32,6 +32,16 @@ const deleteInput = z.strictObject(
 /** What the guest parses with. */
 export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteInput], { error: actionAllowed });
 
+/**
+ * The schema that `updateInput` would choose for a value, so that both say the same of it: to look for it costs the guest
+ * more than to check most of its fields.
+ */
+export function updateInputFor(value: unknown): z.ZodMiniType<UpdateUserMemoryInput> {
+  const action = typeof value === "object" && value !== null && "action" in value ? value.action : undefined;
+  if (action === "upsert") return upsertInput;
+  return action === "delete" ? deleteInput : updateInput;
+}
+
 export type UpsertInput = z.infer<typeof upsertInput>;
 export type DeleteInput = z.infer<typeof deleteInput>;
 export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name">;
