@@ -71,7 +71,10 @@ test("one text and a list of lines say the same after any changes", () => {
       const index = new IndexFile(before);
       const lines = new IndexLines(before);
       for (const { kind, name: entry, description: line } of changes) {
-        for (const each of [index, lines]) kind === "set" ? each.set(entry, line) : each[kind](entry);
+        for (const each of [index, lines]) {
+          if (kind === "set") each.set(entry, line);
+          else each[kind](entry);
+        }
         expect(index.toString()).toBe(lines.toString());
       }
       const found = lines.names;
