@@ -1,0 +1,39 @@
+/** Who takes part. A new contestant is a further line here. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { memoryTool } from "./memory-tool-ways.ts";
+import { naive } from "./naive-way.ts";
+import { ours } from "./our-ways.ts";
+import { filesystemServer, memoryServer, standInServer } from "./stdio-ways.ts";
+import type { OpenWay, Way } from "./way.ts";
+
+const contestants: Readonly<Record<string, OpenWay>> = {
+  naive,
+  ours,
+  "memory-tool": memoryTool,
+  "stand-in": standInServer,
+  filesystem: filesystemServer,
+  memory: memoryServer,
+};
+
+/** Each in a folder of its own. */
+export async function openWays(folder: string): Promise<Way[]> {
+  mkdirSync(folder);
+  const opened: Way[] = [];
+  for (const [name, open] of Object.entries(contestants)) opened.push(...(await open(join(folder, name))));
+  return opened;
+}
+
+/** Pairs at equal transport: ours, and the peer that it should beat. */
+export const equalTransport = [
+  { key: "memory-tool", ours: "memcell", peer: "memory-tool" },
+  { key: "memory-tool-both", ours: "memcell", peer: "memory-tool-both" },
+  { key: "memory-tool-new", ours: "memcell-new", peer: "memory-tool-new" },
+  { key: "filesystem", ours: "memcell-stdio", peer: "filesystem" },
+  { key: "filesystem-both", ours: "memcell-stdio", peer: "filesystem-both" },
+  { key: "memory-server", ours: "memcell-stdio", peer: "memory-server" },
+] as const;
+
+/** Over stdio, and what is left of each without the transport. */
+export const overStdio = ["memcell-stdio", "filesystem", "filesystem-both", "memory-server"] as const;

@@ -1,0 +1,86 @@
+/** Servers in a process of their own, spoken to over stdio: two peers, memcell behind a stand-in, and an empty tool. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { body, describe, entryName, KnownFolder, upsertInput } from "../entry.ts";
+import { startServer } from "./stdio-client.ts";
+import { entryAndIndex } from "./way.ts";
+import type { OpenWay, Way } from "./way.ts";
+
+const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
+const stdio = { transport: "stdio", sandboxed: "no" } as const;
+
+/** `write_file` renames, and flushes nothing. */
+export const filesystemServer: OpenWay = async (folder) => {
+  mkdirSync(folder);
+  const script = scriptOf("@modelcontextprotocol/server-filesystem/dist/index.js");
+  const server = await startServer(script, [folder]);
+  const known = { entry: new KnownFolder(), both: new KnownFolder() };
+  const write = (prefix: string, [name, content]: [string, string]): Promise<void> =>
+    server.call("write_file", { path: join(folder, `${prefix}${name}`), content });
+  return [
+    {
+      key: "filesystem",
+      name: "server-filesystem, write_file",
+      facts: { ...stdio, durable: "no", writes: "entry only" },
+      run: ({ at, round }) => write("one-", known.entry.change(at, round)[0]),
+      close: () => server.close(),
+    },
+    {
+      key: "filesystem-both",
+      name: "the same, for the entry and for the index",
+      facts: { ...stdio, durable: "no", writes: entryAndIndex },
+      run: async ({ at, round }) => {
+        for (const file of known.both.change(at, round)) await write("two-", file);
+      },
+      close: async () => {},
+    },
+  ];
+};
+
+/** `create_entities` writes one file that holds everything, and flushes nothing. */
+export const memoryServer: OpenWay = async (folder) => {
+  mkdirSync(folder);
+  const script = scriptOf("@modelcontextprotocol/server-memory/dist/index.js");
+  const server = await startServer(script, [], { MEMORY_FILE_PATH: join(folder, "memory.jsonl") });
+  return [
+    {
+      key: "memory-server",
+      name: "server-memory, create_entities",
+      facts: { ...stdio, durable: "no", writes: "one file for all entries" },
+      // It keeps an entity that is there, so an entry is put aside before it is created anew.
+      prepare: ({ at }) => server.call("delete_entities", { entityNames: [entryName(at)] }),
+      run: ({ at, round }) => {
+        const entity = { name: entryName(at), entityType: "user", observations: [describe(at, round), body] };
+        return server.call("create_entities", { entities: [entity] });
+      },
+      close: () => server.close(),
+    },
+  ];
+};
+
+/** What `memcell serve` would be, as far as a call is concerned. */
+export const standInServer: OpenWay = async (folder) => {
+  const script = fileURLToPath(new URL("stand-in-server.js", import.meta.url));
+  const server = await startServer(script, [folder]);
+  const way = (tool: string): Pick<Way, "run"> => ({
+    run: ({ at, round }) => server.call(tool, upsertInput(at, round)),
+  });
+  return [
+    {
+      key: "memcell-stdio",
+      name: "memcell behind a stand-in server",
+      facts: { transport: "stdio", durable: "yes", sandboxed: "yes", writes: entryAndIndex },
+      ...way("UpdateUserMemory"),
+      close: () => server.close(),
+    },
+    {
+      key: "empty-call",
+      name: "an empty tool, same input",
+      facts: { ...stdio, durable: "–", writes: "nothing" },
+      ...way("Nothing"),
+      close: async () => {},
+    },
+  ];
+};

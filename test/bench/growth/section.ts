@@ -1,0 +1,82 @@
+/** 4. What a call takes in folders with few and with many entries. */
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+
+import { writeUserFiles } from "../../support/user-files.ts";
+import type { BenchRun } from "../bench-run.ts";
+import { body, describe, entryName, indexLine, upsertInput } from "../entry.ts";
+import { figureOf } from "../figure.ts";
+import type { Section, Table } from "../results.ts";
+import { takeTurns, timesOf } from "../take-turns.ts";
+import type { Contestant, Times } from "../take-turns.ts";
+import { judged, targets } from "../targets.ts";
+
+const entriesCounts = [10, 100, 1000] as const;
+
+const operations = [
+  { key: "upsert", name: "replacing an entry", tool: "UpdateUserMemory" },
+  { key: "read", name: "reading an entry", tool: "ReadUserMemory" },
+] as const;
+type Operation = (typeof operations)[number];
+
+export async function measureGrowth(run: BenchRun): Promise<Section> {
+  const dataDir = join(run.folder, "growth");
+  for (const count of entriesCounts) writeUserFiles(dataDir, { [userOf(count)]: filesOf(count) });
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  const times = await takeTurns(contestants(runtime), {
+    rounds: run.rounds,
+    passes: 2,
+    block: 10,
+    beforeRound: () => run.noise.sampleRound(),
+  });
+  return {
+    number: 4,
+    title: "Growth of a folder",
+    notes: ["entries of 1 KB, calls through the whole stack, entries from all over the folder"],
+    tables: operations.map((operation) => tableOf(operation, times)),
+  };
+}
+
+const userOf = (count: number): string => `has-${count}`;
+const keyOf = ({ key }: Operation, count: number): string => `${key}-${count}`;
+
+/** As memcell itself would have left them. */
+function filesOf(count: number): Record<string, string> {
+  const written = "'2026-01-01T00:00:00.000Z'";
+  const entries = Array.from({ length: count }, (_, at): [string, string] => [
+    `memory/${entryName(at)}.md`,
+    `---\nname: ${entryName(at)}\ndescription: ${describe(at, -1)}\ntype: user\ncreated: ${written}\nupdated: ${written}\n---\n${body}`,
+  ]);
+  const index = Array.from({ length: count }, (_, at) => indexLine(at, describe(at, -1)));
+  return { ...Object.fromEntries(entries), "memory/MEMORY.md": index.join("") };
+}
+
+function contestants(runtime: Runtime): Contestant[] {
+  return operations.flatMap((operation) =>
+    entriesCounts.map((count) => ({
+      key: keyOf(operation, count),
+      run: async ({ at, round }) => {
+        // A prime that no count divides by: entries from all over the folder.
+        const entry = (at * 389) % count;
+        const input = operation.key === "read" ? { name: entryName(entry) } : upsertInput(entry, round);
+        const result = await runtime.call(operation.tool, input, { userId: userOf(count) });
+        if (!result.ok) throw new Error(result.error.message);
+      },
+    })),
+  );
+}
+
+function tableOf(operation: Operation, times: Times): Table {
+  const figures = entriesCounts.map((count) =>
+    figureOf({
+      key: `${count}`,
+      name: `${count} entries`,
+      rounds: timesOf(times, keyOf(operation, count)),
+      against: { key: "10", rounds: timesOf(times, keyOf(operation, 10)) },
+      ...(count === 1000 && { judge: (ratio) => [judged(targets.growthTo1000, ratio)] }),
+    }),
+  );
+  return { key: `growth-${operation.key}`, title: `Growth: ${operation.name}`, unit: "ms", figures };
+}

@@ -1,0 +1,44 @@
+import { temporaryFolder } from "../support/temporary-folder.ts";
+/**
+ * `npm run bench`: measures memcell against the naive way and against peers, and prints what it finds.
+ *
+ * usage: node dist/test/bench/main.js [--only 1,3] [--rounds N] [--quick] [--write]
+ *
+ *   --only    sections to run: 1 durable upsert, 2 sandbox, 3 throughput, 4 growth, 5 cold start, 6 recovery
+ *   --rounds  how many rounds count (10, or 3 with --quick)
+ *   --quick   under a minute: to see that all runs, not to quote
+ *   --write   store the results in test/bench/results/ and in README.md, not only in dist/bench/. Only with all
+ *             sections: what is quoted comes from one run.
+ */
+import { fileSystemOf, machine } from "./machine.ts";
+import { NoiseProbe } from "./noise.ts";
+import { parseBenchOptions } from "./options.ts";
+import { printNoise, printSection } from "./print-results.ts";
+import type { Results } from "./results.ts";
+import { sections } from "./sections.ts";
+import { writeResults } from "./write-results.ts";
+
+const options = parseBenchOptions(process.argv.slice(2));
+using folder = temporaryFolder();
+using noise = new NoiseProbe(folder.path);
+const run = { rounds: options.rounds, isQuick: options.isQuick, folder: folder.path, noise };
+
+const measured: Results["sections"] = [];
+for (const [number, measure] of sections) {
+  if (!options.only.includes(number)) continue;
+  const startMs = performance.now();
+  const section = await measure(run);
+  measured.push(section);
+  printSection(section);
+  console.log(`\n(${((performance.now() - startMs) / 1000).toFixed(0)} s)`);
+}
+
+const results: Results = {
+  effort: options.isQuick ? "quick" : "full",
+  rounds: options.rounds,
+  machine: { ...machine(), fileSystem: fileSystemOf(folder.path) },
+  noise: noise.found(),
+  sections: measured,
+};
+printNoise(results);
+writeResults(results, { isForTheTree: options.write });

@@ -1,0 +1,70 @@
+/** What is quoted of the benchmark comes from its results: the README and the picture say what the file says. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { groupsOf } from "./picture-groups.ts";
+import { drawResults } from "./picture.ts";
+import { readmeBlock, replaceBlock } from "./readme-block.ts";
+import { formatResults, parseResults } from "./results.ts";
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
+const json = textOf("test/bench/results/bench.json");
+const results = parseResults(json);
+const readme = textOf("README.md");
+
+test("the results have the form that the schema says, as the benchmark writes them", () => {
+  expect(formatResults(results)).toBe(json);
+});
+
+test("results of another form are refused", () => {
+  const withPath = { ...results, machine: { ...results.machine, host: "x" } };
+  expect(() => parseResults(JSON.stringify(withPath))).toThrow("unrecognized_keys");
+});
+
+test("the results are those of all sections, in one run", () => {
+  expect(results.sections.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("each figure is judged by what was found", () => {
+  const targets = results.sections
+    .flatMap(({ tables }) => tables)
+    .flatMap(({ figures }) => figures)
+    .flatMap((figure) => figure.targets.map((target) => ({ figure, target })));
+  expect(targets.length).toBeGreaterThan(0);
+  for (const { figure, target } of targets) {
+    expect(target.found).toBe(figure.compared?.value ?? figure.median);
+    expect(target.isMet).toBe(target.kind === "at most" ? target.found <= target.bound : target.found >= target.bound);
+  }
+});
+
+test("the README quotes the results", () => {
+  expect(readme).toContain(readmeBlock(results));
+  expect(replaceBlock(readme, results)).toBe(readme);
+});
+
+test("a README without a place for the results is refused", () => {
+  expect(() => replaceBlock("# memcell\n", results)).toThrow(RangeError);
+});
+
+test("the picture is drawn from the results", () => {
+  expect(textOf("test/bench/results/bench.svg")).toBe(drawResults(results));
+});
+
+test("the picture shows every group, needs nothing from elsewhere and names itself", () => {
+  const groups = groupsOf(results);
+  expect(groups.map(({ bars }) => bars.length)).toEqual([4, 5, 6, 5, 4]);
+  const picture = drawResults(results);
+  expect(picture.replace('xmlns="http://www.w3.org/2000/svg"', "")).not.toMatch(/https?:|@import|url\(|<script/);
+  for (const part of ["<title ", "<desc ", "prefers-color-scheme: dark"]) expect(picture).toContain(part);
+  for (const { label } of groups.flatMap(({ bars }) => bars)) expect(label.length).toBeLessThan(45);
+});
+
+test("the picture shows nothing of a section that did not run", () => {
+  const picture = drawResults({ ...results, sections: results.sections.filter(({ number }) => number !== 3) });
+  expect(picture).not.toContain("Throughput");
+  expect(picture).toContain("What the sandbox adds");
+});

@@ -1,0 +1,24 @@
+/** What one call's guest may use, as a worker of the pool makes it: reads of a real folder, writes that are staged. */
+import { bindCapabilities } from "../../../host/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities, CapabilityRecord } from "../../../host/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../../host/capabilities/staged-changes.ts";
+import { openReaders } from "../../../host/store/open-store.ts";
+import type { UserId } from "../../../host/user-id.ts";
+import { rights } from "../../../shared/abi.ts";
+
+export interface CallEnvironment {
+  readonly capabilities: BoundCapabilities;
+  readonly record: CapabilityRecord;
+}
+
+/** Nothing is committed, so every call finds the same folder. */
+export function callEnvironments(dataDir: string): (userId: string) => CallEnvironment {
+  const readers = openReaders({ kind: "files", dataDir });
+  return (userId) => {
+    const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
+    const grant = { userId: userId as UserId, scopes: ["memory"], rights };
+    const store = readers.openUser(grant.userId);
+    const parts = { grant, store, staged: new StagedChanges(), epochMs: Date.now() };
+    return { capabilities: bindCapabilities(parts, record), record };
+  };
+}

@@ -1,0 +1,18 @@
+import type { BenchRun } from "./bench-run.ts";
+import { measureCold } from "./cold/section.ts";
+import { measureDurable } from "./durable/section.ts";
+import { measureGrowth } from "./growth/section.ts";
+import { measureRecoverySection } from "./recovery-section.ts";
+import type { Section } from "./results.ts";
+import { measureSandbox } from "./sandbox/section.ts";
+import { measureThroughput } from "./throughput/section.ts";
+
+/** All sections by number, in the order they run. */
+export const sections: ReadonlyMap<number, (run: BenchRun) => Promise<Section>> = new Map([
+  [1, measureDurable],
+  [2, measureSandbox],
+  [3, measureThroughput],
+  [4, measureGrowth],
+  [5, measureCold],
+  [6, measureRecoverySection],
+]);

@@ -1,0 +1,44 @@
+/** What was promised of memcell's speed and size, and whether a figure keeps it. */
+import type { Target } from "./results.ts";
+
+export interface Bound {
+  readonly text: string;
+  readonly kind: Target["kind"];
+  readonly bound: number;
+  readonly unit: string;
+}
+
+const atMost = (bound: number, unit: string, text: string): Bound => ({ text, kind: "at most", bound, unit });
+const atLeast = (bound: number, unit: string, text: string): Bound => ({ text, kind: "at least", bound, unit });
+
+export const targets = {
+  durableAgainstNaive: atMost(1.6, "×", "the naive durable write"),
+  /** A peer is beaten when ours takes less of its time. */
+  againstPeer: atMost(1, "×", "the peer's time at the same transport"),
+  sandboxAdds: atMost(0.5, "ms", "added by the sandbox to a call with 4 KB"),
+  throughputAt8: atLeast(0.6, "×", "the naive way's throughput with 8 users"),
+  growthTo1000: atMost(3, "×", "the time with 10 entries"),
+  cliFirstResult: atMost(400, "ms", "process start to first result"),
+  runtimeFirstResult: atMost(250, "ms", "createRuntime to first result"),
+  furtherWorker: atMost(40, "MB", "each further worker"),
+  pluginBytes: atMost(1, "MB", "the plugin file"),
+  pluginZippedBytes: atMost(0.45, "MB", "the plugin file, gzipped"),
+  poolWhole: atMost(250, "ms", "until the pool is whole after a call was ended"),
+} as const satisfies Record<string, Bound>;
+
+export function judged(bound: Bound, found: number): Target {
+  const isMet = bound.kind === "at most" ? found <= bound.bound : found >= bound.bound;
+  return { ...bound, found, isMet };
+}
+
+/** "met" or "missed by 0.12 ×". */
+export function verdict({ isMet, bound, found, unit }: Target): string {
+  return isMet ? "met" : `missed by ${shown(Math.abs(found - bound))} ${unit}`;
+}
+
+/** A number as people read it: three digits that count. */
+export function shown(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toFixed(digits);
+}
