@@ -36,8 +36,8 @@ export interface RuntimeOptions {
    */
   readonly durability?: "full" | "relaxed";
   /**
-   * How long a call may wait for its turn: behind the same user's earlier calls, and for other processes that use the
-   * same data folder. Milliseconds, 1 to 2^31 - 1; default 30,000. Beyond it the call is `BUSY`.
+   * How long a call may wait for its turn: behind the same user's earlier calls, for other processes that use the same
+   * data folder, and for a thread. Milliseconds, 1 to 2^31 - 1; default 30,000. Beyond it the call is `BUSY`.
    */
   readonly waitMs?: number;
   /**
@@ -46,6 +46,27 @@ export interface RuntimeOptions {
    * work for a processor. A guest cannot tell them apart, and either way finds nothing of a call before.
    */
   readonly instances?: "restored" | "fresh";
+  /**
+   * How long a guest may run, from the moment its thread begins with the call: time in line does not count. It only
+   * lowers what the plugin's manifest says (10,000). Milliseconds, 1 to 2^31 - 1. Beyond it the thread is ended, and the
+   * call is `DEADLINE_EXCEEDED`; other calls do not notice.
+   */
+  readonly deadlineMs?: number;
+  /** The guest's computing budget, in polls of its engine; only lowers what the manifest says. From 1. */
+  readonly fuelPolls?: number;
+  /**
+   * How many calls may wait in all; running ones do not count. From 1; default 1,024. When there is no more room, the
+   * newest call of the user with the longest line is `BUSY`, so that one user's flood keeps nobody else out. A call
+   * that would make its own line as long as the longest is `BUSY` itself. Waiting inputs take up to 64 MiB, by the same
+   * rule.
+   */
+  readonly queuedCallsMax?: number;
+  /** How many calls of one user may wait. From 1; default 128. Beyond it a call is `BUSY` at once. */
+  readonly queuedCallsPerUserMax?: number;
+  /**
+   * How long `close()` lets calls go on before it cancels them. Milliseconds, 1 to 2^31 - 1; default 10,000.
+   */
+  readonly closeGraceMs?: number;
   /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */
   readonly clock?: () => number;
   /** Receives what guests log and what lies behind host failures; what it throws is ignored. Default: nothing is kept. */
@@ -63,21 +84,32 @@ export interface Runtime {
    * Isolation: the guest starts from the same state every time. It sees the scopes its manifest names in the folder of
    * `ctx.userId`, and nothing else: no file, no other user, no network, no environment.
    *
-   * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `INPUT_INVALID`, those of the tool
-   * (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin
-   * (`CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `MEMORY_EXCEEDED`),
-   * and of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).
+   * Bounds: too many waiting calls, or too long a wait, is `BUSY` (see `queuedCallsMax` and `waitMs`). A guest that runs
+   * for too long is ended (`FUEL_EXHAUSTED`, or `DEADLINE_EXCEEDED`, see `deadlineMs`). `ctx.signal` cancels the call
+   * wherever it is until its commit begins: then it is `CANCELLED`, and nothing is written. A call whose commit has
+   * begun finishes and tells what became of it.
+   *
+   * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`, `INPUT_INVALID` (also
+   * for a `ctx.signal` that is no `AbortSignal`), those of the tool (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`,
+   * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin (`CAPABILITY_DENIED`,
+   * `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`, `MEMORY_EXCEEDED`), and
+   * of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).
    *
    * @example
    * const result = await runtime.call("ReadUserMemory", { name: "preferred-language" }, { userId: "alice" });
    * if (result.ok) console.log(result.data);
    * else console.log(result.error.code); // "ENTRY_NOT_FOUND"
+   *
+   * @example
+   * const ctx = { userId: "alice", signal: AbortSignal.timeout(2_000) };
+   * const cancelled = await runtime.call("ReadUserMemory", { name: "preferred-language" }, ctx);
    */
   call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
 
   /**
    * The user's index as text for a system prompt: at most 200 lines and 25 KB of it, framed as data. Empty for a user
-   * without entries. Reads only, creates nothing. Rejects with a `ToolError` where `call` would return an error.
+   * without entries. Reads only, creates nothing. Rejects with a `ToolError` where `call` would return an error;
+   * `ctx.signal` cancels it as it cancels a call.
    *
    * @example
    * const prompt = `${instructions}\n${await runtime.memoryIndex({ userId: "alice" })}`;
@@ -90,8 +122,18 @@ export interface Runtime {
   /** For the owner of the data: the doctor and the trash. Nothing of it is offered to a tool. */
   readonly upkeep: Upkeep;
 
-  /** Finishes the calls already made, then ends the threads. Later calls get `CLOSED`. Closing twice is harmless. */
+  /**
+   * Ends the runtime. Later calls are `CLOSED`. What was admitted, upkeep included, goes on for `closeGraceMs`; then
+   * waiting and running calls are `CANCELLED`, and commits that have begun finish. Then the journals are tidied up and
+   * the threads ended. No acknowledged call is lost, and nothing is left that keeps the process alive.
+   *
+   * Closing again is harmless and returns the same promise. It never rejects for a call's failure.
+   *
+   * @example
+   * process.once("SIGTERM", () => void runtime.close());
+   */
   close(): Promise<void>;
 
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

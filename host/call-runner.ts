@@ -1,19 +1,25 @@
 /** Runs one call of a tool for a user: in the user's turn, under the lock, with a commit at the end. */
+import { queueLimits } from "../shared/limits.ts";
 import { quoted } from "../shared/text.ts";
 import type { LogEntry } from "./api.ts";
+import { CallControl, closedMeanwhile } from "./call-control.ts";
 import type { CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import type { Change } from "./change-set.ts";
 import { encodeInput } from "./encode-input.ts";
 import { grantFor } from "./grant.ts";
 import type { LogLine } from "./guest/guest-log.ts";
+import { Places } from "./places.ts";
+import type { Patience } from "./places.ts";
 import type { Pool } from "./pool.ts";
 import type { HeldUser, HoldOptions, Store } from "./store/store.ts";
-import { asToolError } from "./tool-error.ts";
+import { asToolError, ToolError } from "./tool-error.ts";
 import { resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
 import type { UserId } from "./user-id.ts";
 import { UserQueue } from "./user-queue.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
+import type { WaitingLimits } from "./waiting-calls.ts";
 import type { WorkerTask } from "./worker.ts";
 import { writeLog } from "./write-log.ts";
 
@@ -22,11 +28,16 @@ export interface CallRunnerParts {
   readonly pool: Pool;
   readonly clock: () => number;
   readonly onLog: (entry: LogEntry) => void;
-  /** How long a call waits for its turn. */
+  /** How long a call waits for its turn, the lock and a thread. */
   readonly waitMs: number;
+  readonly waitingLimits: WaitingLimits;
+  /** How long a module's guests may run, by the module's index. */
+  readonly deadlinesMs: readonly number[];
 }
 
 export interface RunOptions {
+  /** Cancels the call. */
+  readonly signal?: AbortSignal | undefined;
   /** Changes of the host's own that become durable together with the guest's. */
   readonly alsoCommit?: readonly Change[];
   /** Looks at the user's files as a crash has left them, and commits nothing. */
@@ -35,65 +46,142 @@ export interface RunOptions {
   readonly isThorough?: boolean;
 }
 
-/** How messages and the log name what is done. */
+/** How messages and the log name what is done, and what its input weighs while it waits. */
 export interface HoldLabel {
   readonly action: string;
   readonly tool: string;
+  readonly inputBytes?: number;
+}
+
+/** A call whose turn has come. */
+interface Call {
+  /** It does not wait any more. */
+  begin(): void;
+  readonly until: number;
+  readonly signal: AbortSignal;
 }
 
 export class CallRunner {
   readonly #parts: CallRunnerParts;
   readonly #queue = new UserQueue();
+  readonly #waiting: WaitingCalls;
+  readonly #held = new Places(queueLimits.usersHeldMax);
+  readonly #admitted = new Set<CallControl>();
+  readonly #onIdle: (() => void)[] = [];
+  #isEnding = false;
 
   constructor(parts: CallRunnerParts) {
     this.#parts = parts;
+    this.#waiting = new WaitingCalls(parts.waitingLimits);
   }
 
   /** Throws `ToolError` for what keeps the guest from running; what the guest answers is the result. */
   async run(found: CatalogTool, input: unknown, userId: UserId, options: RunOptions = {}): Promise<ToolResult> {
-    const text = encodeInput(quoted(found.tool.name), input);
-    const isLookingOnly = options.isLookingOnly === true;
-    const writes = !isLookingOnly && found.tool.rights.some((right) => right === "write" || right === "trash");
-    return await this.hold(
-      { action: `call ${found.tool.name}`, tool: found.tool.name },
+    const { signal, isLookingOnly = false, isThorough = false, alsoCommit = [] } = options;
+    const { name, rights } = found.tool;
+    const text = encodeInput(quoted(name), input);
+    const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
+    return await this.#admit(
+      { action: `call ${name}`, tool: name, inputBytes: Buffer.byteLength(text) },
       userId,
-      { writes, isLookingOnly, isThorough: options.isThorough === true },
-      async (held) => {
-        const task = this.#taskFor(found, text, userId);
-        const { envelope, changes, seen, log } = await this.#parts.pool.run(task);
-        this.#log(log, found.tool.name, userId);
-        if (envelope.ok && writes) await held.commit([...changes, ...(options.alsoCommit ?? [])], seen);
+      { writes, isLookingOnly, isThorough, signal },
+      async (held, call) => {
+        const deadlineMs = this.#parts.deadlinesMs[found.moduleIndex] ?? 0;
+        const { envelope, changes, seen, log } = await this.#parts.pool.run({ name, deadlineMs, ...call }, () => {
+          call.begin();
+          return this.#taskFor(found, text, userId);
+        });
+        this.#log(log, name, userId);
+        call.signal.throwIfAborted();
+        if (envelope.ok && writes) await held.commit([...changes, ...alsoCommit], seen);
         return resultOf(envelope);
       },
     );
   }
 
   /** Does the host's own work on a user's files, in the user's turn and under the lock. */
-  async hold<Result>(
-    { action, tool }: HoldLabel,
+  hold<Result>(
+    label: HoldLabel,
     userId: UserId,
     options: Omit<HoldOptions, "until">,
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
+    return this.#admit(label, userId, options, (held, call) => {
+      call.begin();
+      call.signal.throwIfAborted();
+      return work(held);
+    });
+  }
+
+  /** Resolves when nothing is waiting or running any more. */
+  async idle(): Promise<void> {
+    if (this.#admitted.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** Cancels what has not begun to commit, and what comes from now on. */
+  cancelAll(): void {
+    this.#isEnding = true;
+    for (const control of this.#admitted) control.endForClose();
+  }
+
+  /** Ends what goes on in the background. Nothing may be waiting or running any more. */
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.store.close(), this.#parts.pool.close()]);
+  }
+
+  /** Has a call wait for what it needs, and ends the wait when it must. */
+  async #admit<Result>(
+    label: HoldLabel,
+    userId: UserId,
+    options: Omit<HoldOptions, "until">,
+    work: (held: HeldUser, call: Call) => Promise<Result>,
+  ): Promise<Result> {
+    const { action, tool, inputBytes: bytes = 0 } = label;
+    if (this.#isEnding) throw closedMeanwhile(action);
+    using control = new CallControl(action, options.signal);
+    const { signal } = control;
+    const begin = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
     const until = performance.now() + this.#parts.waitMs;
-    return await this.#queue.run(userId, until, async () => {
+    this.#admitted.add(control);
+    try {
+      return await this.#inTurn({ action, until, signal }, userId, () =>
+        this.#parts.store.holdUser(userId, { ...options, until, signal }, (held) =>
+          work(held, { begin, until, signal }),
+        ),
+      );
+    } catch (error) {
+      const failure = asToolError(error, action);
+      this.#log(causeLines([failure.cause]), tool, userId);
+      throw failure;
+    } finally {
+      begin();
+      this.#admitted.delete(control);
+      if (this.#admitted.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    }
+  }
+
+  /** Behind the user's earlier calls, and not with too many users at once. */
+  #inTurn<Result>(
+    { action, until, signal }: { action: string; until: number; signal: AbortSignal },
+    userId: UserId,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const patience = (reason: string): Patience => ({
+      until,
+      signal,
+      tooLong: (waitedMs) => new ToolError("BUSY", `Cannot ${action}: ${reason} took over ${waitedMs} ms`),
+    });
+    return this.#queue.run(userId, patience("the user's earlier calls"), async () => {
+      await this.#held.take(patience("other users' calls"));
       try {
-        return await this.#parts.store.holdUser(userId, { ...options, until }, work);
-      } catch (error) {
-        const failure = asToolError(error, action);
-        this.#log(causeLines([failure.cause]), tool, userId);
-        throw failure;
+        return await work();
+      } finally {
+        this.#held.give();
       }
     });
   }
 
-  /** Finishes what was begun, then ends what goes on in the background. */
-  async close(): Promise<void> {
-    await this.#queue.idle();
-    await Promise.all([this.#parts.store.close(), this.#parts.pool.close()]);
-  }
-
-  #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): WorkerTask {
+  #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): Omit<WorkerTask, "stamp"> {
     const epochMs = this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);

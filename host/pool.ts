@@ -1,40 +1,91 @@
 /**
  * Threads that run guests. Sole importer of piscina.
  *
- * One task in a thread at a time: a guest's work is synchronous, and a thread may one day be killed for it.
+ * One task in a thread at a time: a guest's work is synchronous, and its thread may be killed for it. piscina is never
+ * given more tasks than there are threads: who comes next, and who waits too long, is decided here.
  */
+import { EventEmitter, once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
 
 import { Piscina } from "piscina";
 
+import { threadLimits } from "../shared/limits.ts";
+import { withinBounds } from "./bounded-task.ts";
+import type { TaskBounds } from "./bounded-task.ts";
+import { Places } from "./places.ts";
+import { newStamp } from "./start-stamp.ts";
+import { ToolError } from "./tool-error.ts";
 import type { WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
-/** How long a thread that has nothing to do is kept. */
-const idleMs = 60_000;
-
-export interface Pool {
-  run(task: WorkerTask): Promise<WorkerReply>;
-  /** Waits for what runs, then ends the threads. */
-  close(): Promise<void>;
+export interface PoolOptions {
+  readonly threadsMax?: number | undefined;
+  /** Told when a thread dies that no call was in. */
+  readonly onError: (error: unknown) => void;
 }
 
-export function createPool(setup: WorkerSetup, threadsMax: number = availableParallelism()): Pool {
-  const piscina = new Piscina<WorkerTask, WorkerReply>({
-    filename: fileURLToPath(import.meta.resolve("#worker")),
-    workerData: setup,
-    minThreads: 1,
-    maxThreads: threadsMax,
-    concurrentTasksPerWorker: 1,
-    // A thread that slept in Atomics.wait could not make the next call's instance. Events are as fast: 44 µs each way.
-    atomics: "disabled",
-    // Without it every burst ends all threads but one, and the next burst pays 40 ms to start each again.
-    idleTimeout: idleMs,
-    // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI.
-    execArgv: ["--disable-warning=ExperimentalWarning"],
-  });
-  return {
-    run: (task) => piscina.run(task),
-    close: () => piscina.close(),
-  };
+export class Pool {
+  readonly #piscina: Piscina<WorkerTask, WorkerReply>;
+  readonly #places: Places;
+  /** Threads that were killed and are not gone yet. */
+  readonly #dying = new Set<Promise<unknown>>();
+
+  constructor(setup: WorkerSetup, { threadsMax = availableParallelism(), onError }: PoolOptions) {
+    this.#places = new Places(threadsMax);
+    this.#piscina = new Piscina<WorkerTask, WorkerReply>({
+      filename: fileURLToPath(import.meta.resolve("#worker")),
+      workerData: setup,
+      minThreads: 1,
+      maxThreads: threadsMax,
+      concurrentTasksPerWorker: 1,
+      // A thread that slept in Atomics.wait could not make the next call's instance. Events are as fast: 44 µs each way.
+      atomics: "disabled",
+      // Without it every burst ends all threads but one, and the next burst pays 40 ms to start each again.
+      idleTimeout: threadLimits.idleMs,
+      // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+    });
+    this.#piscina.on("error", onError);
+  }
+
+  /** Runs a task that is made when a thread is free for it. Throws `BUSY` when none is in time. */
+  async run(bounds: TaskBounds, makeTask: () => Omit<WorkerTask, "stamp">): Promise<WorkerReply> {
+    const { until, signal, name } = bounds;
+    const tooLong = (waitedMs: number): ToolError =>
+      new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
+    await this.#places.take({ until, signal, tooLong });
+    const free = (): void => void this.#places.give();
+    let task: WorkerTask;
+    try {
+      task = { ...makeTask(), stamp: newStamp() };
+    } catch (error) {
+      free();
+      throw error;
+    }
+    // Cheaper than an AbortController by 9 µs.
+    const killer = new EventEmitter();
+    const reply = this.#piscina.run(task, { signal: killer });
+    reply.then(free, free);
+    return await withinBounds({ reply, stamp: task.stamp, kill: () => this.#kill(killer) }, bounds);
+  }
+
+  /** Ends the threads, whatever they do. */
+  async close(): Promise<void> {
+    // When a killed thread is gone, piscina starts another one, which would outlive it.
+    while (this.#dying.size > 0) await Promise.all(this.#dying);
+    await this.#piscina.destroy();
+  }
+
+  #kill(killer: EventEmitter): void {
+    const before = this.#piscina.threads;
+    killer.emit("abort");
+    const after = new Set(this.#piscina.threads);
+    for (const thread of before.filter((each) => !after.has(each))) this.#awaitEnd(thread);
+  }
+
+  #awaitEnd(thread: Worker): void {
+    const ended = once(thread, "exit").finally(() => this.#dying.delete(ended));
+    this.#dying.add(ended);
+  }
 }

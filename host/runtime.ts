@@ -1,16 +1,19 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { resolve } from "node:path";
 
+import { queueLimits } from "../shared/limits.ts";
 import type { ManifestTool } from "../shared/manifest.ts";
 import { quoted } from "../shared/text.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../shared/zod.ts";
-import type { Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+import type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+import { checkContext } from "./call-context.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallRunner } from "./call-runner.ts";
 import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
 import type { Catalog, CatalogTool } from "./catalog.ts";
-import { createPool } from "./pool.ts";
+import { causeLines } from "./cause-line.ts";
+import { Pool } from "./pool.ts";
 import { checkOptions } from "./runtime-options.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Store, StoreLocation } from "./store/store.ts";
@@ -19,7 +22,6 @@ import { envelopeOf, resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { LocalUpkeep } from "./upkeep/local-upkeep.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
-import { checkUserId } from "./user-id.ts";
 import { writeLog } from "./write-log.ts";
 
 /**
@@ -33,7 +35,8 @@ import { writeLog } from "./write-log.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances } = checkOptions(options);
+  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
+    checkOptions(options);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()));
   const location: StoreLocation = { kind: "files", dataDir: resolve(dataDir) };
   const modules = catalog.plugins.map(({ guest }) => guest);
@@ -41,19 +44,44 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     durability,
     note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, text }),
   });
-  const pool = createPool({ modules, instances, store: location }, threadsMax);
-  return new LocalRuntime(catalog, store, new CallRunner({ store, pool, clock, onLog, waitMs }));
+  const pool = new Pool(
+    { modules, instances, store: location, ...(fuelPolls !== undefined && { fuelPolls }) },
+    { threadsMax, onError: (error) => noteDeadThread(onLog, error) },
+  );
+  const waitingLimits = {
+    calls: bounds.queuedCallsMax,
+    callsPerUser: bounds.queuedCallsPerUserMax,
+    bytes: queueLimits.bytesMax,
+  };
+  const deadlinesMs = catalog.plugins.map(({ manifest }) =>
+    Math.min(manifest.deadlineMs, bounds.deadlineMs ?? manifest.deadlineMs),
+  );
+  const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs });
+  return new LocalRuntime(catalog, { store, runner, closeGraceMs: bounds.closeGraceMs });
+}
+
+/** A thread that dies between calls is replaced. */
+function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void {
+  for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "" });
+}
+
+interface RuntimeParts {
+  readonly store: Store;
+  readonly runner: CallRunner;
+  readonly closeGraceMs: number;
 }
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
   readonly #catalog: Catalog;
   readonly #runner: CallRunner;
+  readonly #closeGraceMs: number;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: Catalog, store: Store, runner: CallRunner) {
+  constructor(catalog: Catalog, { store, runner, closeGraceMs }: RuntimeParts) {
     this.#catalog = catalog;
     this.#runner = runner;
+    this.#closeGraceMs = closeGraceMs;
     this.#upkeep = new LocalUpkeep({
       store,
       runner,
@@ -90,12 +118,19 @@ class LocalRuntime implements Runtime {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#upkeep.idle().then(() => this.#runner.close());
+    this.#closing ??= this.#shutDown();
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #shutDown(): Promise<void> {
+    const graceOver = setTimeout(() => this.#runner.cancelAll(), this.#closeGraceMs);
+    await Promise.all([this.#upkeep.idle(), this.#runner.idle()]);
+    clearTimeout(graceOver);
+    await this.#runner.close();
   }
 
   async #callFor(
@@ -104,13 +139,14 @@ class LocalRuntime implements Runtime {
     input: unknown,
     ctx: CallContext,
   ): Promise<ToolResult> {
+    const action = `call ${toolLabel(toolName)}`;
     try {
-      this.#checkOpen(`call ${toolLabel(toolName)}`);
+      this.#checkOpen(action);
       const found = this.#find(audience, toolName);
-      const userId = checkUserId((ctx as CallContext | null | undefined)?.userId);
-      return await this.#runner.run(found, input, userId);
+      const { userId, signal } = checkContext(ctx, action);
+      return await this.#runner.run(found, input, userId, { signal });
     } catch (error) {
-      return resultOf(envelopeOf(asToolError(error, `call ${toolLabel(toolName)}`)));
+      return resultOf(envelopeOf(asToolError(error, action)));
     }
   }
 

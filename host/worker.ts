@@ -17,6 +17,8 @@ import type { LogLine } from "./guest/guest-log.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
 import { InstanceStock } from "./guest/instance-stock.ts";
 import { judgeOutcome } from "./guest/judge-outcome.ts";
+import { stampStart } from "./start-stamp.ts";
+import type { StartStamp } from "./start-stamp.ts";
 import { openReaders } from "./store/open-store.ts";
 import type { StoreLocation } from "./store/store.ts";
 import { asToolError } from "./tool-error.ts";
@@ -28,6 +30,8 @@ export interface WorkerSetup {
   /** `restored`: a thread's instance serves call after call, put back before each. `fresh`: each call has its own. */
   readonly instances: "restored" | "fresh";
   readonly store: StoreLocation;
+  /** Less fuel than the manifests give. */
+  readonly fuelPolls?: number;
 }
 
 export interface WorkerTask {
@@ -39,6 +43,8 @@ export interface WorkerTask {
   readonly input: string;
   readonly grant: Grant;
   readonly epochMs: number;
+  /** Where to write down when the thread has begun. */
+  readonly stamp: StartStamp;
 }
 
 export interface WorkerReply {
@@ -51,6 +57,7 @@ export interface WorkerReply {
 }
 
 export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
+  stampStart(task.stamp);
   const log = new GuestLog();
   try {
     return await runGuest(task, log);

@@ -40,6 +40,34 @@ export const callLimits = {
   causesMax: 20,
 } as const;
 
+/** Calls that were made and do not run yet. */
+export const queueLimits = {
+  /** A thread serves some 1,000 calls in a second; who would wait longer does better to come back. */
+  callsMax: 1024,
+  /** More than an agent has tools to call at once; a flood of one user takes an eighth of the places. */
+  callsPerUserMax: 128,
+  /** Their inputs together: 128 of the largest. */
+  bytesMax: 64 * mib,
+  /** How long a call waits for its user's turn, the user's lock, and a thread, together. */
+  waitMs: 30_000,
+  /** Users whose lock is held at once: each takes seven descriptors, of the 1,024 that a process has on some systems. */
+  usersHeldMax: 64,
+} as const;
+
+/** The threads that run guests. */
+export const threadLimits = {
+  /** How long a thread that has nothing to do is kept. */
+  idleMs: 60_000,
+  /** For how long a cancelled guest may go on before its thread is killed. Starting another takes 130 ms of a processor. */
+  lingerMs: 50,
+} as const;
+
+/** The end of a runtime. */
+export const closingLimits = {
+  /** For how long what was admitted may go on. As long as a call that has just begun may run. */
+  graceMs: 10_000,
+} as const;
+
 /** What a user's folder may hold. */
 export const storeLimits = {
   /** UTF-8 bytes, before encoding. 128 holds every UUID, e-mail address and subject claim seen in practice. */

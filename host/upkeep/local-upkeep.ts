@@ -3,14 +3,14 @@ import { parseTrashPath, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { inspectOutput } from "../../shared/user-memory/inspect.ts";
 import { safeParse } from "../../shared/zod.ts";
-import type { CallContext } from "../call-context.ts";
+import { checkContext } from "../call-context.ts";
+import type { CallContext, CheckedContext } from "../call-context.ts";
 import type { CallRunner, HoldLabel } from "../call-runner.ts";
 import type { CatalogTool } from "../catalog.ts";
 import type { Change } from "../change-set.ts";
 import type { Store } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
 import type { ToolResult } from "../tool-result.ts";
-import { checkUserId } from "../user-id.ts";
 import type { UserId } from "../user-id.ts";
 import type { Finding, TrashedFile, Upkeep } from "./upkeep.ts";
 
@@ -41,43 +41,46 @@ export class LocalUpkeep implements Upkeep {
   }
 
   inspect(ctx: CallContext): Promise<Finding[]> {
-    return this.#operate("inspect a user's files", ctx, (userId) => this.#inspect(userId));
+    return this.#operate("inspect a user's files", ctx, (checked) => this.#inspect(checked));
   }
 
   mend(ctx: CallContext): Promise<Finding[]> {
-    return this.#operate("mend a user's files", ctx, async (userId) => {
+    return this.#operate("mend a user's files", ctx, async (checked) => {
+      const { userId, signal } = checked;
       const { runner, find } = this.#parts;
       // Looked at before anything is held for writing, which by itself finishes what a crash has left.
-      const before = await this.#inspect(userId);
+      const before = await this.#inspect(checked);
       if (before.every(({ remedy }) => remedy === null)) return [];
-      throwFailure(await runner.run(find("InspectMemory"), { mend: true }, userId, { isThorough: true }));
-      const after = new Set((await this.#inspect(userId)).map(keyOf));
+      throwFailure(await runner.run(find("InspectMemory"), { mend: true }, userId, { isThorough: true, signal }));
+      // What was put right is told, also to who has cancelled meanwhile.
+      const after = new Set((await this.#inspect({ userId, signal: undefined })).map(keyOf));
       return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
     });
   }
 
   listTrash(ctx: CallContext): Promise<TrashedFile[]> {
-    return this.#operate("list the trash", ctx, (userId) => this.#listTrash(userId));
+    return this.#operate("list the trash", ctx, (checked) => this.#listTrash(checked));
   }
 
   restore(ctx: CallContext, name: string): Promise<TrashedFile> {
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
-    return this.#operate("restore an entry", ctx, async (userId) => {
-      const files = await this.#listTrash(userId);
+    return this.#operate("restore an entry", ctx, async (checked) => {
+      const { userId, signal } = checked;
+      const files = await this.#listTrash(checked);
       const file = files.find((each) => each.name === name) ?? files.find(({ path }) => path === `${name}.md`);
       if (!file) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash`);
       const trashed = `${trashFolder}/${file.name}`;
       const { runner, find } = this.#parts;
       const alsoCommit: Change[] = [{ kind: "remove", scope, path: trashed }];
-      throwFailure(await runner.run(find("RestoreEntry"), { trashed }, userId, { alsoCommit }));
+      throwFailure(await runner.run(find("RestoreEntry"), { trashed }, userId, { alsoCommit, signal }));
       return file;
     });
   }
 
   purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
-    return this.#operate("purge the trash", ctx, (userId) =>
-      this.#parts.runner.hold(ofStoreOnly("purge the trash"), userId, { writes: true }, async (held) => {
+    return this.#operate("purge the trash", ctx, ({ userId, signal }) =>
+      this.#parts.runner.hold(ofStoreOnly("purge the trash"), userId, { writes: true, signal }, async (held) => {
         const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
         for (const part of partsOf(old)) {
           const changes = part.map(({ name }): Change => ({ kind: "remove", scope, path: `${trashFolder}/${name}` }));
@@ -94,9 +97,13 @@ export class LocalUpkeep implements Upkeep {
   }
 
   /** Checks who asks, and keeps the runtime open until the operation has ended, which may take several calls. */
-  async #operate<Result>(action: string, ctx: CallContext, work: (userId: UserId) => Promise<Result>): Promise<Result> {
+  async #operate<Result>(
+    action: string,
+    ctx: CallContext,
+    work: (ctx: CheckedContext) => Promise<Result>,
+  ): Promise<Result> {
     this.#parts.checkOpen(action);
-    const running = work(checkUserId((ctx as CallContext | null | undefined)?.userId, action));
+    const running = work(checkContext(ctx, action));
     this.#running.add(running);
     try {
       return await running;
@@ -105,18 +112,18 @@ export class LocalUpkeep implements Upkeep {
     }
   }
 
-  async #inspect(userId: UserId): Promise<Finding[]> {
+  async #inspect({ userId, signal }: CheckedContext): Promise<Finding[]> {
     const { runner, find } = this.#parts;
-    const options = { writes: false, isLookingOnly: true };
+    const options = { writes: false, isLookingOnly: true, signal };
     const ofStore = await runner.hold(ofStoreOnly("inspect a user's files"), userId, options, async (held) =>
       held.findings(),
     );
-    const looked = await runner.run(find("InspectMemory"), { mend: false }, userId, { isLookingOnly: true });
+    const looked = await runner.run(find("InspectMemory"), { mend: false }, userId, { isLookingOnly: true, signal });
     return [...ofStore, ...findingsIn(looked)];
   }
 
-  #listTrash(userId: UserId): Promise<TrashedFile[]> {
-    return this.#parts.runner.hold(ofStoreOnly("list the trash"), userId, { writes: false }, async () =>
+  #listTrash({ userId, signal }: CheckedContext): Promise<TrashedFile[]> {
+    return this.#parts.runner.hold(ofStoreOnly("list the trash"), userId, { writes: false, signal }, async () =>
       this.#trashOf(userId),
     );
   }

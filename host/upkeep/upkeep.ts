@@ -24,6 +24,10 @@ export interface TrashedFile {
   readonly bytes: number;
 }
 
+/**
+ * Every operation waits, is bounded and is cancelled (`ctx.signal`) as `Runtime.call` is, and rejects with a `ToolError`.
+ * One that has begun to change files tells what became of it.
+ */
 export interface Upkeep {
   /** The ids of all users who have a folder, sorted. */
   users(): Promise<string[]>;

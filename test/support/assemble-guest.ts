@@ -8,7 +8,9 @@ import { readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-const assembler = fileURLToPath(new URL("../../node_modules/binaryen/bin/wasm-as", import.meta.url));
+const assembler = fileURLToPath(
+  new URL("node_modules/binaryen/bin/wasm-as", import.meta.resolve("memcell/package.json")),
+);
 
 /** WebAssembly text to a plugin file with any texts as manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {

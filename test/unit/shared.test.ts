@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
+import type { Patience } from "../../host/places.ts";
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
+import { ToolError } from "../../host/tool-error.ts";
 import type { UserId } from "../../host/user-id.ts";
 import { UserQueue } from "../../host/user-queue.ts";
 import { errorTable } from "../../shared/errors.ts";
@@ -107,38 +109,40 @@ describe("text", () => {
   ] as const)("quoted(%j) is %s", ([text, expected]) => expect(quoted(text)).toBe(expected));
 });
 
-const later = (): number => performance.now() + 60_000;
+const patience = (waitMs = 60_000): Patience => ({
+  until: performance.now() + waitMs,
+  signal: new AbortController().signal,
+  tooLong: (waitedMs) => new ToolError("BUSY", `${waitedMs} ms`),
+});
 
 describe("UserQueue", () => {
   test("keeps a user's order, lets users pass each other, and goes on after a failure", async () => {
     const queue = new UserQueue();
     const order: string[] = [];
     const gate = new EventEmitter();
-    const first = queue.run("a", later(), async () => {
+    const first = queue.run("a", patience(), async () => {
       await once(gate, "open");
       order.push("a1");
       throw new Error("a1 failed");
     });
-    const second = queue.run("a", later(), async () => order.push("a2"));
-    await queue.run("b", later(), async () => order.push("b1"));
+    const second = queue.run("a", patience(), async () => order.push("a2"));
+    await queue.run("b", patience(), async () => order.push("b1"));
     gate.emit("open");
     await expect(first).rejects.toThrow("a1 failed");
     await second;
     expect(order).toEqual(["b1", "a1", "a2"]);
-    await queue.idle();
   });
 
   test("is BUSY for who waits too long, and goes on with who waits behind", async () => {
     const queue = new UserQueue();
     const gate = new EventEmitter();
-    const first = queue.run("a", later(), () => once(gate, "open"));
-    const impatient = queue.run("a", performance.now() + 5, async () => "never");
-    const patient = queue.run("a", later(), async () => "done");
+    const first = queue.run("a", patience(), () => once(gate, "open"));
+    const impatient = queue.run("a", patience(5), async () => "never");
+    const patient = queue.run("a", patience(), async () => "done");
     await expect(impatient).rejects.toMatchObject({ code: "BUSY", retryable: true });
     gate.emit("open");
     expect(await patient).toBe("done");
     await first;
-    await queue.idle();
   });
 });
 

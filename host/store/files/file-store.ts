@@ -73,7 +73,8 @@ export class FileStore implements Store {
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
     // A crash during a first commit may have left the host's own folder without its lock: it is tidied up under one.
-    const request = { make: options.writes, readOnlyWillDo: !options.writes, until: options.until };
+    const { until, signal } = options;
+    const request = { make: options.writes, readOnlyWillDo: !options.writes, until, signal };
     using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
     const isThorough = options.isThorough === true;
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
@@ -84,7 +85,8 @@ export class FileStore implements Store {
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
           if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
-          session ??= await this.#openFirst(userId, options.until);
+          signal?.throwIfAborted();
+          session ??= await this.#openFirst(userId, options);
           await session.commit(changes, seen);
           this.#schedule.noteUse(userId);
         },
@@ -101,10 +103,10 @@ export class FileStore implements Store {
   }
 
   /** A user's first commit makes the folder. Someone else may have been faster: then the call has to be made again. */
-  async #openFirst(userId: UserId, until: number): Promise<UserSession> {
+  async #openFirst(userId: UserId, { until, signal }: HoldOptions): Promise<UserSession> {
     const { own, made } = await new UserFolder(this.#root, userId).make();
     for (const each of [own, ...made]) each[Symbol.dispose]();
-    const session = await this.#open(userId, { make: true, readOnlyWillDo: false, until });
+    const session = await this.#open(userId, { make: true, readOnlyWillDo: false, until, signal });
     if (session !== null && !session.isSetUp) return session;
     session?.[Symbol.dispose]();
     throw new StaleCall();

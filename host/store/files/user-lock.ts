@@ -25,6 +25,8 @@ export interface LockRequest {
   readonly readOnlyWillDo: boolean;
   /** When to give up, on the clock of `performance.now()`. */
   readonly until: number;
+  /** Ends the wait; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Takes the lock of a user; `null` when there is none to take. `BUSY` when another process keeps it for too long. */
@@ -34,10 +36,7 @@ export async function lockUser(own: Directory, request: LockRequest): Promise<Us
     if (lock === null) return null;
     try {
       using turnstile = openLock(own, turnstileFile, { ...request, make: !lock.isReadOnly });
-      const waits = [
-        turnstile && (await waitForLock(turnstile, request.until)),
-        await waitForLock(lock, request.until),
-      ];
+      const waits = [turnstile && (await waitForLock(turnstile, request)), await waitForLock(lock, request)];
       // Someone has removed the file that was waited for. Others lock the one that is there now.
       if (lock.isInPlace(own)) return { ...lock, hasWaited: waits.includes(true) };
     } catch (error) {
@@ -79,11 +78,15 @@ function openLock(own: Directory, name: string, request: LockRequest): Omit<User
 }
 
 /** Tells whether it had to wait. What is opened to be read alone can only be locked together with others. */
-async function waitForLock(lock: Pick<UserLock, "file" | "isReadOnly">, until: number): Promise<boolean> {
+async function waitForLock(
+  lock: Pick<UserLock, "file" | "isReadOnly">,
+  { until, signal }: LockRequest,
+): Promise<boolean> {
   const mode = lock.isReadOnly ? "shared" : "exclusive";
   const start = performance.now();
   let hasWaited = false;
   while (!tryFileLock(lock.file, mode)) {
+    signal?.throwIfAborted();
     if (performance.now() >= until) {
       const waitedMs = Math.round(performance.now() - start);
       throw new ToolError("BUSY", `Cannot use the user's folder: it has been in use for ${waitedMs} ms`);

@@ -1,0 +1,81 @@
+/** A runtime with a plugin that does what it is told, and one that never comes back. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+
+import { createRuntime } from "memcell";
+import type { Runtime, RuntimeOptions, ToolResult } from "memcell";
+
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { testPlugin } from "../support/test-plugin.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+
+const projectFolder = new URL(".", import.meta.resolve("memcell/package.json"));
+
+export interface BoundedStage extends AsyncDisposable {
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  /** Has a user's guest stage `spun.md` and loop for ever. */
+  spin(userId: string, signal?: AbortSignal): Promise<ToolResult>;
+  /** Has a user's guest write a file. */
+  write(userId: string, path: string, signal?: AbortSignal): Promise<ToolResult>;
+  /** Resolves when so many tasks were handed to threads since the beginning. */
+  handedOut(count: number): Promise<void>;
+  /** Files in a user's scope by path; none for a user without a folder. */
+  filesOf(userId: string): Record<string, string>;
+}
+
+/** `manifestDeadlineMs` is what the spinner's manifest says. */
+export async function openBoundedStage(
+  options: Partial<RuntimeOptions> = {},
+  manifestDeadlineMs = 10_000,
+): Promise<BoundedStage> {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  let tasks = 0;
+  const clock = (): number => {
+    tasks++;
+    return 1_700_000_000_000;
+  };
+  const plugins = [testPlugin("puppet"), writeSpinner(folder.path, manifestDeadlineMs)];
+  const runtime = await createRuntime({ dataDir, plugins, threadsMax: 1, clock, ...options });
+  return {
+    runtime,
+    dataDir,
+    spin: (userId, signal) => runtime.call("Spin", {}, { userId, signal }),
+    write: (userId, path, signal) => runtime.call("Puppet", [writing(path)], { userId, signal }),
+    handedOut: (count) => until(() => tasks >= count),
+    filesOf: (userId) => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
+    async [Symbol.asyncDispose]() {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** A puppet's step that writes a file whose content tells its path. */
+export const writing = (path: string): object => ({
+  of: "store_write",
+  request: JSON.stringify({ scope: "memory", path, content: `of ${path}` }),
+});
+
+/** Resolves when the threads have used more of the processor than asking for it does. */
+export function burning(): Promise<void> {
+  const start = process.cpuUsage();
+  return until(() => process.cpuUsage(start).user > 200_000);
+}
+
+/** Asks again and again; a condition that never holds is the test's time limit. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(1);
+}
+
+export function writeSpinner(folder: string, deadlineMs: number): string {
+  const file = join(folder, "spinner.wasm");
+  const text = readFileSync(new URL("test/guests/spinner.wat", projectFolder), "utf8");
+  const manifest = { ...guestManifest("spinner", { Spin: "spin" }, ["write"]), deadlineMs };
+  writeFileSync(file, assembleGuest(text, [JSON.stringify(manifest)]));
+  return file;
+}

@@ -1,0 +1,83 @@
+/** A guest that never comes back is ended with its thread; nobody else notices. */
+import { expect, test } from "vitest";
+
+import { openBoundedStage } from "./bounded-stage.ts";
+
+const exceeded = (ms: number): object => ({
+  ok: false,
+  error: {
+    code: "DEADLINE_EXCEEDED",
+    blame: "guest",
+    retryable: true,
+    message: `Cannot finish Spin: it ran for over ${ms} ms`,
+  },
+});
+
+test.for([
+  { name: "the manifest's", manifestMs: 300, options: {}, endsMs: 300 },
+  { name: "a lower option", manifestMs: 10_000, options: { deadlineMs: 200 }, endsMs: 200 },
+  {
+    name: "the manifest's, whatever a larger option says",
+    manifestMs: 300,
+    options: { deadlineMs: 60_000 },
+    endsMs: 300,
+  },
+])("the deadline is $name", async ({ manifestMs, options, endsMs }) => {
+  await using stage = await openBoundedStage(options, manifestMs);
+  expect(await stage.spin("alice")).toEqual(exceeded(endsMs));
+  expect(stage.filesOf("alice")).toEqual({});
+});
+
+test("the only thread is replaced: the next call of anyone works, again and again", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 200 });
+  for (const round of [1, 2, 3]) {
+    expect(await stage.spin("alice")).toEqual(exceeded(200));
+    expect(await stage.write("alice", `a${round}.md`)).toMatchObject({ ok: true });
+    expect(await stage.write("bob", `b${round}.md`)).toMatchObject({ ok: true });
+  }
+  expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/a1.md", "memory/a2.md", "memory/a3.md"]);
+});
+
+test("calls of others run on while a guest spins and when it is ended", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 1000, threadsMax: 2 });
+  const ended: string[] = [];
+  const spinning = stage.spin("alice").finally(() => ended.push("alice"));
+  let during = 0;
+  for (; ended.length === 0; during++) expect(await stage.write("bob", `${during}.md`)).toMatchObject({ ok: true });
+  expect(await spinning).toEqual(exceeded(1000));
+  expect(during).toBeGreaterThan(1);
+  expect(await Promise.all([stage.write("bob", "x.md"), stage.write("carol", "x.md")])).toMatchObject([
+    { ok: true },
+    { ok: true },
+  ]);
+});
+
+test("all of several threads are lost at once, and calls that wait for one are served", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 300, threadsMax: 2 });
+  const spinning = ["u1", "u2", "u3"].map((userId) => stage.spin(userId));
+  const writing = ["v1", "v2", "v3"].map((userId) => stage.write(userId, "a.md"));
+  for (const result of await Promise.all(spinning)) expect(result).toEqual(exceeded(300));
+  for (const result of await Promise.all(writing)) expect(result).toMatchObject({ ok: true });
+});
+
+test("time in line does not count", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 1000 });
+  const spinning = [stage.spin("alice"), stage.spin("alice"), stage.spin("bob")];
+  // It waits for two deadlines at least: of Alice behind whom it stands, and for the only thread.
+  const patient = stage.write("alice", "late.md");
+  for (const result of await Promise.all(spinning)) expect(result).toEqual(exceeded(1000));
+  expect(await patient).toMatchObject({ ok: true });
+  expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/late.md"]);
+});
+
+test("waiting for a thread has a limit of its own", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 2000, waitMs: 200 });
+  const spinning = stage.spin("alice");
+  await stage.handedOut(1);
+  expect(await stage.write("bob", "a.md")).toMatchObject({
+    ok: false,
+    error: { code: "BUSY", retryable: true, message: expect.stringMatching(/no thread was free for \d+ ms/) },
+  });
+  expect(await spinning).toEqual(exceeded(2000));
+  expect(stage.filesOf("bob")).toEqual({});
+});

@@ -1,0 +1,27 @@
+/** A bound that is zero, absent or nonsense never means "none". */
+import { createRuntime } from "memcell";
+import { expect, test } from "vitest";
+
+const names = [
+  "threadsMax",
+  "waitMs",
+  "deadlineMs",
+  "fuelPolls",
+  "queuedCallsMax",
+  "queuedCallsPerUserMax",
+  "closeGraceMs",
+] as const;
+const wrong = [0, -1, 1.5, NaN, Infinity, null, "5", true, {}];
+
+test.for(names.flatMap((name) => wrong.map((value) => ({ name, value }))))(
+  "$name: $value is a RangeError that names the option",
+  async ({ name, value }) => {
+    const creating = createRuntime({ dataDir: "unused", [name]: value });
+    await expect(creating).rejects.toThrow(RangeError);
+    await expect(creating).rejects.toThrow(name);
+  },
+);
+
+test.for(["waitMs", "deadlineMs", "closeGraceMs"] as const)("$0 is no longer than a timer can be", async (name) => {
+  await expect(createRuntime({ dataDir: "unused", [name]: 2 ** 31 })).rejects.toThrow(RangeError);
+});
