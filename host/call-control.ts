@@ -1,17 +1,18 @@
+import type { CallerSignals } from "./caller-signals.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** What may end an admitted call early. Disposing of it forgets the caller's signal. */
 export class CallControl implements Disposable {
   readonly #action: string;
-  readonly #ofCaller: AbortSignal | undefined;
   readonly #controller = new AbortController();
+  readonly #forget: () => void;
 
   /** Throws `CANCELLED` when the caller's signal is aborted already. */
-  constructor(action: string, ofCaller: AbortSignal | undefined) {
+  constructor(action: string, ofCaller: AbortSignal | undefined, signals: CallerSignals) {
     this.#action = action;
-    this.#ofCaller = ofCaller;
-    if (ofCaller?.aborted) throw this.#cancelled();
-    ofCaller?.addEventListener("abort", this.#cancel);
+    const cancelled = (): ToolError => new ToolError("CANCELLED", `Cannot ${action}: the caller cancelled it`);
+    if (ofCaller?.aborted) throw cancelled();
+    this.#forget = ofCaller ? signals.onAbort(ofCaller, () => this.end(cancelled())) : () => {};
   }
 
   /** Its reason is always a `ToolError`: what the call ends with. */
@@ -29,13 +30,7 @@ export class CallControl implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#ofCaller?.removeEventListener("abort", this.#cancel);
-  }
-
-  readonly #cancel = (): void => this.end(this.#cancelled());
-
-  #cancelled(): ToolError {
-    return new ToolError("CANCELLED", `Cannot ${this.#action}: the caller cancelled it`);
+    this.#forget();
   }
 }
 

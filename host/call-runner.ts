@@ -3,6 +3,7 @@ import { queueLimits } from "../shared/limits.ts";
 import { quoted } from "../shared/text.ts";
 import type { LogEntry } from "./api.ts";
 import { CallControl, closedMeanwhile } from "./call-control.ts";
+import { CallerSignals } from "./caller-signals.ts";
 import type { CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import type { Change } from "./change-set.ts";
@@ -65,6 +66,7 @@ export class CallRunner {
   readonly #parts: CallRunnerParts;
   readonly #queue = new UserQueue();
   readonly #waiting: WaitingCalls;
+  readonly #signals = new CallerSignals();
   readonly #held = new Places(queueLimits.usersHeldMax);
   readonly #admitted = new Set<CallControl>();
   readonly #onIdle: (() => void)[] = [];
@@ -138,7 +140,7 @@ export class CallRunner {
   ): Promise<Result> {
     const { action, tool, inputBytes: bytes = 0 } = label;
     if (this.#isEnding) throw closedMeanwhile(action);
-    using control = new CallControl(action, options.signal);
+    using control = new CallControl(action, options.signal, this.#signals);
     const { signal } = control;
     const begin = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
     const until = performance.now() + this.#parts.waitMs;

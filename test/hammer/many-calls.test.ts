@@ -26,7 +26,7 @@ const mean = (part: number[]): number => part.reduce((sum, each) => sum + each, 
 
 test("100 users with 20 calls each at once: every file whole, every index right", async () => {
   using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: folder.path });
+  await using runtime = await createRuntime({ dataDir: folder.path, queuedCallsMax: 2000 });
   const users = Array.from({ length: 100 }, (_, user) => `user-${user}`);
   const calls = users.flatMap((userId) =>
     Array.from({ length: 20 }, (_, count) => {

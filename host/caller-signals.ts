@@ -1,0 +1,35 @@
+interface Listening {
+  readonly cancels: Set<() => void>;
+  readonly listener: () => void;
+}
+
+/**
+ * Listens to callers' signals, once to each: a program may have one signal for thousands of calls, and Node warns of the
+ * eleventh listener.
+ */
+export class CallerSignals {
+  readonly #listening = new Map<AbortSignal, Listening>();
+
+  /** Returns what to do when the call has ended. */
+  onAbort(signal: AbortSignal, cancel: () => void): () => void {
+    const { cancels, listener } = this.#listening.get(signal) ?? this.#listen(signal);
+    cancels.add(cancel);
+    return () => {
+      cancels.delete(cancel);
+      if (cancels.size > 0) return;
+      signal.removeEventListener("abort", listener);
+      this.#listening.delete(signal);
+    };
+  }
+
+  #listen(signal: AbortSignal): Listening {
+    const cancels = new Set<() => void>();
+    const listener = (): void => {
+      for (const cancel of cancels) cancel();
+    };
+    const listening = { cancels, listener };
+    signal.addEventListener("abort", listener);
+    this.#listening.set(signal, listening);
+    return listening;
+  }
+}

@@ -1,0 +1,116 @@
+/** The line of waiting calls has an end, and one user's flood keeps nobody else out. */
+import type { ToolResult } from "memcell";
+import { expect, test } from "vitest";
+
+import { openBoundedStage } from "./bounded-stage.ts";
+import type { BoundedStage } from "./bounded-stage.ts";
+
+const busy = (reason: string): object => ({
+  ok: false,
+  error: { code: "BUSY", blame: "caller", retryable: true, message: `Cannot call Puppet: ${reason}` },
+});
+const gaveWay = busy("too many calls are waiting, and the user has the most of them");
+
+/** Keeps the only thread busy until it is told otherwise. */
+async function occupy(stage: BoundedStage): Promise<() => Promise<void>> {
+  const controller = new AbortController();
+  const spinning = stage.spin("zoe", controller.signal);
+  await stage.handedOut(1);
+  return async () => {
+    controller.abort();
+    expect(await spinning).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+  };
+}
+
+test("a user's line has an end of its own; running calls do not count", async () => {
+  await using stage = await openBoundedStage({ queuedCallsPerUserMax: 3 });
+  const controller = new AbortController();
+  const spinning = stage.spin("alice", controller.signal);
+  await stage.handedOut(1);
+  const waiting = ["1", "2", "3"].map((name) => stage.write("alice", name));
+  expect(await stage.write("alice", "4")).toEqual(busy("3 calls of the user are waiting, at most 3 allowed"));
+  const other = stage.write("bob", "1");
+  controller.abort();
+  expect(await spinning).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+  for (const result of await Promise.all([...waiting, other])) expect(result).toMatchObject({ ok: true });
+  expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/1", "memory/2", "memory/3"]);
+  expect(await stage.write("alice", "5")).toMatchObject({ ok: true });
+});
+
+test("when the line is full, the longest one gives way to who has less in it", async () => {
+  await using stage = await openBoundedStage({ queuedCallsMax: 4 });
+  const release = await occupy(stage);
+  const calls = new Map<string, Promise<ToolResult>>();
+  const call = (userId: string, name: string): void => void calls.set(name, stage.write(userId, name));
+  const full = busy("4 calls are waiting, at most 4 allowed");
+
+  for (const name of ["a1", "a2", "a3", "a4"]) call("alice", name);
+  expect(await stage.write("alice", "a5")).toEqual(full);
+  call("bob", "b1");
+  expect(await calls.get("a4")).toEqual(gaveWay);
+  call("bob", "b2");
+  expect(await calls.get("a3")).toEqual(gaveWay);
+  expect(await stage.write("bob", "b3")).toEqual(full);
+  call("carol", "c1");
+  expect(await calls.get("a2")).toEqual(gaveWay);
+  call("dave", "d1");
+  expect(await calls.get("b2")).toEqual(gaveWay);
+  expect(await stage.write("erin", "e1")).toEqual(full);
+
+  await release();
+  const left = [
+    ["alice", "a1"],
+    ["bob", "b1"],
+    ["carol", "c1"],
+    ["dave", "d1"],
+  ] as const;
+  for (const [userId, name] of left) {
+    expect(await calls.get(name)).toMatchObject({ ok: true });
+    expect(stage.filesOf(userId)).toEqual({ [`memory/${name}`]: `of ${name}` });
+  }
+});
+
+test("the inputs of waiting calls are bounded, and the heaviest line gives way", async () => {
+  await using stage = await openBoundedStage();
+  const release = await occupy(stage);
+  // With quotes and brackets 512 KiB: 128 of them are 64 MiB.
+  const input = ["x".repeat(512 * 1024 - 4)];
+  const controller = new AbortController();
+  const send = (userId: string): Promise<ToolResult> =>
+    stage.runtime.call("Puppet", input, { userId, signal: controller.signal });
+  const ofBob = Array.from({ length: 20 }, (_, at) => stage.write("bob", `${at}`));
+  const ofAlice = Array.from({ length: 127 }, () => send("alice"));
+  const ofCarol = send("carol");
+  expect(await ofAlice.at(-1)).toEqual(gaveWay);
+  expect(await send("alice")).toMatchObject({
+    ok: false,
+    error: {
+      code: "BUSY",
+      message: expect.stringMatching(/: \d+ bytes of input are waiting, at most 67108864 allowed$/),
+    },
+  });
+  controller.abort();
+  for (const result of await Promise.all([...ofAlice.slice(0, -1), ofCarol])) {
+    expect(result).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+  }
+  await release();
+  for (const result of await Promise.all(ofBob)) expect(result).toMatchObject({ ok: true });
+});
+
+test("a quiet user's call does not wait for a flood of another's", async () => {
+  await using stage = await openBoundedStage();
+  let served = 0;
+  const flood = Array.from({ length: 128 }, (_, at) =>
+    stage.write("alice", `${at}.md`).then((result) => {
+      served++;
+      return result;
+    }),
+  );
+  await stage.handedOut(10);
+  const before = served;
+  expect(await stage.write("bob", "b.md")).toMatchObject({ ok: true });
+  // One of Alice's runs already; one more may be served while Bob's change is made durable.
+  expect(served - before).toBeLessThan(5);
+  expect(served).toBeLessThan(flood.length / 2);
+  for (const result of await Promise.all(flood)) expect(result).toMatchObject({ ok: true });
+});

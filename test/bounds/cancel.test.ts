@@ -1,0 +1,196 @@
+/** A call is cancelled wherever it is, and leaves nothing on disk; what has begun to commit finishes. */
+import { EventEmitter, getEventListeners, once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+
+import type { CallContext, ToolResult } from "memcell";
+import { expect, test } from "vitest";
+
+import { openStore } from "../../host/store/open-store.ts";
+import type { UserId } from "../../host/user-id.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { userFolderNames } from "../support/user-files.ts";
+import { burning, openBoundedStage, writing } from "./bounded-stage.ts";
+import type { BoundedStage } from "./bounded-stage.ts";
+
+const cancelled = (tool: string): object => ({
+  ok: false,
+  error: {
+    code: "CANCELLED",
+    blame: "caller",
+    retryable: true,
+    message: expect.stringMatching(new RegExp(`^Cannot call "?${tool}"?: the caller cancelled it$`)),
+  },
+});
+
+/** Some turns of the event loop: what can go on without anyone's help has gone on. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+}
+
+test("already aborted at the call", async () => {
+  await using stage = await openBoundedStage();
+  expect(await stage.write("alice", "a.md", AbortSignal.abort())).toEqual(cancelled("Puppet"));
+  expect(userFolderNames(stage.dataDir)).toEqual([]);
+});
+
+test("waiting behind the user's own call, which goes on", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 1000 });
+  const spinning = stage.spin("alice");
+  const controller = new AbortController();
+  const waiting = stage.write("alice", "never.md", controller.signal);
+  const behind = stage.write("alice", "behind.md");
+  await stage.handedOut(1);
+  controller.abort();
+  expect(await waiting).toEqual(cancelled("Puppet"));
+  expect(await spinning).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
+  expect(await behind).toMatchObject({ ok: true });
+  expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/behind.md"]);
+});
+
+test("waiting for the user's lock, which another process holds", async () => {
+  await using stage = await openBoundedStage();
+  await stage.write("alice", "a.md");
+  const gate = new EventEmitter();
+  const other = openStore({ kind: "files", dataDir: stage.dataDir }, { durability: "full", note: () => {} });
+  const options = { writes: true, until: performance.now() + 10_000 };
+  const holding = other.holdUser("alice" as UserId, options, () => once(gate, "open"));
+  await turns();
+  const controller = new AbortController();
+  const waiting = stage.write("alice", "never.md", controller.signal);
+  await turns();
+  controller.abort();
+  expect(await waiting).toEqual(cancelled("Puppet"));
+  gate.emit("open");
+  await holding;
+  await other.close();
+  expect(await stage.write("alice", "b.md")).toMatchObject({ ok: true });
+  expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/a.md", "memory/b.md"]);
+});
+
+test("waiting for a thread", async () => {
+  await using stage = await openBoundedStage({ deadlineMs: 1000 });
+  const spinning = stage.spin("bob");
+  await stage.handedOut(1);
+  const controller = new AbortController();
+  const waiting = stage.write("alice", "never.md", controller.signal);
+  await turns();
+  controller.abort();
+  expect(await waiting).toEqual(cancelled("Puppet"));
+  expect(await spinning).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
+  expect(userFolderNames(stage.dataDir)).toEqual([]);
+});
+
+test("just handed to a thread", async () => {
+  await using stage = await openBoundedStage();
+  const controller = new AbortController();
+  const running = stage.spin("alice", controller.signal);
+  await stage.handedOut(1);
+  controller.abort();
+  expect(await running).toEqual(cancelled("Spin"));
+  expect(await stage.write("bob", "b.md")).toMatchObject({ ok: true });
+  expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);
+});
+
+test("running: the thread is ended and replaced", async () => {
+  await using stage = await openBoundedStage();
+  await stage.write("bob", "a.md");
+  const controller = new AbortController();
+  const running = stage.spin("alice", controller.signal);
+  await stage.handedOut(2);
+  await burning();
+  controller.abort();
+  expect(await running).toEqual(cancelled("Spin"));
+  expect(await stage.write("bob", "b.md")).toMatchObject({ ok: true });
+  expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);
+});
+
+/** A call that writes a file and then logs: `onLog` is called when its reply is there and nothing is committed yet. */
+async function callAndDo(stage: BoundedStage, signal: AbortSignal): Promise<ToolResult> {
+  return stage.runtime.call("Puppet", [writing("a.md"), { log: "x", times: 1 }], { userId: "alice", signal });
+}
+
+test("answered, before the commit", async () => {
+  const controller = new AbortController();
+  await using stage = await openBoundedStage({ onLog: () => controller.abort() });
+  expect(await callAndDo(stage, controller.signal)).toEqual(cancelled("Puppet"));
+  expect(userFolderNames(stage.dataDir)).toEqual([]);
+});
+
+test("once the commit has begun, the call finishes and tells the truth", async () => {
+  const controller = new AbortController();
+  await using stage = await openBoundedStage({ onLog: () => queueMicrotask(() => controller.abort()) });
+  expect(await callAndDo(stage, controller.signal)).toMatchObject({ ok: true });
+  expect(stage.filesOf("alice")).toEqual({ "memory/a.md": "of a.md" });
+});
+
+test("a failure of the guest is told, unless the caller has cancelled", async () => {
+  await using stage = await openBoundedStage();
+  const { signal } = new AbortController();
+  const result = await stage.runtime.call("Puppet", [{ recurse: true }], { userId: "alice", signal });
+  expect(result).toMatchObject({ ok: false, error: { code: "GUEST_TRAPPED" } });
+});
+
+test("memoryIndex and upkeep are cancelled by the same signal", async () => {
+  await using stage = await openBoundedStage({ plugins: [shippedPlugin("user-memory")] });
+  const ctx: CallContext = { userId: "alice", signal: AbortSignal.abort() };
+  const { runtime } = stage;
+  await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });
+  const operations: Record<string, () => Promise<unknown>> = {
+    memoryIndex: () => runtime.memoryIndex(ctx),
+    inspect: () => runtime.upkeep.inspect(ctx),
+    mend: () => runtime.upkeep.mend(ctx),
+    listTrash: () => runtime.upkeep.listTrash(ctx),
+    restore: () => runtime.upkeep.restore(ctx, "x"),
+    purge: () => runtime.upkeep.purge(ctx, { beforeEpochMs: Date.now() }),
+  };
+  for (const [name, operate] of Object.entries(operations)) {
+    await expect(operate(), name).rejects.toMatchObject({ code: "CANCELLED" });
+  }
+});
+
+const upsert = { action: "upsert", name: "x", type: "user", description: "d", body: "" };
+
+test.for([
+  { name: "null", signal: null, value: "null" },
+  { name: "true", signal: true, value: "of type boolean" },
+  { name: "a controller", signal: new AbortController(), value: "of type object" },
+  { name: "what looks like a signal", signal: { aborted: false }, value: "of type object" },
+])("$name as a signal is INPUT_INVALID", async ({ signal, value }) => {
+  await using stage = await openBoundedStage();
+  expect(await stage.write("alice", "a.md", signal as AbortSignal)).toMatchObject({
+    ok: false,
+    error: { code: "INPUT_INVALID", issues: [{ field: "ctx.signal", value, allowed: "an AbortSignal or nothing" }] },
+  });
+  expect(userFolderNames(stage.dataDir)).toEqual([]);
+});
+
+test("one signal for 1,000 calls: no warning, and no listener is left", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", note);
+  await using stage = await openBoundedStage({ threadsMax: 2 });
+  const { signal } = new AbortController();
+  const users = Array.from({ length: 100 }, (_, at) => `user-${at}`);
+  const calls = users.flatMap((userId) =>
+    Array.from({ length: 10 }, () => stage.runtime.call("Puppet", [], { userId, signal })),
+  );
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  for (const result of await Promise.all(calls)) expect(result).toMatchObject({ ok: true });
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+  await turns();
+  process.off("warning", note);
+  expect(warnings).toEqual([]);
+});
+
+test("100 cancelled calls leave no listener, wherever they were", async () => {
+  await using stage = await openBoundedStage();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const calls = Array.from({ length: 100 }, (_, at) => stage.write(`user-${at % 10}`, `${at}.md`, signal));
+  await stage.handedOut(3);
+  controller.abort();
+  const results = await Promise.all(calls);
+  expect(results.filter(({ ok }) => !ok)).not.toHaveLength(0);
+  for (const result of results) if (!result.ok) expect(result).toEqual(cancelled("Puppet"));
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});

@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+
+import { WaitingCalls } from "../../host/waiting-calls.ts";
+
+/** Bytes of one call. */
+type Arrival = readonly [userId: string, bytes: number];
+
+interface Row {
+  readonly name: string;
+  readonly limits: { calls: number; bytes: number; callsPerUser: number };
+  readonly waiting: readonly Arrival[];
+  readonly newcomer: Arrival;
+  /** By their places among those who wait. */
+  readonly givesWay: readonly number[];
+  readonly isAdmitted: boolean;
+}
+
+const rows: Row[] = [
+  { name: "nobody waits", limits: limitsOf(1, 10), waiting: [], newcomer: ["a", 10], givesWay: [], isAdmitted: true },
+  {
+    name: "there is room",
+    limits: limitsOf(2, 10),
+    waiting: [["a", 5]],
+    newcomer: ["a", 5],
+    givesWay: [],
+    isAdmitted: true,
+  },
+  {
+    name: "the user's own line is full",
+    limits: { ...limitsOf(9, 99), callsPerUser: 1 },
+    waiting: [["a", 1]],
+    newcomer: ["a", 1],
+    givesWay: [],
+    isAdmitted: false,
+  },
+  {
+    name: "all lines are as long as the newcomer's would be",
+    limits: limitsOf(2, 99),
+    waiting: [
+      ["a", 1],
+      ["b", 1],
+    ],
+    newcomer: ["c", 1],
+    givesWay: [],
+    isAdmitted: false,
+  },
+  {
+    name: "one line is longer: its newest goes",
+    limits: limitsOf(3, 99),
+    waiting: [
+      ["a", 1],
+      ["a", 1],
+      ["b", 1],
+    ],
+    newcomer: ["c", 1],
+    givesWay: [1],
+    isAdmitted: true,
+  },
+  {
+    name: "a line would become as long as the longest",
+    limits: limitsOf(3, 99),
+    waiting: [
+      ["a", 1],
+      ["a", 1],
+      ["b", 1],
+    ],
+    newcomer: ["b", 1],
+    givesWay: [],
+    isAdmitted: false,
+  },
+  {
+    name: "bytes: as many of the heaviest line go as must",
+    limits: limitsOf(99, 100),
+    waiting: [
+      ["a", 40],
+      ["a", 20],
+      ["b", 10],
+      ["b", 10],
+      ["a", 20],
+    ],
+    newcomer: ["c", 30],
+    givesWay: [4, 1],
+    isAdmitted: true,
+  },
+  {
+    name: "bytes: the heaviest line would become the lighter one",
+    limits: limitsOf(99, 100),
+    waiting: [
+      ["a", 40],
+      ["a", 60],
+    ],
+    newcomer: ["c", 50],
+    givesWay: [],
+    isAdmitted: false,
+  },
+  {
+    name: "nobody goes for a newcomer whom another limit keeps out",
+    limits: limitsOf(3, 100),
+    waiting: [
+      ["a", 1],
+      ["a", 1],
+      ["b", 90],
+    ],
+    newcomer: ["c", 80],
+    givesWay: [],
+    isAdmitted: false,
+  },
+];
+
+function limitsOf(calls: number, bytes: number): Row["limits"] {
+  return { calls, bytes, callsPerUser: 99 };
+}
+
+test.for(rows)("WaitingCalls: $name", ({ limits, waiting, newcomer, givesWay, isAdmitted }) => {
+  const line = new WaitingCalls(limits);
+  const left: number[] = [];
+  const admit = ([userId, bytes]: Arrival, at: number): (() => void) =>
+    line.admit({ userId, bytes, action: "call X", giveWay: () => left.push(at) });
+  const leave = waiting.map(admit);
+  if (isAdmitted) admit(newcomer, -1);
+  else expect(() => admit(newcomer, -1)).toThrow(expect.objectContaining({ code: "BUSY" }));
+  expect(left).toEqual(givesWay);
+  // Whoever has left leaves room, and leaving twice leaves no more of it.
+  for (const each of [...leave, ...leave]) each();
+  const all: Arrival = ["z", limits.bytes];
+  if (isAdmitted) expect(() => admit(all, -2)).toThrow(expect.objectContaining({ code: "BUSY" }));
+  else admit(all, -2);
+});
