@@ -16,8 +16,9 @@ export interface ToolDescription {
 /** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
-  /** The tool that was called; `store` for what the store has found in a folder and mended. */
+  /** The tool that was called; `store` for what was found in a folder and mended; `thread` for one that has died. */
   readonly tool: string;
+  /** Empty for a thread. */
   readonly userId: string;
   readonly text: string;
 }

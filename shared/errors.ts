@@ -31,10 +31,10 @@ export const errorTable = {
   BUSY: entry(
     "caller",
     true,
-    "The queue is full, the user's earlier calls take too long, or another process holds the user's folder.",
+    "Too many calls wait, the user's turn or a thread does not come in time, or another process holds the user's folder.",
   ),
   CLOSED: entry("caller", false, "The runtime is closed."),
-  CANCELLED: entry("caller", true, "The caller cancelled the call."),
+  CANCELLED: entry("caller", true, "The caller cancelled the call, or closed the runtime before it had ended."),
   CAPABILITY_DENIED: entry("guest", false, "The plugin asked for something its grant does not hold."),
   OUTPUT_INVALID: entry("guest", false, "The plugin's answer is not an envelope."),
   GUEST_TRAPPED: entry("guest", false, "The plugin's code crashed."),

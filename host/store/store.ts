@@ -38,7 +38,7 @@ export interface HoldOptions {
   readonly writes: boolean;
   /** When to give up waiting for another process, on the clock of `performance.now()`. */
   readonly until: number;
-  /** Ends the wait for another process, and keeps a commit from beginning; its reason is thrown. */
+  /** Ends the wait for another process; its reason is thrown. It does not end a commit. */
   readonly signal?: AbortSignal | undefined;
   /** Leaves what a crash has left as it is, so that it can be looked at. Nothing can be committed. */
   readonly isLookingOnly?: boolean;

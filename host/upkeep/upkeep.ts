@@ -44,7 +44,8 @@ export interface Upkeep {
 
   /**
    * Does what `inspect` has announced, durably and as one change set, and returns what it put right. What a person has
-   * written is never destroyed: it goes to the trash.
+   * written is never destroyed: it goes to the trash. When the runtime is closed meanwhile and the grace period ends, it
+   * may reject with `CANCELLED` after it has mended.
    */
   mend(ctx: CallContext): Promise<Finding[]>;
 

@@ -1,7 +1,10 @@
 /** The line of waiting calls has an end, and one user's flood keeps nobody else out. */
+import { setImmediate } from "node:timers/promises";
+
 import type { ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
+import { openDescriptors } from "../support/open-descriptors.ts";
 import { openBoundedStage } from "./bounded-stage.ts";
 import type { BoundedStage } from "./bounded-stage.ts";
 
@@ -113,4 +116,18 @@ test("a quiet user's call does not wait for a flood of another's", async () => {
   expect(served - before).toBeLessThan(5);
   expect(served).toBeLessThan(flood.length / 2);
   for (const result of await Promise.all(flood)) expect(result).toMatchObject({ ok: true });
+});
+
+test("users who wait for a thread do not take all descriptors", async () => {
+  await using stage = await openBoundedStage({ durability: "relaxed" });
+  const users = Array.from({ length: 150 }, (_, at) => `user-${at}`);
+  const writeAll = (path: string): Promise<ToolResult>[] => users.map((userId) => stage.write(userId, path));
+  await Promise.all(writeAll("first.md"));
+  const release = await occupy(stage);
+  const calls = writeAll("second.md");
+  for (let turn = 0; turn < 10; turn++) await setImmediate();
+  // Seven for each of 64 users.
+  expect(openDescriptors(stage.dataDir).length).toBeLessThan(8 * 64);
+  await release();
+  for (const result of await Promise.all(calls)) expect(result).toMatchObject({ ok: true });
 });

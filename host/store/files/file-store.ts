@@ -85,7 +85,6 @@ export class FileStore implements Store {
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
           if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
-          signal?.throwIfAborted();
           session ??= await this.#openFirst(userId, options);
           await session.commit(changes, seen);
           this.#schedule.noteUse(userId);

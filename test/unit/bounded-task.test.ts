@@ -1,0 +1,96 @@
+import { MessageChannel } from "node:worker_threads";
+
+import { expect, test } from "vitest";
+
+import { withinBounds } from "../../host/bounded-task.ts";
+import type { TaskBounds } from "../../host/bounded-task.ts";
+import { newStamp, stampStart } from "../../host/start-stamp.ts";
+import { ToolError } from "../../host/tool-error.ts";
+
+/** A task in the hands of a test. */
+class TestTask {
+  readonly stamp = newStamp();
+  kills = 0;
+  answer: (text: string) => void = () => {};
+  readonly reply = new Promise<string>((resolve) => {
+    this.answer = resolve;
+  });
+
+  kill(): void {
+    this.kills++;
+  }
+}
+
+const boundsOf = (bounds: Partial<TaskBounds> = {}): TaskBounds => ({
+  name: "X",
+  deadlineMs: 20,
+  until: performance.now() + 60_000,
+  signal: new AbortController().signal,
+  ...bounds,
+});
+
+/** Resolves when a timer of so long that was set now would have fired, and all before it. */
+const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+test("withinBounds: a task that has not begun is not charged", async () => {
+  const task = new TestTask();
+  const bounded = withinBounds(task, boundsOf());
+  await after(100);
+  task.answer("done");
+  expect(await bounded).toBe("done");
+  expect(task.kills).toBe(0);
+});
+
+test("withinBounds: a task that began late has its whole deadline from then on", async () => {
+  const task = new TestTask();
+  const bounded = withinBounds(task, boundsOf({ deadlineMs: 100 })).catch((error: ToolError) => error.code);
+  await after(60);
+  stampStart(task.stamp);
+  const startMs = performance.now();
+  expect(await bounded).toBe("DEADLINE_EXCEEDED");
+  // Timers may fire a millisecond early.
+  expect(performance.now() - startMs).toBeGreaterThan(98);
+  expect(task.kills).toBe(1);
+});
+
+test("withinBounds: a task that never begins is BUSY", async () => {
+  const task = new TestTask();
+  const bounded = withinBounds(task, boundsOf({ until: performance.now() + 50 }));
+  await expect(bounded).rejects.toMatchObject({ code: "BUSY", message: "Cannot finish X: no thread was free in time" });
+  expect(task.kills).toBe(1);
+});
+
+test("withinBounds: a reply that lay there while this side was kept busy counts", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const task = new TestTask();
+  port2.once("message", task.answer);
+  stampStart(task.stamp);
+  const bounded = withinBounds(task, boundsOf());
+  port1.postMessage("done");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  expect(await bounded).toBe("done");
+  expect(task.kills).toBe(0);
+  port1.close();
+});
+
+test("withinBounds: a cancelled task may end by itself within a moment", async () => {
+  const controller = new AbortController();
+  const task = new TestTask();
+  stampStart(task.stamp);
+  const bounded = withinBounds(task, boundsOf({ deadlineMs: 10_000, signal: controller.signal }));
+  controller.abort(new ToolError("CANCELLED", "so"));
+  task.answer("done");
+  expect(await bounded).toBe("done");
+  await after(100);
+  expect(task.kills).toBe(0);
+});
+
+test("withinBounds: a cancelled task that does not end is ended", async () => {
+  const controller = new AbortController();
+  const task = new TestTask();
+  stampStart(task.stamp);
+  const bounded = withinBounds(task, boundsOf({ deadlineMs: 10_000, signal: controller.signal }));
+  controller.abort(new ToolError("CANCELLED", "so"));
+  await expect(bounded).rejects.toMatchObject({ code: "CANCELLED", message: "so" });
+  expect(task.kills).toBe(1);
+});
