@@ -20,7 +20,7 @@ export interface CheckedContext {
 }
 
 /** Callers without types may pass anything. Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
-export function checkContext(ctx: CallContext | null | undefined, action: string): CheckedContext {
+export function checkContext(ctx: CallContext | null | undefined, action = "call a tool"): CheckedContext {
   return { userId: checkUserId(ctx?.userId, action), signal: checkSignal(ctx?.signal, action) };
 }
 

@@ -143,7 +143,7 @@ class LocalRuntime implements Runtime {
     try {
       this.#checkOpen(action);
       const found = this.#find(audience, toolName);
-      const { userId, signal } = checkContext(ctx, action);
+      const { userId, signal } = checkContext(ctx);
       return await this.#runner.run(found, input, userId, { signal });
     } catch (error) {
       return resultOf(envelopeOf(asToolError(error, action)));

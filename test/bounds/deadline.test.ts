@@ -1,6 +1,7 @@
 /** A guest that never comes back is ended with its thread; nobody else notices. */
 import { expect, test } from "vitest";
 
+import { openDescriptors } from "../support/open-descriptors.ts";
 import { openBoundedStage } from "./bounded-stage.ts";
 
 const exceeded = (ms: number): object => ({
@@ -58,6 +59,21 @@ test("all of several threads are lost at once, and calls that wait for one are s
   const writing = ["v1", "v2", "v3"].map((userId) => stage.write(userId, "a.md"));
   for (const result of await Promise.all(spinning)) expect(result).toEqual(exceeded(300));
   for (const result of await Promise.all(writing)) expect(result).toMatchObject({ ok: true });
+});
+
+test("killed threads leave nothing open, whatever they were doing", async () => {
+  await using stage = await openBoundedStage({ threadsMax: 2 });
+  await stage.write("alice", "a.md");
+  for (let round = 0; round < 10; round++) {
+    const controller = new AbortController();
+    const busy = ["alice", "bob"].map((userId) => stage.spin(userId, controller.signal));
+    await stage.handedOut(3 + 2 * round);
+    controller.abort();
+    for (const result of await Promise.all(busy)) expect(result).toMatchObject({ error: { code: "CANCELLED" } });
+  }
+  expect(await stage.write("alice", "a.md")).toMatchObject({ ok: true });
+  await stage.runtime.close();
+  expect(openDescriptors(stage.dataDir)).toEqual([]);
 });
 
 test("time in line does not count", async () => {
