@@ -55,15 +55,16 @@ async function loadPlugin(file: string): Promise<LoadedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const { manifest, sections } = readPlugin(name, wasm);
-  const module = await WebAssembly.compile(wasm).catch((error: unknown) => {
+  const guest = await compileGuest(wasm, manifest.memoryPages.max).catch((error: unknown) => {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
   // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.
-  const imports = WebAssembly.Module.imports(module);
-  const exports = WebAssembly.Module.exports(module);
+  const imports = WebAssembly.Module.imports(guest.module);
+  const ofHost = new Set(guest.stateExports);
+  const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));
   const mismatch = describeMismatch(manifest, { imports, exports, sections });
   if (mismatch) throw refused(name, mismatch);
-  return { manifest, guest: await compileGuest(wasm, manifest.memoryPages.max) };
+  return { manifest, guest };
 }
 
 async function readBytes(file: string, name: string): Promise<Uint8Array> {

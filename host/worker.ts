@@ -4,6 +4,7 @@
  */
 import { workerData } from "node:worker_threads";
 
+import { fuelConfigKey } from "../shared/abi.ts";
 import type { Envelope } from "../shared/envelope.ts";
 import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
@@ -11,7 +12,7 @@ import { StagedChanges } from "./capabilities/staged-changes.ts";
 import { causeLines } from "./cause-line.ts";
 import type { ChangeSet, Seen } from "./change-set.ts";
 import type { Grant } from "./grant.ts";
-import type { GuestEnvironment, GuestInstance, GuestOutcome } from "./guest/extism-plugin.ts";
+import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from "./guest/extism-plugin.ts";
 import { GuestLog } from "./guest/guest-log.ts";
 import type { LogLine } from "./guest/guest-log.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
@@ -96,9 +97,19 @@ function readers(): ReturnType<typeof openReaders> {
   return opened;
 }
 
-const stock = new InstanceStock(Object.create(null), (workerData as WorkerSetup).instances === "restored");
+const stock = new InstanceStock(
+  configOf(workerData as WorkerSetup),
+  (workerData as WorkerSetup).instances === "restored",
+);
 const [firstModule] = (workerData as WorkerSetup).modules;
 if (firstModule) stock.refillSoon(firstModule, null);
+
+/** What guests are told. A prototype would make "constructor" one of the keys. */
+function configOf({ fuelPolls }: WorkerSetup): GuestConfig {
+  const config = Object.create(null) as Record<string, string>;
+  if (fuelPolls !== undefined) config[fuelConfigKey] = String(fuelPolls);
+  return config;
+}
 
 async function runPlugin(
   module: GuestModule,

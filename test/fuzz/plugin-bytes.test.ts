@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { writeModule } from "../../build/wasm-writer.ts";
 import { loadCatalog } from "../../host/catalog.ts";
 import { asToolError } from "../../host/tool-error.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { readInterface } from "../../shared/wasm-signatures.ts";
+import { writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { seededRandom } from "../support/seeded-random.ts";

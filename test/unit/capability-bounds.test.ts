@@ -9,7 +9,14 @@ import { checkUserId } from "../../host/user-id.ts";
 import { rights } from "../../shared/abi.ts";
 import { callLimits, storeLimits } from "../../shared/limits.ts";
 
-const emptyFolder: UserReader = { read: () => null, list: () => [], sizeOf: () => null, seen: [], bytesUsed: () => 0 };
+const emptyFolder: UserReader = {
+  read: () => null,
+  list: () => [],
+  sizeOf: () => null,
+  seen: [],
+  bytesUsed: () => 0,
+  [Symbol.dispose]: () => {},
+};
 const scopes = ["first", "second"];
 
 function openCall(): { capabilities: BoundCapabilities; record: CapabilityRecord } {

@@ -3,9 +3,9 @@
  * way to make one is a further entry of the list.
  */
 import { bundledPluginFiles, loadCatalog } from "../../../host/catalog.ts";
-import { instantiatePlugin } from "../../../host/guest/extism-plugin.ts";
-import type { FreshInstance } from "../../../host/guest/extism-plugin.ts";
+import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
 import { GuestLog } from "../../../host/guest/guest-log.ts";
+import type { GuestModule } from "../../../host/guest/guest-module.ts";
 import { judgeOutcome } from "../../../host/guest/judge-outcome.ts";
 import type { ToolCall, ToolWay } from "./tool-way.ts";
 
@@ -13,18 +13,41 @@ export async function guestWays(): Promise<ToolWay[]> {
   const { plugins } = await loadCatalog(await bundledPluginFiles());
   const [plugin] = plugins;
   if (!plugin) throw new RangeError("There is no plugin to measure");
-  return [madeBeforehand(plugin.module), madeForTheCall(plugin.module)];
+  const restored = { make: restoring(plugin.guest), name: "restored memory" };
+  const fresh = { make: () => GuestInstance.create(plugin.guest, {}), name: "a fresh instance" };
+  return [
+    { ...madeBeforehand("restored", restored), isOurs: true },
+    madeForTheCall("restored-waiting", restored),
+    madeBeforehand("fresh", fresh),
+    madeForTheCall("fresh-waiting", fresh),
+  ];
 }
 
-/** As the pool does it: the thread makes the next instance while it is idle. */
-function madeBeforehand(module: WebAssembly.Module): ToolWay {
-  let ready: FreshInstance | null = null;
+/** How to come by a pristine instance. */
+interface Source {
+  readonly name: string;
+  readonly make: () => Promise<GuestInstance>;
+}
+
+/** One instance, put back to where it began for each call; one whose memory has grown is made anew, as in the pool. */
+function restoring(guest: GuestModule): Source["make"] {
+  let instance: GuestInstance | null = null;
+  return async () => {
+    if (instance && (await instance.restore())) return instance;
+    instance = await GuestInstance.create(guest, {});
+    return instance;
+  };
+}
+
+/** As the pool does it: the thread has the next instance ready while it is idle. */
+function madeBeforehand(key: string, { make, name }: Source): ToolWay {
+  let ready: GuestInstance | null = null;
   return {
-    key: "fresh",
-    name: "in the guest, fresh instance made beforehand",
-    isOurs: true,
+    key,
+    name: `in the guest, ${name} beforehand`,
+    isOurs: false,
     prepare: async () => {
-      ready = await instantiatePlugin(module);
+      ready = await make();
     },
     run: async (call) => {
       if (!ready) throw new RangeError("No instance is ready");
@@ -34,16 +57,16 @@ function madeBeforehand(module: WebAssembly.Module): ToolWay {
   };
 }
 
-function madeForTheCall(module: WebAssembly.Module): ToolWay {
+function madeForTheCall(key: string, { make, name }: Source): ToolWay {
   return {
-    key: "fresh-waiting",
-    name: "in the guest, the call waits for its instance",
+    key,
+    name: `in the guest, the call waits for ${name}`,
     isOurs: false,
-    run: async (call) => runIn(await instantiatePlugin(module), call),
+    run: async (call) => runIn(await make(), call),
   };
 }
 
-async function runIn(instance: FreshInstance, { tool, exportName, input, environment }: ToolCall): Promise<void> {
+async function runIn(instance: GuestInstance, { tool, exportName, input, environment }: ToolCall): Promise<void> {
   const { capabilities, record } = environment;
   const outcome = await instance.run(exportName, input, { capabilities, log: new GuestLog() });
   const envelope = judgeOutcome(tool, outcome, record);
