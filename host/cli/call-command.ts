@@ -32,14 +32,12 @@ Exit codes
     const [tool] = operands;
     if (tool === undefined) throw new UsageError("the tool's name is missing");
     if (options.input === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");
-    const result = await callTool(tool, options);
-    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-    return result.ok ? 0 : 1;
+    return await callTool(tool, options);
   },
 };
 
 /** A missing user reaches the runtime as it is, so that it answers with the same error as everywhere. */
-async function callTool(tool: string, options: { user?: string; data?: string; input?: string }): Promise<ToolResult> {
+async function callTool(tool: string, options: { user?: string; data?: string; input?: string }): Promise<number> {
   const read = options.input === undefined ? await readInput() : { text: options.input };
   if (!("text" in read)) return unusable(tool, read.value, read.allowed);
   let input: unknown;
@@ -49,9 +47,15 @@ async function callTool(tool: string, options: { user?: string; data?: string; i
     return unusable(tool, quoted(read.text), "a JSON object");
   }
   await using runtime = await openRuntime(options.data);
-  return await runtime.call(tool, input, { userId: options.user as string });
+  // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
+  return print(await runtime.call(tool, input, { userId: options.user as string }));
 }
 
-function unusable(tool: string, value: string, allowed: string): ToolResult {
-  return resultOf(envelopeOf(wrongInput(quoted(tool), value, allowed)));
+function unusable(tool: string, value: string, allowed: string): number {
+  return print(resultOf(envelopeOf(wrongInput(quoted(tool), value, allowed))));
+}
+
+function print(result: ToolResult): number {
+  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  return result.ok ? 0 : 1;
 }

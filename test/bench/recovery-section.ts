@@ -1,26 +1,50 @@
-/** 6. Recovery after a call was ended, and what a quiet user feels of a flood; measured by `recovery.ts` if it is there. */
-import { existsSync } from "node:fs";
+/** 6. Recovery after a call was ended, and what a quiet user feels of a flood. */
+import { figureOf } from "./figure.ts";
+import { measureRecovery } from "./recovery.ts";
+import type { Times } from "./recovery.ts";
+import type { Figure, Section } from "./results.ts";
+import { judged, targets } from "./targets.ts";
 
-import type { BenchRun } from "./bench-run.ts";
-import { sectionSchema } from "./results.ts";
-import type { Section } from "./results.ts";
-
-interface RecoveryModule {
-  /** Answers with a section, or with anything that JSON can say. */
-  measureRecovery(run: BenchRun): Promise<unknown>;
+export async function measureRecoverySection(): Promise<Section> {
+  const found = await measureRecovery();
+  const whole = (median: number): Figure["targets"] => [judged(targets.poolWhole, median)];
+  const quietAlone = { key: "quiet-alone", rounds: [found.quietAlone] };
+  return {
+    number: 6,
+    title: "Recovery and fairness",
+    notes: [
+      "20 repetitions; a thread is ended because its guest did not answer within 100 ms",
+      "the quiet user's calls store an entry, on one thread, alone and while 500 calls of another user wait",
+    ],
+    tables: [
+      {
+        key: "recovery",
+        title: "After a thread was ended",
+        unit: "ms",
+        figures: [
+          figure("one-thread", "one thread: the next answer", found.afterKillOneThread, whole),
+          figure("two-threads", "two threads: the next answer", found.afterKillTwoThreads),
+          figure("two-threads-whole", "two threads: both have answered", found.wholeAfterKillTwoThreads, whole),
+        ],
+      },
+      {
+        key: "fairness",
+        title: "A quiet user's call",
+        unit: "ms",
+        figures: [
+          figureOf({ ...quietAlone, name: "alone" }),
+          figureOf({
+            key: "quiet-in-flood",
+            name: "while 500 calls of another user wait",
+            rounds: [found.quietInFlood],
+            against: quietAlone,
+          }),
+        ],
+      },
+    ],
+  };
 }
 
-export async function measureRecoverySection(run: BenchRun): Promise<Section> {
-  const number = 6;
-  const title = "Recovery and fairness";
-  const module = await recoveryModule();
-  if (!module) return { number, title, notes: ["not measured"], tables: [] };
-  const found = await module.measureRecovery(run);
-  const parsed = sectionSchema.safeParse(found);
-  return parsed.success ? { ...parsed.data, number } : { number, title, notes: [JSON.stringify(found)], tables: [] };
-}
-
-async function recoveryModule(): Promise<RecoveryModule | null> {
-  const file = new URL("recovery.js", import.meta.url);
-  return existsSync(file) ? ((await import(file.href)) as RecoveryModule) : null;
+function figure(key: string, name: string, times: Times, judge?: (median: number) => Figure["targets"]): Figure {
+  return figureOf({ key, name, rounds: [times], ...(judge && { judge }) });
 }

@@ -1,6 +1,6 @@
 /**
  * How soon the others are served again: after a guest was ended with its thread, and while another user floods the line.
- * Plain numbers, for the benchmark to print.
+ * Plain numbers; `recovery-section.ts` makes a table of them.
  */
 import { openBoundedStage } from "../bounds/bounded-stage.ts";
 import type { BoundedStage } from "../bounds/bounded-stage.ts";
@@ -8,10 +8,8 @@ import type { BoundedStage } from "../bounds/bounded-stage.ts";
 const roundsCount = 20;
 const floodedCallsCount = 500;
 
-export interface Times {
-  readonly medianMs: number;
-  readonly p99Ms: number;
-}
+/** Milliseconds, one for each repetition. */
+export type Times = readonly number[];
 
 export interface Recovery {
   /** From `DEADLINE_EXCEEDED` to the next answer, of a pool of one thread. */
@@ -51,7 +49,7 @@ async function measureKills(threadsMax: number): Promise<{ next: Times; whole: T
     next.push(Math.min(...times));
     whole.push(Math.max(...times));
   }
-  return { next: timesOf(next), whole: timesOf(whole) };
+  return { next, whole };
 }
 
 /** Calls alone and calls in the flood take turns, so that whatever else the machine does meets both. */
@@ -71,7 +69,7 @@ async function measureFlood(): Promise<{ quietAlone: Times; quietInFlood: Times 
     controller.abort();
     await Promise.all(flood);
   }
-  return { quietAlone: timesOf(alone), quietInFlood: timesOf(flooded) };
+  return { quietAlone: alone, quietInFlood: flooded };
 }
 
 async function timeQuietCall(stage: BoundedStage): Promise<number> {
@@ -83,10 +81,4 @@ async function timeQuietCall(stage: BoundedStage): Promise<number> {
 async function expectOk(call: ReturnType<BoundedStage["write"]>): Promise<void> {
   const result = await call;
   if (!result.ok) throw new Error(result.error.message);
-}
-
-function timesOf(times: readonly number[]): Times {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-  return { medianMs: at(0.5), p99Ms: at(0.99) };
 }
