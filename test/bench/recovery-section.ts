@@ -7,7 +7,6 @@ import { judged, targets } from "./targets.ts";
 
 export async function measureRecoverySection(): Promise<Section> {
   const found = await measureRecovery();
-  const whole = (median: number): Figure["targets"] => [judged(targets.poolWhole, median)];
   const quietAlone = { key: "quiet-alone", rounds: [found.quietAlone] };
   return {
     number: 6,
@@ -44,6 +43,8 @@ export async function measureRecoverySection(): Promise<Section> {
     ],
   };
 }
+
+const whole = (median: number): Figure["targets"] => [judged(targets.poolWhole, median)];
 
 function figure(key: string, name: string, times: Times, judge?: (median: number) => Figure["targets"]): Figure {
   return figureOf({ key, name, rounds: [times], ...(judge && { judge }) });
