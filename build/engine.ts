@@ -121,6 +121,11 @@ export class Engine {
     return this.lay(new TextEncoder().encode(text));
   }
 
+  /** Has the memory grow until so many bytes are free in one piece. */
+  makeRoom(bytes: number): void {
+    this.exports.wasm_free(this.reserve(bytes));
+  }
+
   /** Zeroed bytes that stay where they are for the plugin's whole life. */
   reserve(bytes: number): number {
     return this.lay(new Uint8Array(bytes)).pointer;

@@ -12,6 +12,7 @@ import { toolGlobal } from "./bundle.ts";
 import type { Bundle } from "./bundle.ts";
 import { clearFreedMemory } from "./clear-freed.ts";
 import { Engine } from "./engine.ts";
+import { pageBytes } from "./image.ts";
 
 /** Text or bytecode at an address of the snapshot's memory. */
 export interface LaidBytes {
@@ -38,6 +39,12 @@ export interface Snapshot {
  * call ends far below; one that makes cycles without end still meets this long before the memory's maximum.
  */
 const collectAboveBytes = 8 * 1024 * 1024;
+
+/**
+ * Free memory that every instance begins with. A host that puts an instance back cannot shrink its memory, and throws
+ * one away that has grown: a call with an index of 1,000 entries needs 13 pages, one with the largest body needs four.
+ */
+const roomBytes = 14 * pageBytes;
 
 /** The natives' letters: `glue/engine.wat` says what each does. */
 const natives = "ioesrnfculDIWE".split("");
@@ -73,6 +80,7 @@ export async function snapshotPlugin({ script, deferred }: Bundle, family: Famil
   if (Number(engine.exports.__stack_pointer.value) !== restingStack) {
     throw new Error(`Cannot snapshot plugin "${family.name}": the engine's stack is not at rest`);
   }
+  engine.makeRoom(roomBytes);
   return { memory: await clearFreedMemory(engine.bytes), ...addresses };
 }
 
