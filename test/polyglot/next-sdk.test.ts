@@ -6,19 +6,10 @@ import { expect, test } from "vitest";
 
 import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import type { UserReader } from "../../host/store/store.ts";
 import { checkUserId } from "../../host/user-id.ts";
 import { rights } from "../../shared/abi.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
-
-const emptyFolder: UserReader = {
-  read: () => null,
-  list: () => [],
-  sizeOf: () => null,
-  seen: [],
-  bytesUsed: () => 0,
-  [Symbol.dispose]: () => {},
-};
 
 interface Block {
   text(): string;

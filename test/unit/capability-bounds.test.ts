@@ -4,19 +4,11 @@ import { expect, test } from "vitest";
 import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import type { UserReader } from "../../host/store/store.ts";
 import { checkUserId } from "../../host/user-id.ts";
 import { rights } from "../../shared/abi.ts";
 import { callLimits, storeLimits } from "../../shared/limits.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
 
-const emptyFolder: UserReader = {
-  read: () => null,
-  list: () => [],
-  sizeOf: () => null,
-  seen: [],
-  bytesUsed: () => 0,
-  [Symbol.dispose]: () => {},
-};
 const scopes = ["first", "second"];
 
 function openCall(): { capabilities: BoundCapabilities; record: CapabilityRecord } {
