@@ -4,7 +4,7 @@
  * One task in a thread at a time: a guest's work is synchronous, and its thread may be killed for it. piscina is never
  * given more tasks than there are threads: who comes next, and who waits too long, is decided here.
  */
-import { EventEmitter, once } from "node:events";
+import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
@@ -58,6 +58,8 @@ export class Pool {
     const free = (): void => void this.#places.give();
     let task: WorkerTask;
     try {
+      // Cancelled since the place was given: nobody has listened in between.
+      signal.throwIfAborted();
       task = { ...makeTask(), stamp: newStamp() };
     } catch (error) {
       free();
@@ -85,7 +87,13 @@ export class Pool {
   }
 
   #awaitEnd(thread: Worker): void {
-    const ended = once(thread, "exit").finally(() => this.#dying.delete(ended));
+    // An error that the thread died of meanwhile must not become one that nobody handles, as `once` would make it.
+    const ended = new Promise<void>((resolve) => {
+      thread.once("exit", () => {
+        this.#dying.delete(ended);
+        resolve();
+      });
+    });
     this.#dying.add(ended);
   }
 }

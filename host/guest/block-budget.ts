@@ -4,13 +4,20 @@ import { callLimits } from "../../shared/limits.ts";
 export class BlockBudget {
   #count = 0;
   #bytes = 0;
+  #isExhausted = false;
+
+  /** Once it was exceeded nothing is given any more: a guest may have caught the error. */
+  get isExhausted(): boolean {
+    return this.#isExhausted;
+  }
 
   /** Counts a block that is about to be made, whoever makes it. */
   take(bytes: number): void {
+    const { blockBytesMax, blocksMax } = callLimits;
+    this.#isExhausted ||= bytes < 0 || this.#bytes + bytes > blockBytesMax || this.#count >= blocksMax;
+    if (this.#isExhausted) throw new BlocksExhausted();
     this.#count++;
     this.#bytes += bytes;
-    const isOver = bytes < 0 || this.#bytes > callLimits.blockBytesMax || this.#count > callLimits.blocksMax;
-    if (isOver) throw new BlocksExhausted();
   }
 
   /** What a freed block took. Its number is never given out again, so it goes on counting. */
@@ -19,5 +26,5 @@ export class BlockBudget {
   }
 }
 
-/** Ends the guest's run. */
+/** Ends the guest's run, unless its code can catch what a host function throws. */
 export class BlocksExhausted extends Error {}

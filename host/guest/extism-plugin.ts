@@ -9,7 +9,7 @@ import { capabilityModule, capabilityNames, kernelModule } from "../../shared/ab
 import { callLimits } from "../../shared/limits.ts";
 import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
 import { accessBlocks } from "./block-access.ts";
-import { BlockBudget, BlocksExhausted } from "./block-budget.ts";
+import { BlockBudget } from "./block-budget.ts";
 import type { GuestLog } from "./guest-log.ts";
 import type { GuestModule } from "./guest-module.ts";
 import { InstanceState } from "./instance-state.ts";
@@ -103,6 +103,8 @@ export class GuestInstance {
     slot.environment = environment;
     try {
       const outcome = await this.#call(exportName, input);
+      // Whatever it answered: some guests can catch the error that should have ended them.
+      if (slot.budget.isExhausted) return { kind: "exhausted" };
       if (outcome.kind === "output" || outcome.kind === "error") this.#condition = "used";
       return outcome;
     } finally {
@@ -132,7 +134,6 @@ export class GuestInstance {
       const bytes = output.bytes().byteLength;
       return bytes > callLimits.outputBytesMax ? { kind: "oversized", bytes } : { kind: "output", text: output.text() };
     } catch (error) {
-      if (error instanceof BlocksExhausted) return { kind: "exhausted" };
       const message = error instanceof Error ? error.message : "";
       if (message.startsWith(errorPrefix)) return { kind: "error", text: message.slice(errorPrefix.length) };
       return { kind: "trap", cause: error, isMemoryFull: this.#memory.buffer.byteLength === this.#memoryBytesMax };

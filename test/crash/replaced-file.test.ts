@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
+import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
 import { replaceFile } from "../../host/store/files/commit/move-file.ts";
@@ -68,4 +69,22 @@ test.skipIf(!isLinux)("two files trade places at one stroke; with nothing to tra
   expect(readFileSync(join(folder.path, "b"), "utf8")).toBe("of a");
   expect(root?.exchange("a", root, "c")).toBe(false);
   expect(readdirSync(folder.path).toSorted()).toEqual(["a", "b"]);
+});
+
+test("a person's folder that a killed process has traded for its file is left alone, and calls go on", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  const upsert = (body: string): ReturnType<typeof runtime.call> =>
+    runtime.call(
+      "UpdateUserMemory",
+      { action: "upsert", name: "a", type: "user", description: "A", body },
+      { userId: "alice" },
+    );
+  expect(await upsert("one")).toMatchObject({ ok: true });
+  const traded = join(folder.path, "users/alice/.memcell/staged-0");
+  mkdirSync(traded);
+  writeFileSync(join(traded, "notes.md"), "of a person");
+  expect(await upsert("two")).toMatchObject({ ok: true });
+  expect(readFileSync(join(folder.path, "users/alice/memory/a.md"), "utf8")).toContain("two");
+  expect(readFileSync(join(traded, "notes.md"), "utf8")).toBe("of a person");
 });

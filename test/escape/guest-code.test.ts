@@ -10,7 +10,7 @@ import { writeGuest } from "../support/write-guest.ts";
 
 const folder = temporaryFolder();
 const echo = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
-const hoarder = writeGuest(folder.path, "hoarder", { Hoard: "hoard" });
+const hoarder = writeGuest(folder.path, "hoarder", { Hoard: "hoard", HoardBehindCatch: "hoard_behind_catch" });
 const dataDir = `${folder.path}/data`;
 const log: LogEntry[] = [];
 let runtime: Runtime;
@@ -86,11 +86,14 @@ test("a guest that returns a code other than 0 has failed, whatever it has answe
   expect(result).toMatchObject({ ok: false, error: { code: "GUEST_TRAPPED" } });
 });
 
-test("a guest that fills the host with blocks is MEMORY_EXCEEDED", async () => {
-  const result = await runtime.call("Hoard", {}, { userId: "alice" });
-  expect(result).toMatchObject({ ok: false, error: { code: "MEMORY_EXCEEDED" } });
-  expect(await runtime.call("Puppet", [], { userId: "bob" })).toMatchObject({ ok: true });
-});
+test.for(["Hoard", "HoardBehindCatch"])(
+  "a guest that fills the host with blocks, %s, is MEMORY_EXCEEDED",
+  async (tool) => {
+    const result = await runtime.call(tool, {}, { userId: "alice" });
+    expect(result).toMatchObject({ ok: false, error: { code: "MEMORY_EXCEEDED" } });
+    expect(await runtime.call("Puppet", [], { userId: "bob" })).toMatchObject({ ok: true });
+  },
+);
 
 test("what a guest logs reaches the operator, within bounds", async () => {
   log.length = 0;

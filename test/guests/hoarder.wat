@@ -7,4 +7,13 @@
       (drop (call $alloc (i64.const 16777216)))
       (br $again))
     (i32.const 0))
+  ;; The same, after an error that it caught itself: a number of bytes below zero.
+  (func (export "hoard_behind_catch") (result i32)
+    (try
+      (do (drop (call $alloc (i64.const -4611686018427387904))))
+      (catch_all))
+    (try
+      (do (drop (call $alloc (i64.const 16777216))))
+      (catch_all (return (i32.const 0))))
+    (i32.const 0))
 )

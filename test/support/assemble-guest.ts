@@ -25,4 +25,6 @@ export function assembleGuest(text: string, manifests: readonly string[]): Uint8
 }
 
 /** What engines have had for long; without them the assembler refuses guests that the engine would run. */
-const features = ["threads", "bulk-memory", "reference-types", "multivalue", "simd"].map((name) => `--enable-${name}`);
+const features = ["threads", "bulk-memory", "reference-types", "multivalue", "simd", "exception-handling"].map(
+  (name) => `--enable-${name}`,
+);

@@ -27,13 +27,13 @@ export interface StagedPlan {
 /** Writes new contents in full and makes the folders they go to. A full disk shows itself here. */
 export function stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): StagedPlan {
   const staged: StagedFile[] = [];
+  let at = 0;
   try {
     for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
       folders.make(file.scope, file.path);
       if (file.from !== null || file.after === null) continue;
-      const name = stagedName(staged.length);
-      createAnew(own, name, file.after, file.path);
-      staged.push({ name, file });
+      at = stageContent(own, at, file.after, file.path) + 1;
+      staged.push({ name: stagedName(at - 1), file });
     }
   } catch (error) {
     removeStagedQuietly(own);
@@ -65,8 +65,8 @@ export function putContent(
 ): void {
   if (file.after === null) return removeFile(folders, file.scope, file.path);
   folders.refuseTwin(file.scope, file.path);
-  createAnew(own, stagedName(0), file.after, file.path);
-  moveFile({ folder: own, name: stagedName(0) }, folders.make(file.scope, file.path));
+  const name = stagedName(stageContent(own, 0, file.after, file.path));
+  moveFile({ folder: own, name }, folders.make(file.scope, file.path));
 }
 
 /** Removes what a killed process has left of its staging. */
@@ -85,14 +85,34 @@ export function removeStagedQuietly(own: Directory): void {
   }
 }
 
-/** Whatever lies there under this name is the host's own, and left over. */
-function createAnew(own: Directory, name: string, content: Buffer, shown: string): void {
+/**
+ * Writes a content under the first staged name from `at` on that can be had, and returns its number. A file that lies
+ * there is left over; a folder is a person's, which a process that was killed had traded for its new file.
+ */
+function stageContent(own: Directory, at: number, content: Buffer, shown: string): number {
+  let free = at;
+  while (!createAnew(own, stagedName(free), content, shown)) free++;
+  return free;
+}
+
+function createAnew(own: Directory, name: string, content: Buffer, shown: string): boolean {
   try {
     own.create(name, content, shown);
   } catch (error) {
     if (systemCode((error as Error).cause) !== "EEXIST") throw error;
-    own.remove(name);
+    if (!removeLeftover(own, name)) return false;
     own.create(name, content, shown);
+  }
+  return true;
+}
+
+function removeLeftover(own: Directory, name: string): boolean {
+  try {
+    own.remove(name);
+    return true;
+  } catch (error) {
+    if (systemCode((error as Error).cause) !== "EISDIR") throw error;
+    return false;
   }
 }
 

@@ -51,18 +51,19 @@ export function checkDescriptors(): void {
 }
 
 class DescriptorPlace implements Place {
+  readonly identity: string;
   readonly isHeldOpen = true;
   #descriptor: number | null;
-  #identity: string | null = null;
 
   constructor(path: string, extraFlags: number) {
-    this.#descriptor = openSync(path, folderFlags | extraFlags);
-  }
-
-  /** Asked for when it is needed: most folders are only passed through, and a descriptor's never changes. */
-  get identity(): string {
-    this.#identity ??= identityOf(fstatSync(this.descriptor, { bigint: true }));
-    return this.#identity;
+    const descriptor = openSync(path, folderFlags | extraFlags);
+    try {
+      this.identity = identityOf(fstatSync(descriptor, { bigint: true }));
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    this.#descriptor = descriptor;
   }
 
   get descriptor(): number {
