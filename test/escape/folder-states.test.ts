@@ -28,7 +28,7 @@ interface Place {
 
 /** Nobody reads a lock, and a journal that holds nothing but zeros is an empty one. */
 const largeWillDo = { "a sparse giant": open };
-/** The host clears away what it has left itself, and a folder is nothing that it leaves. */
+/** The host clears away what it has left itself. A folder is nothing that it leaves, and stays where it is. */
 const ownTraps = fileTraps.filter(({ name }) => name !== "a second name of another user's file");
 
 const places: readonly Place[] = [
@@ -42,12 +42,7 @@ const places: readonly Place[] = [
   { path: ".memcell/lock", traps: fileTraps, outcomes: closed, except: largeWillDo },
   { path: ".memcell/turnstile", traps: fileTraps, outcomes: closed, except: largeWillDo },
   { path: ".memcell/journal", traps: fileTraps, outcomes: closed, except: largeWillDo },
-  {
-    path: ".memcell/staged-0",
-    traps: ownTraps,
-    outcomes: open,
-    except: { "a folder": { ...open, upsert: unsafe, remove: unsafe } },
-  },
+  { path: ".memcell/staged-0", traps: ownTraps, outcomes: open },
   { path: ".memcell/staged-owner", traps: ownTraps, outcomes: open },
   { path: ".memcell/staged-journal", traps: ownTraps, outcomes: open },
 ];
