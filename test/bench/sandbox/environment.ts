@@ -6,7 +6,7 @@ import { openReaders } from "../../../host/store/open-store.ts";
 import type { UserId } from "../../../host/user-id.ts";
 import { rights } from "../../../shared/abi.ts";
 
-export interface CallEnvironment {
+export interface CallEnvironment extends Disposable {
   readonly capabilities: BoundCapabilities;
   readonly record: CapabilityRecord;
 }
@@ -19,6 +19,6 @@ export function callEnvironments(dataDir: string): (userId: string) => CallEnvir
     const grant = { userId: userId as UserId, scopes: ["memory"], rights };
     const store = readers.openUser(grant.userId);
     const parts = { grant, store, staged: new StagedChanges(), epochMs: Date.now() };
-    return { capabilities: bindCapabilities(parts, record), record };
+    return { capabilities: bindCapabilities(parts, record), record, [Symbol.dispose]: () => store[Symbol.dispose]() };
   };
 }

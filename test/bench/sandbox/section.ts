@@ -68,13 +68,13 @@ function contestants(ways: readonly ToolWay[], dataDir: string): Contestant[] {
       ways.map((way) => ({
         key: keyOf(operation, bytes, way),
         prepare: async () => way.prepare?.(),
-        run: ({ at, round }) => {
+        run: async ({ at, round }) => {
           const entry = at % entriesCount;
           const input =
             operation.key === "read" ? { name: entryName(entry) } : upsertInput(entry, round, bodyOf(bytes));
-          const environment = environmentFor(userOf(bytes));
+          using environment = environmentFor(userOf(bytes));
           const { tool, exportName } = operation;
-          return way.run({ tool, exportName, input: JSON.stringify(input), environment });
+          await way.run({ tool, exportName, input: JSON.stringify(input), environment });
         },
       })),
     ),
