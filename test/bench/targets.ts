@@ -28,7 +28,9 @@ export const targets = {
 
 export function judged(bound: Bound, found: number): Target {
   const isMet = bound.kind === "at most" ? found <= bound.bound : found >= bound.bound;
-  return { ...bound, found, isMet };
+  const { text, kind, unit } = bound;
+  // In the order of the schema: the file is compared with what the schema makes of it.
+  return { text, kind, bound: bound.bound, found, unit, isMet };
 }
 
 /** "met" or "missed by 0.12 ×". */
