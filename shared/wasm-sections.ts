@@ -48,6 +48,11 @@ export function readSections(wasm: Uint8Array): WasmSection[] {
   return sections;
 }
 
+/** Reads the section of an id; where there is none, an empty list. */
+export function readerOf(sections: readonly WasmSection[], id: number): WasmReader {
+  return new WasmReader(sections.find((section) => section.id === id)?.payload ?? Uint8Array.of(0));
+}
+
 /** What the custom sections of a name hold. */
 export function customSections(sections: readonly WasmSection[], name: string): Uint8Array[] {
   const custom = sections.filter(({ id }) => id === sectionIds.custom).map(({ payload }) => new WasmReader(payload));
@@ -67,9 +72,7 @@ export interface MemoryLimits {
 
 /** The limits, in pages, of each memory the module defines. */
 export function readMemoryLimits(sections: readonly WasmSection[]): MemoryLimits[] {
-  const section = sections.find((each) => each.id === sectionIds.memory);
-  if (!section) return [];
-  return new WasmReader(section.payload).list("memories", pluginLimits.memoriesMax, (reader) => {
+  return readerOf(sections, sectionIds.memory).list("memories", pluginLimits.memoriesMax, (reader) => {
     const flags = reader.byte();
     if (flags > 1) throw new UnreadableWasm("a memory is shared, or has 64-bit addresses, which is not allowed");
     const min = reader.u32();

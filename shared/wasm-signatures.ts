@@ -4,8 +4,8 @@
  * A signature is written `i64,i32->i32`: parameters, arrow, results.
  */
 import { pluginLimits } from "./limits.ts";
-import { sectionIds, UnreadableWasm, WasmReader } from "./wasm-sections.ts";
-import type { WasmSection } from "./wasm-sections.ts";
+import { readerOf, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
+import type { WasmReader, WasmSection } from "./wasm-sections.ts";
 
 export interface WasmImport {
   readonly module: string;
@@ -31,10 +31,6 @@ export function readInterface(sections: readonly WasmSection[]): WasmInterface {
   const signatureOf = (index: number): string =>
     imports[index]?.signature ?? types[defined[index - imports.length] ?? -1] ?? "";
   return { imports, exports: readExports(readerOf(sections, sectionIds.export), signatureOf) };
-}
-
-function readerOf(sections: readonly WasmSection[], id: number): WasmReader {
-  return new WasmReader(sections.find((section) => section.id === id)?.payload ?? Uint8Array.of(0));
 }
 
 const functionForm = 0x60;

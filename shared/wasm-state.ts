@@ -2,8 +2,8 @@
  * What of a module's instance can change while it runs, apart from its memory: tables and mutable globals, and segments
  * that an instruction can drop. The standard's list of an instance's parts has nothing else that changes.
  */
-import { sectionIds, WasmReader } from "./wasm-sections.ts";
-import type { WasmSection } from "./wasm-sections.ts";
+import { readerOf, sectionIds } from "./wasm-sections.ts";
+import type { WasmReader, WasmSection } from "./wasm-sections.ts";
 
 export interface ChangingParts {
   readonly tablesCount: number;
@@ -42,13 +42,11 @@ function hasPassiveSegments(sections: readonly WasmSection[]): boolean {
     reader.bytes(reader.u32());
     return flags === 1;
   });
-  const elements = sections.find(({ id }) => id === sectionIds.element);
-  return data.includes(true) || (elements !== undefined && !hasOnlyPlainElements(elements));
+  return data.includes(true) || !hasOnlyPlainElements(readerOf(sections, sectionIds.element));
 }
 
 /** Elements of the first kind: active, of the first table, a list of functions. */
-function hasOnlyPlainElements(section: WasmSection): boolean {
-  const reader = new WasmReader(section.payload);
+function hasOnlyPlainElements(reader: WasmReader): boolean {
   for (let count = reader.u32(); count > 0; count--) {
     if (reader.u32() !== 0) return false;
     skipConstant(reader);
@@ -83,6 +81,6 @@ function skipConstant(reader: WasmReader): void {
 }
 
 function readList<Item>(sections: readonly WasmSection[], id: number, readItem: (reader: WasmReader) => Item): Item[] {
-  const reader = new WasmReader(sections.find((section) => section.id === id)?.payload ?? Uint8Array.of(0));
+  const reader = readerOf(sections, id);
   return Array.from({ length: reader.u32() }, () => readItem(reader));
 }

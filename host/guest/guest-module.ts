@@ -1,4 +1,5 @@
 import { readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
+import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { readChangingParts } from "../../shared/wasm-state.ts";
 import type { ChangingParts } from "../../shared/wasm-state.ts";
 /**
@@ -26,22 +27,15 @@ interface StateExport {
   readonly index: number;
 }
 
-/** Throws the engine's `CompileError` for what is no module. */
+/** Throws `UnreadableWasm` or the engine's `CompileError` for what is no module. */
 export async function compileGuest(wasm: Uint8Array, memoryPagesMax: number): Promise<GuestModule> {
   const memoryBytesMax = memoryPagesMax * pageBytes;
-  const parts = readParts(wasm);
+  const sections = readSections(wasm);
+  const parts = readChangingParts(sections);
   if (parts === null) return { module: await WebAssembly.compile(wasm), stateExports: null, memoryBytesMax };
   const added = stateExportsOf(parts);
-  const module = await WebAssembly.compile(withExports(wasm, added));
+  const module = await WebAssembly.compile(withExports(sections, added));
   return { module, stateExports: added.map(({ name }) => name), memoryBytesMax };
-}
-
-function readParts(wasm: Uint8Array): ChangingParts | null {
-  try {
-    return readChangingParts(readSections(wasm));
-  } catch {
-    return null;
-  }
 }
 
 function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] {
@@ -51,14 +45,14 @@ function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] 
 }
 
 /** A module that exports one of these names itself does not compile, for then it exports it twice. */
-function withExports(wasm: Uint8Array, added: readonly StateExport[]): Uint8Array {
-  const sections = readSections(wasm).map(({ id, payload }) => {
+function withExports(sections: readonly WasmSection[], added: readonly StateExport[]): Uint8Array {
+  const widened = sections.map(({ id, payload }) => {
     if (id !== sectionIds.export) return { id, payload };
     const reader = new WasmReader(payload);
     const count = encodeUnsigned(reader.u32() + added.length);
     return { id, payload: concatBytes([count, reader.rest, ...added.map(encodeExport)]) };
   });
-  return writeModule(sections);
+  return writeModule(widened);
 }
 
 function encodeExport({ name, kind, index }: StateExport): Uint8Array {
