@@ -17,6 +17,7 @@ export {
   meta,
   minLength,
   nullable,
+  number,
   optional,
   record,
   refine,
