@@ -6,6 +6,7 @@ import type { AuditLog, AuditLogOptions } from "../../host/audit/audit-log.ts";
 import type { AuditEntry } from "../../host/audit/audit-record.ts";
 import { openAuditLog } from "../../host/audit/file-audit-log.ts";
 import type { AuditLogParts } from "../../host/audit/file-audit-log.ts";
+import { longEntry } from "./audit-entries.ts";
 
 export const logName = "audit.jsonl";
 export const headName = `${logName}.head`;
@@ -64,3 +65,9 @@ export function recordsOf(folder: string): (AuditEntry & { seq: number; prev: st
 }
 
 export const kindsOf = (folder: string): string[] => recordsOf(folder).map(({ kind }) => kind);
+
+/** Records 0 to 13, three in each file but the last: opened, twelve long ones, closed. */
+export async function writeSeveralFiles(folder: string): Promise<void> {
+  const entries = Array.from({ length: 12 }, (_, at) => longEntry(at + 1));
+  await writeRun(folder, entries, { fileBytesMax: smallestFile });
+}

@@ -1,5 +1,4 @@
 /** A log that somebody has changed: each kind of change, at each place, is found and told in a reviewer's words. */
-import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -8,8 +7,8 @@ import type { LogVerification } from "../../host/audit/log-verification.ts";
 import { hashOf } from "../../host/audit/record-line.ts";
 import { verifyLog } from "../../host/audit/verify-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { callEntry, longEntry, stagedEntry, useEntry } from "./audit-entries.ts";
-import { headName, linesOf, logFileNames, logName, smallestFile, writeLines, writeRun } from "./log-under-test.ts";
+import { callEntry, stagedEntry, useEntry } from "./audit-entries.ts";
+import { linesOf, logName, writeLines, writeRun } from "./log-under-test.ts";
 
 /** Records 0 to 9 in one file: opened, eight entries, closed. */
 async function tenRecords(folder: string): Promise<void> {
@@ -23,12 +22,6 @@ async function tenRecords(folder: string): Promise<void> {
     callEntry(7),
     callEntry(8),
   ]);
-}
-
-/** Records 0 to 13, at most four in a file. */
-async function severalFiles(folder: string): Promise<void> {
-  const entries = Array.from({ length: 12 }, (_, at) => longEntry(at + 1));
-  await writeRun(folder, entries, { fileBytesMax: smallestFile });
 }
 
 const verify = (folder: string): LogVerification => verifyLog([join(folder, logName)]);
