@@ -138,3 +138,11 @@ export const entryLimits = {
   /** 25 KB, whole lines only. */
   indexBytesMax: 25_000,
 } as const;
+
+/** What a report's page shows of what others wrote; the report in JSON has all of it. */
+export const pageLimits = {
+  /** A tool's description takes some 700; a path at most 255. */
+  textCharsMax: 1_000,
+  /** Some ten printed sheets for one table. */
+  rowsMax: 500,
+} as const;

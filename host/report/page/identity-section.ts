@@ -1,0 +1,41 @@
+import type { AuditReport } from "../report.ts";
+import { html } from "./markup.ts";
+import type { Markup } from "./markup.ts";
+import { code, counted } from "./phrases.ts";
+import { bytesShown } from "./quantities.ts";
+import { facts, section } from "./section.ts";
+
+/** Which file this page is about, and which policy has judged it. */
+export function identitySection(report: AuditReport, id: string): Markup {
+  const { artifact, policy } = report;
+  const { manifest } = artifact;
+  const unreadable = html`unknown: the file has no manifest that can be read`;
+  return section(
+    id,
+    html`Identity`,
+    facts([
+      [html`File`, code(artifact.file)],
+      [html`SHA-256`, hash(artifact.sha256)],
+      [html`Size`, bytesShown(artifact.bytes)],
+      [html`Plugin`, manifest ? html`${code(manifest.name)} version ${manifest.version}` : unreadable],
+      [html`Capability ABI`, manifest ? html`version ${manifest.abi}` : unreadable],
+      [html`Policy`, code(policy.name)],
+      [html`SHA-256 of the policy`, hash(policy.sha256)],
+      [html`Pinned`, pinned(report)],
+    ]),
+  );
+}
+
+function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
+  if (pins === null)
+    return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
+  const hashes = counted(pins.length, html`hash`, html`hashes`);
+  if (pins.includes(artifact.sha256))
+    return html`Yes. The policy names ${hashes} for this plugin, and this file has one of them.`;
+  return html`<strong class="bad">To another file.</strong> The policy names ${hashes} for this plugin, and this file
+    has none of them: ${pins.slice(0, 8).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
+}
+
+function hash(sha256: string): Markup {
+  return html`<code class="hash">${sha256}</code>`;
+}

@@ -1,0 +1,57 @@
+import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
+import type { ArtifactImport } from "../../artifact/artifact.ts";
+import type { AuditReport } from "../report.ts";
+import { html } from "./markup.ts";
+import type { Markup } from "./markup.ts";
+import { code, counted } from "./phrases.ts";
+import { section } from "./section.ts";
+import { table } from "./table.ts";
+
+/** All that the plugin can reach outside its own memory. Those that are unknown come first. */
+export function importsSection({ artifact }: AuditReport, id: string): Markup {
+  const { imports } = artifact;
+  const isKnown = ({ meaning }: ArtifactImport): boolean => meaning !== null;
+  const groups = [
+    { key: "unknown", caption: html`Unknown to ABI version 1`, rows: imports.filter((each) => !isKnown(each)) },
+    {
+      key: "capabilities",
+      caption: html`Capabilities, from ${code(capabilityModule)}: each use is checked against the rights of the tool`,
+      rows: imports.filter((each) => isKnown(each) && each.module === capabilityModule),
+    },
+    {
+      key: "kernel",
+      caption: html`The Extism kernel, from ${code(kernelModule)}: how a call’s text goes in and comes out`,
+      rows: imports.filter((each) => isKnown(each) && each.module !== capabilityModule),
+    },
+  ];
+  return section(id, html`Imports`, [
+    html`<p>
+      The file imports ${counted(imports.length, html`function`, html`functions`)}. WebAssembly code can call nothing
+      else outside itself.
+    </p>`,
+    ...groups.map(({ key, caption, rows }) => (rows.length > 0 ? importTable(`${id}-${key}`, caption, rows) : null)),
+  ]);
+}
+
+function importTable(id: string, caption: Markup, imports: readonly ArtifactImport[]): Markup {
+  return table({
+    id,
+    caption,
+    columns: [{ head: html`Import` }, { head: html`What it does` }],
+    rows: imports.map((each) => [importName(each), meaningOf(each)]),
+  });
+}
+
+function importName({ module, name, signature, meaning }: ArtifactImport): Markup {
+  const place = meaning === null ? html`${code(module)} ` : null;
+  return html`${place}${code(name)} <span class="note"><code>${signature}</code></span>`;
+}
+
+function meaningOf({ meaning, right }: ArtifactImport): Markup {
+  if (meaning === null) {
+    return html`<strong class="bad"
+      ><span aria-hidden="true">✕</span> Nobody can say: no host of ABI version 1 offers it.</strong
+    >`;
+  }
+  return right === null ? html`${meaning}` : html`${meaning}<span class="note">; needs the right ${code(right)}</span>`;
+}

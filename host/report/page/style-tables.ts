@@ -1,0 +1,20 @@
+/** Tables: one thin rule for each row, figures under each other. The wide ones scroll beside their page. */
+export const tableStyle = `
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { padding-bottom: 0.35rem; text-align: left; font-weight: 600; }
+.body > table + table, .body > .scroll + table, .body > .legend + table, .body > dl + table { margin-top: 1.75rem; }
+th, td { padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
+th:last-child, td:last-child { padding-right: 0; }
+th { font-weight: inherit; }
+thead th { padding-top: 0.2rem; border-bottom-color: var(--strong-rule); color: var(--quiet); font-size: 0.875em; vertical-align: bottom; }
+th.number, td.number { text-align: right; white-space: nowrap; }
+th.mark, td.mark { padding: 0.4rem 0.5rem; text-align: center; }
+tbody th .note { display: block; }
+.narrow tbody th { width: 32%; min-width: 7rem; }
+.scroll { max-width: 100%; overflow-x: auto; }
+.wide { min-width: 40rem; overflow-wrap: break-word; }
+.wide caption { position: sticky; left: 0; }
+.wide tbody th { min-width: 8rem; }
+.scope { white-space: nowrap; }
+.legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.5rem; margin-top: 0.5rem; }
+`;
