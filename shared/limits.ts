@@ -125,6 +125,8 @@ export const pluginLimits = {
   manifestBytesMax: 512 * kib,
   /** As answers, which are copied and printed by the same kind of code. */
   manifestDepthMax: 64,
+  /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
+  deviationsMax: 20,
 } as const;
 
 /** What an entry of the user-memory family may hold. */
