@@ -1,12 +1,13 @@
 import { capabilityNames, capabilityRights, rights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
+import { pageLimits } from "../../../shared/limits.ts";
 import type { AuditReport, ReportedTool } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
 import { code, unseenWords } from "./phrases.ts";
 import { rightMeanings } from "./right-meanings.ts";
-import { section } from "./section.ts";
-import { table } from "./table.ts";
+import { facts, section } from "./section.ts";
+import { notShown, table } from "./table.ts";
 
 /** The table that a reviewer came for: each tool, each right, asked for and allowed. */
 export function capabilitySection(report: AuditReport, id: string): Markup {
@@ -17,7 +18,7 @@ export function capabilitySection(report: AuditReport, id: string): Markup {
       html`<p>No tool of this file is known: it has no manifest that can be read.</p>`,
     );
   }
-  return section(id, html`Capabilities`, [matrix(report, id), legend, meanings(report, id), descriptions(report, id)]);
+  return section(id, html`Capabilities`, [matrix(report, id), legend, meanings(report, id), descriptions(report)]);
 }
 
 function matrix({ tools }: AuditReport, id: string): Markup {
@@ -35,14 +36,14 @@ function matrix({ tools }: AuditReport, id: string): Markup {
       toolName(tool),
       ...rights.map((right) => rightMark(tool, right)),
       scopeMarks(tool),
-      tool.audience === "model" ? html`the model` : html`the host`,
+      tool.audience === "model" ? html`the&nbsp;model` : html`the&nbsp;host`,
     ]),
   });
 }
 
 function toolName({ name, allowed }: ReportedTool): Markup {
   if (allowed !== null) return code(name);
-  return html`${code(name)} <span class="bad note">✕ not named by the policy</span>`;
+  return html`${code(name)} <span class="bad note below">✕ not named by the policy</span>`;
 }
 
 function rightMark({ rights: asked, allowed }: ReportedTool, right: Right): Markup {
@@ -93,12 +94,9 @@ function capabilitiesOf(right: Right): Markup {
   return html`${names.map((name) => code(name))}`;
 }
 
-function descriptions({ artifact: { manifest } }: AuditReport, id: string): Markup | null {
+function descriptions({ artifact: { manifest } }: AuditReport): Markup | null {
   if (!manifest) return null;
-  return table({
-    id: `${id}-descriptions`,
-    caption: html`What the file says of each tool; a model is told this of those that it can call`,
-    columns: [{ head: html`Tool` }, { head: html`Description` }],
-    rows: manifest.tools.map(({ name, description }) => [code(name), description]),
-  });
+  return html`<h4>What the file says of each tool; a model is told this of those that it can call</h4>
+    ${facts(manifest.tools.slice(0, pageLimits.rowsMax).map((tool) => [code(tool.name), html`${tool.description}`]))}
+    ${notShown(manifest.tools.length - pageLimits.rowsMax)}`;
 }

@@ -42,6 +42,7 @@ export function htmlPage(reports: readonly AuditReport[], log: LogSummary | null
 }
 
 function subject(reports: readonly AuditReport[], log: LogSummary | null): Markup {
+  if (reports.length === 0) return html`A report on an audit log`;
   const plugins = counted(reports.length, html`plugin file`, html`plugin files`);
   return log === null ? html`A report on ${plugins}` : html`A report on ${plugins} and an audit log`;
 }

@@ -1,7 +1,7 @@
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
-import { code, counted } from "./phrases.ts";
+import { code } from "./phrases.ts";
 import { bytesShown } from "./quantities.ts";
 import { facts, section } from "./section.ts";
 
@@ -29,11 +29,19 @@ export function identitySection(report: AuditReport, id: string): Markup {
 function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
   if (pins === null)
     return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
-  const hashes = counted(pins.length, html`hash`, html`hashes`);
-  if (pins.includes(artifact.sha256))
-    return html`Yes. The policy names ${hashes} for this plugin, and this file has one of them.`;
-  return html`<strong class="bad">To another file.</strong> The policy names ${hashes} for this plugin, and this file
-    has none of them: ${pins.slice(0, 8).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
+  if (pins.includes(artifact.sha256)) return html`Yes. The policy accepts ${accepted(pins)}, which this one is.`;
+  return html`<strong class="bad">To another file.</strong> The policy accepts ${accepted(pins)}, which this one is not:
+    ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
+}
+
+/** A policy that is being rolled out pins an old and a new file; a longer list is read in the policy itself. */
+const pinsShownMax = 8;
+
+function accepted(pins: readonly string[]): Markup {
+  if (pins.length === 0) return html`no file of this plugin’s name`;
+  return pins.length === 1
+    ? html`one single file of this plugin’s name`
+    : html`${pins.length} files of this plugin’s name`;
 }
 
 function hash(sha256: string): Markup {

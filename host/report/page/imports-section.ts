@@ -10,18 +10,22 @@ import { table } from "./table.ts";
 /** All that the plugin can reach outside its own memory. Those that are unknown come first. */
 export function importsSection({ artifact }: AuditReport, id: string): Markup {
   const { imports } = artifact;
-  const isKnown = ({ meaning }: ArtifactImport): boolean => meaning !== null;
+  const known = imports.filter(({ meaning }) => meaning !== null).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const groups = [
-    { key: "unknown", caption: html`Unknown to ABI version 1`, rows: imports.filter((each) => !isKnown(each)) },
+    {
+      key: "unknown",
+      caption: html`Unknown to ABI version 1`,
+      rows: imports.filter(({ meaning }) => meaning === null),
+    },
     {
       key: "capabilities",
       caption: html`Capabilities, from ${code(capabilityModule)}: each use is checked against the rights of the tool`,
-      rows: imports.filter((each) => isKnown(each) && each.module === capabilityModule),
+      rows: known.filter(({ module }) => module === capabilityModule),
     },
     {
       key: "kernel",
       caption: html`The Extism kernel, from ${code(kernelModule)}: how a call’s text goes in and comes out`,
-      rows: imports.filter((each) => isKnown(each) && each.module !== capabilityModule),
+      rows: known.filter(({ module }) => module !== capabilityModule),
     },
   ];
   return section(id, html`Imports`, [

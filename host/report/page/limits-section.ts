@@ -16,7 +16,7 @@ export function limitsSection({ limits, artifact }: AuditReport, id: string): Ma
       caption: html`What bounds a call of this plugin: the least of what host, policy and manifest say`,
       columns: [{ head: html`Limit` }, { head: html`Value` }, { head: html`Set by` }],
       rows: callBounds.map((bound) => [
-        html`${bound.name} <span class="note"><code>${bound.key}</code></span>`,
+        html`${bound.name} <span class="note below"><code>${bound.key}</code></span>`,
         bound.shown(limits[bound.key]),
         setBy(bound, limits, artifact.manifest),
       ]),

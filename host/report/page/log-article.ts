@@ -10,6 +10,6 @@ import { verificationSection } from "./verification-section.ts";
 export function logArticle(log: LogSummary): Markup {
   return html`<article id="log" aria-labelledby="log-heading">
     <h2 id="log-heading">Audit log</h2>
-    ${verificationSection(log, "log-verification")}${callsSection(log, "log-calls")}${denialsSection(log, "log-denials")}${timelineSection(log, "log-timeline")}
+    ${verificationSection(log, "log-verification")}${callsSection(log, "log-calls")}${timelineSection(log, "log-timeline")}${denialsSection(log, "log-denials")}
   </article> `;
 }

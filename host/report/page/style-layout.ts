@@ -50,7 +50,8 @@ section { padding: 1.5rem 0 2rem; border-top: 1px solid var(--rule); }
 .summary { display: grid; gap: 0.35rem; margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--rule); list-style: none; }
 .summary strong { display: inline-block; min-width: 8.5rem; }
 
-dl > div { display: grid; grid-template-columns: 11rem minmax(0, 1fr); column-gap: 1rem; padding: 0.3rem 0; }
+dl > div { display: grid; grid-template-columns: 29% minmax(0, 1fr); padding: 0.25rem 0; }
+dl > div:first-child { padding-top: 0; }
 dt { color: var(--quiet); }
 @media (max-width: 30rem) { dl > div { grid-template-columns: minmax(0, 1fr); } }
 

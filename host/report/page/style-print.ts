@@ -11,8 +11,8 @@ export const printStyle = `
   h2 { padding: 5mm 0 4mm; font-size: 18pt; }
   section { display: block; padding: 4mm 0 5mm; }
   h3 { padding-bottom: 2mm; font-size: 11.5pt; }
-  h2, h3, caption, thead, figcaption { break-after: avoid; }
-  tr, li, dl > div, .verdict, figure, .lane { break-inside: avoid; }
+  h2, h3, h4, caption, thead, figcaption { break-after: avoid; }
+  tr, li, dl > div, .short, .verdict, figure, .lane { break-inside: avoid; }
   thead { display: table-header-group; }
   th, td { padding-top: 1.1mm; padding-bottom: 1.1mm; }
   article + article { break-before: page; margin-top: 0; border-top: 0; }

@@ -20,10 +20,11 @@ export interface Table {
 
 export function table(described: Table): Markup {
   const { id, caption, columns, rows } = described;
+  if (rows.length === 0) return html`<p><strong>${caption}</strong>: none.</p>`;
   const shown = rows.slice(0, pageLimits.rowsMax);
-  const made = html`<table class="${described.isWide ? "wide" : "narrow"}">
+  const made = html`<table class="${classesOf(described)}">
       <caption id="${id}">
-        ${caption}
+        <span>${caption}</span>
       </caption>
       <thead>
         <tr>
@@ -43,6 +44,13 @@ export function table(described: Table): Markup {
   if (!described.isWide) return made;
   return html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">${made}</div>`;
 }
+
+function classesOf({ isWide, rows }: Table): string {
+  return `${isWide ? "wide" : "narrow"} ${rows.length <= shortRowsMax ? "short" : "long"}`;
+}
+
+/** A table of so few rows is printed on one sheet. */
+const shortRowsMax = 12;
 
 /** Says how many rows or items were left out. */
 export function notShown(count: number): Markup | null {

@@ -18,11 +18,12 @@ const heightMin = 4;
  * A row of bars. Each lane has a scale of its own and says so: three denials beside 300 calls would else be nothing. The
  * words stand outside the picture, which is stretched to the page's width.
  */
-export function timelineLane({ id, key, name, values }: Lane): Markup {
+export function timelineLane({ id, key, name, values: given }: Lane): Markup {
+  const values = given.map((value) => (Number.isFinite(value) ? Math.max(value, 0) : 0));
   const most = values.reduce((highest, value) => Math.max(highest, value), 0);
   const total = values.reduce((sum, value) => sum + value, 0);
   const bars = values.map((value, at) => {
-    if (value <= 0) return null;
+    if (value === 0) return null;
     const length = Math.max((value / most) * height, heightMin);
     return html`<rect x="${at + 0.1}" y="${round(height - length)}" width="0.8" height="${round(length)}" />`;
   });

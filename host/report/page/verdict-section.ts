@@ -28,7 +28,8 @@ function passed({ policy, tools }: AuditReport): Markup {
     </div>
     <p>
       It holds ${counted(tools.length, html`tool`, html`tools`)}, of which a model can call ${offered}. Together they
-      ask for ${codes(asked)} in the calling user’s ${codes(scopes)}, and can reach nothing else.
+      ask for ${codes(asked)} in the calling user’s ${scopes.length === 1 ? html`scope` : html`scopes`}
+      ${codes(scopes)}, and can reach nothing else.
     </p>`;
 }
 
