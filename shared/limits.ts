@@ -145,6 +145,8 @@ export const entryLimits = {
 export const pageLimits = {
   /** A tool's description takes some 700; a path at most 255. */
   textCharsMax: 1_000,
+  /** Unseen characters in a row, each of which is named. More than a bidirectional name or a joined emoji has. */
+  unseenRunMax: 8,
   /** Some ten printed sheets for one table. */
   rowsMax: 500,
 } as const;

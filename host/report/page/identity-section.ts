@@ -29,7 +29,8 @@ export function identitySection(report: AuditReport, id: string): Markup {
 function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
   if (pins === null)
     return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
-  if (pins.includes(artifact.sha256)) return html`Yes. The policy accepts ${accepted(pins)}, which this one is.`;
+  if (artifact.sha256 !== "" && pins.includes(artifact.sha256))
+    return html`Yes. The policy accepts ${accepted(pins)}, which this one is.`;
   return html`<strong class="bad">To another file.</strong> The policy accepts ${accepted(pins)}, which this one is not:
     ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
 }
@@ -45,5 +46,5 @@ function accepted(pins: readonly string[]): Markup {
 }
 
 function hash(sha256: string): Markup {
-  return html`<code class="hash">${sha256}</code>`;
+  return sha256 === "" ? html`unknown: the file could not be read` : html`<code class="hash">${sha256}</code>`;
 }

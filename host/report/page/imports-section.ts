@@ -28,10 +28,12 @@ export function importsSection({ artifact }: AuditReport, id: string): Markup {
       rows: known.filter(({ module }) => module !== capabilityModule),
     },
   ];
-  return section(id, html`Imports`, [
+  const title = html`Imports`;
+  if (imports.length === 0) return section(id, title, html`<p>No import of this file could be read.</p>`);
+  return section(id, title, [
     html`<p>
-      The file imports ${counted(imports.length, html`function`, html`functions`)}. WebAssembly code can call nothing
-      else outside itself.
+      The file has ${counted(imports.length, html`import`, html`imports`)}. WebAssembly code can reach nothing else
+      outside its own memory.
     </p>`,
     ...groups.map(({ key, caption, rows }) => (rows.length > 0 ? importTable(`${id}-${key}`, caption, rows) : null)),
   ]);
