@@ -6,14 +6,11 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { guestLimits, pluginLimits } from "../shared/limits.ts";
-import { manifestSchema, manifestSection } from "../shared/manifest.ts";
+import { guestLimits } from "../shared/limits.ts";
 import type { Manifest, ManifestTool } from "../shared/manifest.ts";
-import { describeEarlyMismatch, describeMismatch } from "../shared/plugin-shape.ts";
-import { jsonDepth, quoted } from "../shared/text.ts";
-import { customSections, readSections, UnreadableWasm } from "../shared/wasm-sections.ts";
-import type { WasmSection } from "../shared/wasm-sections.ts";
-import { safeParse } from "../shared/zod.ts";
+import { describeMismatch } from "../shared/plugin-shape.ts";
+import { quoted } from "../shared/text.ts";
+import { readPlugin } from "./artifact/read-plugin.ts";
 import { compileGuest } from "./guest/guest-module.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
 import { listPluginFiles, readPluginFile } from "./plugin-file.ts";
@@ -59,7 +56,8 @@ export async function loadCatalog(files: readonly string[], policy: Policy): Pro
 async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
-  const { manifest, sections } = readPlugin(name, wasm);
+  const { manifest, sections, deviations, cause } = readPlugin(wasm);
+  if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
   const sha256 = createHash("sha256").update(wasm).digest("hex");
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
@@ -81,42 +79,6 @@ async function readBytes(file: string, name: string): Promise<Uint8Array> {
   });
   if (read.kind === "unfit") throw refused(name, read.reason);
   return read.wasm;
-}
-
-/** Everything that can be told without an engine. */
-function readPlugin(name: string, wasm: Uint8Array): { manifest: Manifest; sections: WasmSection[] } {
-  try {
-    const sections = readSections(wasm);
-    const manifest = readManifest(name, sections);
-    const mismatch = describeEarlyMismatch(manifest, sections);
-    if (mismatch) throw refused(name, mismatch);
-    return { manifest, sections };
-  } catch (error) {
-    throw error instanceof UnreadableWasm ? refused(name, error.message) : error;
-  }
-}
-
-function readManifest(name: string, sections: readonly WasmSection[]): Manifest {
-  const [section, ...others] = customSections(sections, manifestSection);
-  if (!section || others.length > 0) throw refused(name, `it has not exactly one custom section "${manifestSection}"`);
-  const { manifestBytesMax } = pluginLimits;
-  if (section.length > manifestBytesMax) {
-    throw refused(name, `its manifest is ${section.length} bytes, at most ${manifestBytesMax} allowed`);
-  }
-  const parsed = safeParse(manifestSchema, parseManifest(name, section));
-  if (!parsed.success) throw refused(name, "its manifest has not the form that ABI version 1 gives it", parsed.error);
-  return parsed.data;
-}
-
-function parseManifest(name: string, section: Uint8Array): unknown {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(section);
-    const depth = jsonDepth(text);
-    if (depth <= pluginLimits.manifestDepthMax) return JSON.parse(text);
-    throw refused(name, `its manifest is ${depth} levels deep, at most ${pluginLimits.manifestDepthMax} allowed`);
-  } catch (error) {
-    throw error instanceof ToolError ? error : refused(name, "its manifest is not JSON", error);
-  }
 }
 
 function refused(name: string, reason: string, cause?: unknown): ToolError {

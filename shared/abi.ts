@@ -11,7 +11,7 @@ export const abiVersion = 1;
 
 /** The Extism kernel's functions that a plugin may import, with their types: those every SDK offers with one meaning. */
 export const kernelModule = "extism:host/env";
-export const kernelSignatures: Readonly<Record<string, string>> = {
+export const kernelSignatures = {
   input_length: "->i64",
   input_load_u8: "i64->i32",
   input_load_u64: "i64->i64",
@@ -29,7 +29,9 @@ export const kernelSignatures: Readonly<Record<string, string>> = {
   log_warn: "i64->",
   log_error: "i64->",
   log_debug: "i64->",
-};
+} as const satisfies Record<string, string>;
+
+export type KernelFunction = keyof typeof kernelSignatures;
 
 /** A capability takes the handle of a request and returns the handle of a reply. */
 export const capabilitySignature = "i64->i64";

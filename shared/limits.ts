@@ -155,6 +155,8 @@ export const pluginLimits = {
   manifestBytesMax: 512 * kib,
   /** As answers, which are copied and printed by the same kind of code. */
   manifestDepthMax: 64,
+  /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
+  deviationsMax: 20,
 } as const;
 
 /** A policy's file, and the lock file that it names. Checked before anything of either is parsed. */
@@ -175,4 +177,14 @@ export const entryLimits = {
   indexLinesMax: 200,
   /** 25 KB, whole lines only. */
   indexBytesMax: 25_000,
+} as const;
+
+/** What a report's page shows of what others wrote; the report in JSON has all of it. */
+export const pageLimits = {
+  /** A tool's description takes some 700; a path at most 255. */
+  textCharsMax: 1_000,
+  /** Unseen characters in a row, each of which is named. More than a bidirectional name or a joined emoji has. */
+  unseenRunMax: 8,
+  /** Some ten printed sheets for one table. */
+  rowsMax: 500,
 } as const;

@@ -2,7 +2,8 @@
  * Whether a module is exactly what its manifest says: imports, exports and memory, no more and no less.
  *
  * The build asks it of what it made, and the host of what it is about to load: first of the bytes, so that no engine
- * compiles what is refused anyway, then of what the engine has made of them.
+ * compiles what is refused anyway, then of what the engine has made of them. Who loads a file needs the first difference,
+ * who judges it wants all of them: the clauses come one by one, in one order.
  */
 import {
   capabilityModule,
@@ -14,10 +15,11 @@ import {
   kernelSignatures,
 } from "./abi.ts";
 import type { CapabilityName } from "./abi.ts";
-import { guestLimits } from "./limits.ts";
+import { capabilityMeanings } from "./import-meanings.ts";
+import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import { quoted } from "./text.ts";
-import { readMemoryLimits, sectionIds } from "./wasm-sections.ts";
+import { readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
 import { readInterface } from "./wasm-signatures.ts";
 import type { WasmExport, WasmImport } from "./wasm-signatures.ts";
@@ -35,89 +37,150 @@ export interface PluginShape {
   readonly sections: readonly WasmSection[];
 }
 
-/**
- * One sentence that names the first difference, or `null` when there is none.
- *
- * Throws `UnreadableWasm` for sections that are malformed or hold more than a plugin may.
- */
+/** A clause about "it" that names the first difference, or `null` when there is none. Never throws. */
 export function describeMismatch(manifest: Manifest, shape: PluginShape): string | null {
-  return (
-    importMismatch(manifest, shape.imports) ??
-    exportMismatch(manifest, shape.exports) ??
-    memoryMismatch(manifest, shape.sections) ??
-    signatureMismatch(shape.sections) ??
-    budgetMismatch(manifest)
-  );
+  for (const clause of differences(manifest, shape.sections, () => shape)) return clause;
+  return null;
 }
 
-/** The same, before an engine has looked at it. */
-export function describeEarlyMismatch(manifest: Manifest, sections: readonly WasmSection[]): string | null {
-  return describeMismatch(manifest, { ...readInterface(sections), sections });
+/**
+ * All differences that can be told before an engine has looked at the module: clauses about "it", the one that has it
+ * refused first, at most `pluginLimits.deviationsMax` and one that counts the others. Without a manifest, those that no
+ * manifest could make good. Never throws: what cannot be read is a clause.
+ */
+export function describeDeviations(manifest: Manifest | null, sections: readonly WasmSection[]): string[] {
+  const clauses = [...new Set(differences(manifest, sections, () => readInterface(sections)))];
+  const { deviationsMax } = pluginLimits;
+  const left = clauses.length - deviationsMax;
+  return left > 0 ? [...clauses.slice(0, deviationsMax), `it deviates in ${left} more ways`] : clauses;
 }
 
-function importMismatch(manifest: Manifest, imports: PluginShape["imports"]): string | null {
-  const granted: ReadonlySet<string> = new Set(capabilitiesOf(manifest.tools));
+function* differences(
+  manifest: Manifest | null,
+  sections: readonly WasmSection[],
+  readNames: () => Omit<PluginShape, "sections">,
+): Generator<string> {
+  yield* orUnreadable(() => nameClauses(manifest, readNames()));
+  yield* orUnreadable(() => memoryClauses(manifest, sections));
+  yield* orUnreadable(() => signatureClauses(manifest, sections));
+  if (!manifest) return;
+  yield* budgetClauses(manifest);
+  yield* repetitionClauses(manifest);
+}
+
+/** Sections that are malformed, or hold more than a plugin may, keep the clauses about others from nobody. */
+function* orUnreadable(clausesOf: () => Iterable<string>): Generator<string> {
+  try {
+    yield* clausesOf();
+  } catch (error) {
+    if (!(error instanceof UnreadableWasm)) throw error;
+    yield error.message;
+  }
+}
+
+function* nameClauses(manifest: Manifest | null, names: Omit<PluginShape, "sections">): Generator<string> {
+  yield* importClauses(manifest, names.imports);
+  if (manifest) yield* exportClauses(manifest, names.exports);
+}
+
+function* importClauses(manifest: Manifest | null, imports: PluginShape["imports"]): Generator<string> {
+  const granted: ReadonlySet<string> = new Set(manifest ? capabilitiesOf(manifest.tools) : capabilityNames);
   const present = new Set<string>();
-  for (const { module, name, kind } of imports) {
+  for (const each of imports) {
+    const { module, name, kind } = each;
     const isKernel = module === kernelModule && Object.hasOwn(kernelSignatures, name);
     const isCapability = module === capabilityModule && granted.has(name);
     if (kind !== "function" || (!isKernel && !isCapability)) {
-      return `it imports ${kind} ${quoted(module)} ${quoted(name)}, which its manifest does not account for`;
-    }
-    if (present.has(name)) return `it imports ${quoted(`${module} ${name}`)} twice`;
+      const unaccounted = manifest ? ", which its manifest does not account for" : "";
+      yield `it imports ${kind} ${quoted(module)} ${quoted(name)}${unaccounted}: ${whyNot(each)}`;
+    } else if (present.has(name)) yield `it imports ${quoted(`${module} ${name}`)} twice`;
     present.add(name);
   }
-  const missing = [...granted].find((name) => !present.has(name));
-  return missing ? `its manifest asks for "${missing}", which it does not import` : null;
+  if (!manifest) return;
+  for (const name of granted) {
+    if (!present.has(name)) yield `its manifest asks for "${name}", which it does not import`;
+  }
 }
 
-function exportMismatch(manifest: Manifest, exports: PluginShape["exports"]): string | null {
+/** Why an import is none that the manifest accounts for, and what it would give. */
+function whyNot({ module, name, kind }: PluginShape["imports"][number]): string {
+  if (kind !== "function") return "a plugin may import functions only";
+  if (module === kernelModule) return "ABI version 1 has no kernel function of that name";
+  if (module !== capabilityModule) return "no plugin may import from that module";
+  const capability = capabilityNames.find((each) => each === name);
+  if (!capability) return "ABI version 1 has no capability of that name";
+  return `it ${capabilityMeanings[capability]}, and no tool asks for the right "${capabilityRights[capability]}"`;
+}
+
+function* exportClauses(manifest: Manifest, exports: PluginShape["exports"]): Generator<string> {
   const expected = new Map<string, string>([["memory", "memory"]]);
   for (const tool of manifest.tools) expected.set(tool.export, "function");
-  const unexpected = exports.find(({ name, kind }) => expected.get(name) !== kind);
-  if (unexpected) {
-    return `it exports ${unexpected.kind} ${quoted(unexpected.name)}, which its manifest does not name`;
+  for (const { name, kind } of exports) {
+    if (expected.get(name) !== kind) yield `it exports ${kind} ${quoted(name)}, which its manifest does not name`;
   }
   const present = new Set(exports.map(({ name }) => name));
-  const missing = [...expected.keys()].find((name) => !present.has(name));
-  return missing ? `its manifest names "${missing}", which it does not export` : null;
+  for (const name of expected.keys()) {
+    if (!present.has(name)) yield `its manifest names "${name}", which it does not export`;
+  }
 }
 
-function memoryMismatch(manifest: Manifest, sections: readonly WasmSection[]): string | null {
+function* memoryClauses(manifest: Manifest | null, sections: readonly WasmSection[]): Generator<string> {
   if (sections.some((section) => section.id === sectionIds.start)) {
-    return "it has a start function, which would run outside any call";
+    yield "it has a start function, which would run outside any call";
   }
   const [memory] = readMemoryLimits(sections);
-  if (!memory) return "it does not define exactly one memory";
+  if (!memory) return yield "it does not define exactly one memory";
+  if (!manifest) return;
   const { min, max } = manifest.memoryPages;
+  const { memoryPagesMax } = guestLimits;
   if (memory.min !== min || memory.max !== max) {
-    return `its memory is ${memory.min} to ${memory.max ?? "unlimited"} pages, its manifest says ${min} to ${max}`;
+    yield `its memory is ${memory.min} to ${memory.max ?? "unlimited"} pages, its manifest says ${min} to ${max}`;
   }
-  if (min >= max || max > guestLimits.memoryPagesMax) {
-    return `its memory is ${min} to ${max} pages, allowed are fewer at first than at last and at most ${guestLimits.memoryPagesMax}`;
+  if (min >= max || max > memoryPagesMax) {
+    yield `its memory is ${min} to ${max} pages, allowed are fewer at first than at last and at most ${memoryPagesMax}`;
   }
-  return null;
 }
 
 /** Other hosts link by type and would refuse what an engine in JavaScript lets pass until it is called. */
-function signatureMismatch(sections: readonly WasmSection[]): string | null {
-  const { imports, exports } = readInterface(sections);
-  for (const { module, name, signature } of imports) {
-    const expected = module === kernelModule ? kernelSignatures[name] : capabilitySignature;
-    if (signature !== expected) return `it imports "${module} ${name}" as ${signature}, allowed is ${expected}`;
+function* signatureClauses(manifest: Manifest | null, sections: readonly WasmSection[]): Generator<string> {
+  const { imports, importsUnread, exports } = readInterface(sections);
+  for (const { module, name, kind, signature } of imports) {
+    const expected = kind === "function" ? signatureOf(module, name) : null;
+    if (expected !== null && signature !== expected) {
+      yield `it imports "${module} ${name}" as ${signature}, allowed is ${expected}`;
+    }
   }
-  const wrong = exports.find(({ kind, signature }) => kind === "function" && signature !== toolSignature);
-  return wrong ? `it exports "${wrong.name}" as ${wrong.signature}, allowed is ${toolSignature}` : null;
+  // Functions are counted from the imports on: without all of these, nothing is known of the types behind them.
+  if (importsUnread > 0) return yield `it imports ${importsUnread} more behind what is no function, which are not read`;
+  for (const { name, kind, signature } of exports) {
+    const isTool = manifest?.tools.some((tool) => tool.export === name) ?? false;
+    if (kind === "function" && isTool && signature !== toolSignature) {
+      yield `it exports "${name}" as ${signature}, allowed is ${toolSignature}`;
+    }
+  }
+}
+
+/** `null` for an import of another name, of which it is said already that it must not be there. */
+function signatureOf(module: string, name: string): string | null {
+  if (module === capabilityModule) return Object.hasOwn(capabilityRights, name) ? capabilitySignature : null;
+  const entry = Object.entries(kernelSignatures).find(([each]) => each === name);
+  return module === kernelModule && entry ? entry[1] : null;
 }
 
 /** A manifest may ask for less than the policy allows, and never for nothing, which would mean no bound. */
-function budgetMismatch({ fuelPolls, deadlineMs }: Manifest): string | null {
+function* budgetClauses({ fuelPolls, deadlineMs }: Manifest): Generator<string> {
   const { fuelPollsMax, deadlineMs: deadlineMsMax } = guestLimits;
   if (fuelPolls < 1 || fuelPolls > fuelPollsMax) {
-    return `its manifest asks for ${fuelPolls} polls of fuel, allowed are 1 to ${fuelPollsMax}`;
+    yield `its manifest asks for ${fuelPolls} polls of fuel, allowed are 1 to ${fuelPollsMax}`;
   }
   if (deadlineMs < 1 || deadlineMs > deadlineMsMax) {
-    return `its manifest asks for a deadline of ${deadlineMs} ms, allowed are 1 to ${deadlineMsMax}`;
+    yield `its manifest asks for a deadline of ${deadlineMs} ms, allowed are 1 to ${deadlineMsMax}`;
   }
-  return null;
+}
+
+/** A name must mean one tool, with one set of rights. */
+function* repetitionClauses({ tools }: Manifest): Generator<string> {
+  const names = tools.map(({ name }) => name);
+  const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));
+  for (const name of repeated) yield `its manifest names the tool "${name}" more than once`;
 }

@@ -19,18 +19,19 @@ export type WasmExport = Omit<WasmImport, "module">;
 
 export interface WasmInterface {
   readonly imports: readonly WasmImport[];
+  /** Imports behind the first that is no function are not read: it alone has the module refused. */
+  readonly importsUnread: number;
   readonly exports: readonly WasmExport[];
 }
 
-/** Of the imports, those behind the first that is no function are left out: it alone has the module refused. */
 export function readInterface(sections: readonly WasmSection[]): WasmInterface {
   const types = readTypes(readerOf(sections, sectionIds.type));
-  const imports = readImports(readerOf(sections, sectionIds.import), types);
+  const { imports, importsUnread } = readImports(readerOf(sections, sectionIds.import), types);
   const { functionsMax } = pluginLimits;
   const defined = readerOf(sections, sectionIds.function).list("functions", functionsMax, (reader) => reader.u32());
   const signatureOf = (index: number): string =>
     imports[index]?.signature ?? types[defined[index - imports.length] ?? -1] ?? "";
-  return { imports, exports: readExports(readerOf(sections, sectionIds.export), signatureOf) };
+  return { imports, importsUnread, exports: readExports(readerOf(sections, sectionIds.export), signatureOf) };
 }
 
 const functionForm = 0x60;
@@ -53,16 +54,17 @@ const kinds: Readonly<Record<number, string>> = { 0: "function", 1: "table", 2: 
 
 const kindOf = (code: number): string => kinds[code] ?? "something unknown,";
 
-function readImports(reader: WasmReader, types: readonly string[]): WasmImport[] {
+function readImports(reader: WasmReader, types: readonly string[]): Omit<WasmInterface, "exports"> {
   let isReadable = true;
-  const imports = reader.list("imports", pluginLimits.importsMax, () => {
+  const listed = reader.list("imports", pluginLimits.importsMax, () => {
     if (!isReadable) return null;
     const [module, name] = [readName(reader), readName(reader)];
     const kind = kindOf(reader.byte());
     isReadable = kind === "function";
     return { module, name, kind, signature: isReadable ? (types[reader.u32()] ?? "") : "" };
   });
-  return imports.filter((each) => each !== null);
+  const imports = listed.filter((each) => each !== null);
+  return { imports, importsUnread: listed.length - imports.length };
 }
 
 function readExports(reader: WasmReader, signatureOf: (index: number) => string): WasmExport[] {

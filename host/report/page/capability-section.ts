@@ -1,0 +1,102 @@
+import { capabilityNames, capabilityRights, rights } from "../../../shared/abi.ts";
+import type { Right } from "../../../shared/abi.ts";
+import { pageLimits } from "../../../shared/limits.ts";
+import type { AuditReport, ReportedTool } from "../report.ts";
+import { html } from "./markup.ts";
+import type { Markup } from "./markup.ts";
+import { code, unseenWords } from "./phrases.ts";
+import { rightMeanings } from "./right-meanings.ts";
+import { facts, section } from "./section.ts";
+import { notShown, table } from "./table.ts";
+
+/** The table that a reviewer came for: each tool, each right, asked for and allowed. */
+export function capabilitySection(report: AuditReport, id: string): Markup {
+  if (report.tools.length === 0) {
+    return section(
+      id,
+      html`Capabilities`,
+      html`<p>No tool of this file is known: it has no manifest that can be read.</p>`,
+    );
+  }
+  return section(id, html`Capabilities`, [matrix(report, id), legend, meanings(report, id), descriptions(report)]);
+}
+
+function matrix({ tools }: AuditReport, id: string): Markup {
+  return table({
+    id: `${id}-matrix`,
+    caption: html`What each tool asks for, and what the policy allows it`,
+    isWide: true,
+    columns: [
+      { head: html`Tool` },
+      ...rights.map((right) => ({ head: html`${code(right)}`, kind: "mark" as const })),
+      { head: html`Scopes` },
+      { head: html`Called by` },
+    ],
+    rows: tools.map((tool) => [
+      toolName(tool),
+      ...rights.map((right) => rightMark(tool, right)),
+      scopeMarks(tool),
+      tool.audience === "model" ? html`the&nbsp;model` : html`the&nbsp;host`,
+    ]),
+  });
+}
+
+function toolName({ name, allowed }: ReportedTool): Markup {
+  if (allowed !== null) return code(name);
+  return html`${code(name)} <span class="bad note below">✕ not named by the policy</span>`;
+}
+
+function rightMark({ rights: asked, allowed }: ReportedTool, right: Right): Markup {
+  return mark(asked.includes(right), allowed?.rights.includes(right) ?? false);
+}
+
+/** Every state has a shape and words of its own, so none is told by colour alone. */
+function mark(isAsked: boolean, isAllowed: boolean): Markup {
+  if (isAsked && isAllowed) return html`<span aria-hidden="true">●</span>${unseenWords(html`asked for and allowed`)}`;
+  if (isAsked)
+    return html`<strong class="bad"
+      ><span aria-hidden="true">✕</span>${unseenWords(html`asked for, not allowed`)}</strong
+    >`;
+  if (isAllowed) return html`<span aria-hidden="true">○</span>${unseenWords(html`allowed, not asked for`)}`;
+  return html`<span aria-hidden="true" class="quiet">–</span>${unseenWords(html`neither`)}`;
+}
+
+function scopeMarks({ scopes: asked, allowed }: ReportedTool): Markup {
+  const all = [...new Set([...asked, ...(allowed?.scopes ?? [])])];
+  if (all.length === 0) return html`none`;
+  const shown = all.map((scope) => {
+    const isAllowed = allowed?.scopes.includes(scope) ?? false;
+    return html`<span class="scope">${mark(asked.includes(scope), isAllowed)} ${code(scope)}</span> `;
+  });
+  return html`${shown}`;
+}
+
+const legend = html`<p class="note legend" aria-hidden="true">
+  <span>● asked for and allowed</span> <span>○ allowed, not asked for</span>
+  <span class="bad">✕ asked for, not allowed</span> <span>– neither</span>
+</p>`;
+
+function meanings({ tools }: AuditReport, id: string): Markup {
+  return table({
+    id: `${id}-rights`,
+    caption: html`What each right means`,
+    columns: [{ head: html`Right` }, { head: html`It lets a tool` }, { head: html`Tools`, kind: "number" }],
+    rows: rights.map((right) => [
+      code(right),
+      html`${rightMeanings[right]} <span class="note">By ${capabilitiesOf(right)}.</span>`,
+      tools.filter((tool) => tool.rights.includes(right)).length,
+    ]),
+  });
+}
+
+function capabilitiesOf(right: Right): Markup {
+  const names = capabilityNames.filter((name) => capabilityRights[name] === right);
+  return html`${names.map((name) => code(name))}`;
+}
+
+function descriptions({ artifact: { manifest } }: AuditReport): Markup | null {
+  if (!manifest) return null;
+  return html`<h4>What the file says of each tool; a model is told this of those that it can call</h4>
+    ${facts(manifest.tools.slice(0, pageLimits.rowsMax).map((tool) => [code(tool.name), html`${tool.description}`]))}
+    ${notShown(manifest.tools.length - pageLimits.rowsMax)}`;
+}

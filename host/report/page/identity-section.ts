@@ -1,0 +1,50 @@
+import type { AuditReport } from "../report.ts";
+import { html } from "./markup.ts";
+import type { Markup } from "./markup.ts";
+import { code } from "./phrases.ts";
+import { bytesShown } from "./quantities.ts";
+import { facts, section } from "./section.ts";
+
+/** Which file this page is about, and which policy has judged it. */
+export function identitySection(report: AuditReport, id: string): Markup {
+  const { artifact, policy } = report;
+  const { manifest } = artifact;
+  const unreadable = html`unknown: the file has no manifest that can be read`;
+  return section(
+    id,
+    html`Identity`,
+    facts([
+      [html`File`, code(artifact.file)],
+      [html`SHA-256`, hash(artifact.sha256)],
+      [html`Size`, bytesShown(artifact.bytes)],
+      [html`Plugin`, manifest ? html`${code(manifest.name)} version ${manifest.version}` : unreadable],
+      [html`Capability ABI`, manifest ? html`version ${manifest.abi}` : unreadable],
+      [html`Policy`, code(policy.name)],
+      [html`SHA-256 of the policy`, hash(policy.sha256)],
+      [html`Pinned`, pinned(report)],
+    ]),
+  );
+}
+
+function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
+  if (pins === null)
+    return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
+  if (artifact.sha256 !== "" && pins.includes(artifact.sha256))
+    return html`Yes. The policy accepts ${accepted(pins)}, which this one is.`;
+  return html`<strong class="bad">To another file.</strong> The policy accepts ${accepted(pins)}, which this one is not:
+    ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
+}
+
+/** A policy that is being rolled out pins an old and a new file; a longer list is read in the policy itself. */
+const pinsShownMax = 8;
+
+function accepted(pins: readonly string[]): Markup {
+  if (pins.length === 0) return html`no file of this plugin’s name`;
+  return pins.length === 1
+    ? html`one single file of this plugin’s name`
+    : html`${pins.length} files of this plugin’s name`;
+}
+
+function hash(sha256: string): Markup {
+  return sha256 === "" ? html`unknown: the file could not be read` : html`<code class="hash">${sha256}</code>`;
+}

@@ -1,0 +1,15 @@
+import type { LogSummary } from "../../audit/log-summary.ts";
+import { callsSection } from "./calls-section.ts";
+import { denialsSection } from "./denials-section.ts";
+import { html } from "./markup.ts";
+import type { Markup } from "./markup.ts";
+import { timelineSection } from "./timeline-section.ts";
+import { verificationSection } from "./verification-section.ts";
+
+/** What has happened, as an audit log tells it. */
+export function logArticle(log: LogSummary): Markup {
+  return html`<article id="log" aria-labelledby="log-heading">
+    <h2 id="log-heading">Audit log</h2>
+    ${verificationSection(log, "log-verification")}${callsSection(log, "log-calls")}${timelineSection(log, "log-timeline")}${denialsSection(log, "log-denials")}
+  </article> `;
+}

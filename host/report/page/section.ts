@@ -1,0 +1,23 @@
+import { html } from "./markup.ts";
+import type { Markup, Value } from "./markup.ts";
+
+/** A part of the page under a heading, which also names it for those who jump from part to part. */
+export function section(id: string, title: Markup, body: Value): Markup {
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+    <h3 id="${id}-title">${title}</h3>
+    <div class="body">${body}</div>
+  </section> `;
+}
+
+/** Facts with their names. */
+export function facts(rows: readonly (readonly [name: Markup, fact: Markup])[]): Markup {
+  return html`<dl>
+    ${rows.map(
+      ([name, fact]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${fact}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}

@@ -1,0 +1,50 @@
+/** What each import of ABI version 1 does for a plugin, in words for somebody who has to judge one. */
+import { capabilityModule, capabilityRights, kernelModule } from "./abi.ts";
+import type { CapabilityName, KernelFunction, Right } from "./abi.ts";
+
+/** Blocks are texts that cross the border, one at a time; they live outside the plugin's memory and end with the call. */
+export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
+  input_length: "tells how long the call's input is",
+  input_load_u8: "reads one byte of the call's input",
+  input_load_u64: "reads eight bytes of the call's input",
+  alloc: "makes a block of this call, within the host's bounds",
+  free: "gives up a block of this call",
+  length: "tells how long a block of this call is",
+  load_u8: "reads one byte of a block of this call",
+  load_u64: "reads eight bytes of a block of this call",
+  store_u8: "writes one byte into a block of this call",
+  store_u64: "writes eight bytes into a block of this call",
+  output_set: "names the block that is the call's answer",
+  error_set: "names the block that is the call's error",
+  config_get: "reads a setting that the host made for the plugin, such as its fuel",
+  log_info: "adds a line to the host's log, at level info",
+  log_warn: "adds a line to the host's log, at level warn",
+  log_error: "adds a line to the host's log, at level error",
+  log_debug: "adds a line to the host's log, at level debug",
+};
+
+/** What is read and changed is always the calling user's, and always within the scopes of the tool that is called. */
+export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
+  store_read: "reads a file of the calling user in the tool's scopes",
+  store_list: "lists files of the calling user in the tool's scopes",
+  store_write: "makes or replaces a file of the calling user there",
+  store_trash: "moves a file of the calling user to the trash there",
+  clock_now: "tells the time of the call",
+};
+
+export interface ImportMeaning {
+  readonly meaning: string;
+  /** The right that a capability needs; a kernel function needs none. */
+  readonly right: Right | null;
+}
+
+/** `null` for what ABI version 1 does not know. */
+export function meaningOfImport(module: string, name: string): ImportMeaning | null {
+  if (module === kernelModule && isNameIn(kernelMeanings, name)) return { meaning: kernelMeanings[name], right: null };
+  if (module !== capabilityModule || !isNameIn(capabilityMeanings, name)) return null;
+  return { meaning: capabilityMeanings[name], right: capabilityRights[name] };
+}
+
+function isNameIn<Name extends string>(table: Readonly<Record<Name, string>>, name: string): name is Name {
+  return Object.hasOwn(table, name);
+}

@@ -1,0 +1,76 @@
+/** An HTML text, opened as a file in a browser that listens to all it does. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { launch } from "puppeteer-core";
+import type { Browser, Page } from "puppeteer-core";
+
+import { programFolders } from "../support/run-command.ts";
+import { requirePackages } from "../support/system-packages.ts";
+
+/** What may have to be installed, in milliseconds. */
+export const browserSetupMs = 600_000;
+
+/** A browser, or why there is none. `poppler-utils` reads what is printed. */
+export async function openBrowser(): Promise<Browser | string> {
+  const reason = await requirePackages({ chromium: "chromium", pdftotext: "poppler-utils" });
+  if (reason !== null) return reason;
+  return launch({ executablePath: chromiumPath(), args: [...flags] });
+}
+
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+] as const;
+
+function chromiumPath(): string {
+  const folder = programFolders.find((each) => existsSync(join(each, "chromium")));
+  return join(folder ?? "/usr/bin", "chromium");
+}
+
+export interface OpenPage extends AsyncDisposable {
+  readonly page: Page;
+  /** Messages on the console, errors, and requests for anything but the file itself. */
+  readonly noises: readonly string[];
+}
+
+export interface View {
+  readonly width?: number;
+  readonly scheme?: "light" | "dark";
+  readonly isScripted?: boolean;
+}
+
+export async function openPage(browser: Browser, html: string, view: View = {}): Promise<OpenPage> {
+  const folder = mkdtempSync(join(tmpdir(), "memcell-page-"));
+  const file = join(folder, "audit.html");
+  writeFileSync(file, html);
+  const url = pathToFileURL(file).href;
+  const page = await browser.newPage();
+  const noises: string[] = [];
+  page.on("console", (message) => noises.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => noises.push(`error: ${String(error)}`));
+  page.on("dialog", (dialog) => noises.push(`dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    if (request.url() !== url) noises.push(`request: ${request.url()}`);
+  });
+  await page.setViewport({ width: view.width ?? 1280, height: 900 });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: view.scheme ?? "light" }]);
+  if (view.isScripted === false) await page.setJavaScriptEnabled(false);
+  await page.goto(url, { waitUntil: "load" });
+  return {
+    page,
+    noises,
+    [Symbol.asyncDispose]: async () => {
+      await page.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** What the page says, and what it must not say. */
+import { expect, test } from "vitest";
+
+import { htmlPage } from "../../host/report/page/html-page.ts";
+import { html, Markup } from "../../host/report/page/markup.ts";
+import { visibleParts } from "../../host/report/page/visible-text.ts";
+import type { AuditReport } from "../../host/report/report.ts";
+import { pageLimits } from "../../shared/limits.ts";
+import { brokenLog, busyLog, quietLog } from "./log-samples.ts";
+import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
+
+/** The words of a page, without its style sheet and with its entities read. */
+function wordsOf(page: string): string {
+  const body = page.slice(page.indexOf("<body>"));
+  const entities: Record<string, string> = { lt: "<", gt: ">", quot: '"', "#39": "'", amp: "&", nbsp: " " };
+  return body
+    .replace(/<\/t[dh]>/g, " ")
+    .replace(/<[^>]*>/g, "")
+    .replace(/&(lt|gt|quot|#39|amp|nbsp);/g, (_, name: string) => entities[name] ?? "")
+    .replace(/\s+/g, " ");
+}
+
+function headingsOf(page: string, level: number): string[] {
+  return Array.from(page.matchAll(new RegExp(`<h${level}[^>]*>(.*?)</h${level}>`, "gs")), ([heading]) =>
+    wordsOf(`<body>${heading}`).trim(),
+  );
+}
+
+test("htmlPage tells in the order in which a reviewer asks", () => {
+  const page = htmlPage([passingReport()], busyLog());
+  expect(headingsOf(page, 1)).toEqual(["memcell audit"]);
+  expect(headingsOf(page, 2)).toEqual(["user-memory.wasm", "Audit log"]);
+  expect(headingsOf(page, 3)).toEqual([
+    "Verdict",
+    "Identity",
+    "Capabilities",
+    "Imports",
+    "What is not there",
+    "Inside the file",
+    "Limits",
+    "Dependencies",
+    "Verification",
+    "Calls",
+    "Timeline",
+    "Denials",
+  ]);
+});
+
+test("htmlPage makes the same bytes of the same report", () => {
+  expect(htmlPage([passingReport()], busyLog())).toBe(htmlPage([passingReport()], busyLog()));
+});
+
+const passing = passingReport();
+const failing = failingReport();
+
+const sentences: readonly { name: string; page: string; says: readonly string[]; saysNot: readonly string[] }[] = [
+  {
+    name: "a plugin that passes",
+    page: htmlPage([passing], null),
+    says: [
+      "PASS The file is exactly what its own manifest says",
+      passing.artifact.sha256,
+      passing.policy.sha256,
+      "version 0.1.0",
+      "Pinned",
+      "no WASI",
+      "no clock beside clock_now",
+      "42 pages of 64 KiB",
+      "memcell:manifest",
+      "2,500 in a call",
+      "gray-matter",
+      "3 packages linked into this very file",
+    ],
+    saysNot: ["FAIL", "Audit log", "Unknown to ABI version 1"],
+  },
+  {
+    name: "a plugin that deviates",
+    page: htmlPage([failing], null),
+    says: [
+      "FAIL 5 deviations.",
+      ...failing.deviations.map(({ text }) => text),
+      "To another file.",
+      "Unknown to ABI version 1",
+      "wasi_snapshot_preview1",
+      "Of this file nothing can be said: it has 1 import that ABI version 1 does not know",
+      "no maximum is declared",
+      "not named by the policy",
+      "asked for, not allowed",
+      "No list of components accounts for this very file.",
+    ],
+    saysNot: ["PASS", "no WASI", "no network"],
+  },
+  {
+    name: "a file that is no plugin",
+    page: htmlPage([unreadableReport()], quietLog()),
+    says: ["No import of this file could be read", "Of this file nothing can be said", "The log knows of no call."],
+    saysNot: ["PASS", "no WASI"],
+  },
+  {
+    name: "a file whose manifest can be read and whose imports cannot",
+    page: htmlPage([{ ...failing, artifact: { ...failing.artifact, imports: [] } }], null),
+    says: ["No import of this file could be read", "Of this file nothing can be said"],
+    saysNot: ["no WASI", "can call nothing else"],
+  },
+  {
+    name: "a file that could not be read from its disk",
+    page: htmlPage(
+      [{ ...unreadableReport(), artifact: { ...unreadableReport().artifact, sha256: "", bytes: 0 } }],
+      null,
+    ),
+    says: ["unknown: the file could not be read"],
+    saysNot: ["PASS"],
+  },
+  {
+    name: "a verdict that its deviations speak against",
+    page: htmlPage([{ ...failing, verdict: "PASS" }], null),
+    says: ["FAIL 5 deviations."],
+    saysNot: ["PASS"],
+  },
+  {
+    name: "a log that somebody was at",
+    page: htmlPage([passing], brokenLog()),
+    says: ["NOT INTACT 6 findings", "Records 412 to 414 are not there.", "audit.jsonl.1, line 413", "and 4 more"],
+    saysNot: ["✓ INTACT"],
+  },
+  {
+    name: "a log that calls itself intact and has findings",
+    page: htmlPage([passing], {
+      ...brokenLog(),
+      verification: { ...brokenLog().verification, isIntact: true },
+    }),
+    says: ["NOT INTACT"],
+    saysNot: ["✓ INTACT"],
+  },
+  {
+    name: "a log whose end only it knows",
+    page: htmlPage([passing], { ...busyLog(), verification: { ...busyLog().verification, isEndKnown: false } }),
+    says: ["records cut from its end would not be missed"],
+    saysNot: [],
+  },
+];
+
+test.for(sentences)("htmlPage of $name", ({ page, says, saysNot }) => {
+  const words = wordsOf(page);
+  expect(says.filter((each) => !words.includes(each))).toEqual([]);
+  expect(saysNot.filter((each) => words.includes(each))).toEqual([]);
+});
+
+test("htmlPage calls the whole bad in its title when one part is", () => {
+  expect(htmlPage([passing], null)).toContain("<title>PASS: user-memory.wasm – memcell audit</title>");
+  expect(htmlPage([passing, failing], null)).toContain(
+    "<title>FAIL: user-memory.wasm and 1 more – memcell audit</title>",
+  );
+  expect(htmlPage([passing], brokenLog())).toContain("<title>FAIL: user-memory.wasm – memcell audit</title>");
+});
+
+test("a limit is set by whoever says the least", () => {
+  const { manifest } = passing.artifact;
+  const report: AuditReport = {
+    ...passing,
+    artifact: { ...passing.artifact, manifest: manifest && { ...manifest, deadlineMs: 2_000 } },
+    limits: { ...passing.limits, deadlineMs: 2_000, inputBytes: 1_024 },
+  };
+  const words = wordsOf(htmlPage([report], null));
+  expect(words).toMatch(/deadlineMs 2,000 ms manifest/);
+  expect(words).toMatch(/fuelPolls 20,000 polls of some 5,000 loop turns host and manifest/);
+  expect(words).toMatch(/inputBytes 1,024 bytes \(1 KiB\) policy/);
+  expect(words).toMatch(/stagedBytes 67,108,864 bytes \(64 MiB\) host/);
+});
+
+test("a table that is too long says how much of it is not shown", () => {
+  const dependencies = Array.from({ length: pageLimits.rowsMax + 7 }, (_, at) => {
+    return { name: `package-${at}`, version: "1.0.0", licence: "MIT" };
+  });
+  const words = wordsOf(htmlPage([{ ...passing, dependencies }], null));
+  expect(words).toContain("package-499");
+  expect(words).not.toContain("package-500");
+  expect(words).toContain("… and 7 more, which are not shown.");
+});
+
+const texts: readonly { name: string; text: string; shown: string }[] = [
+  { name: "plain text", text: 'a "b" ü 山田 é', shown: 'a "b" ü 山田 é' },
+  { name: "a right-to-left override", text: "a\u202eb", shown: "a[U+202E]b" },
+  { name: "an escape sequence", text: "\u001b[31m", shown: "[U+001B][31m" },
+  { name: "a character of two units", text: "\u{e0041}", shown: "[U+E0041]" },
+  { name: "half of a character of two units", text: "\ud83d!", shown: "[U+D83D]!" },
+  { name: "a space that is none", text: "a\u00a0b c", shown: "a[U+00A0]b c" },
+  { name: "two marks on a letter", text: "e\u0301\u0323", shown: "e\u0301\u0323" },
+  { name: "a third mark on a letter", text: "e\u0301\u0323\u0301", shown: "e\u0301\u0323[U+0301]" },
+  { name: "a long run", text: "\u200b".repeat(11), shown: `${"[U+200B]".repeat(8)}[and 3 more of the kind]` },
+  { name: "a long text", text: "x".repeat(1_200), shown: `${"x".repeat(1_000)}[… and 200 more characters]` },
+  { name: "a cut through a pair", text: `${"x".repeat(999)}😀y`, shown: `${"x".repeat(999)}[… and 3 more characters]` },
+];
+
+test.for(texts)("visibleParts shows $name", ({ text, shown }) => {
+  const parts = visibleParts(text).map((part) => (part.kind === "shown" ? part.text : `[${part.text}]`));
+  expect(parts.join("")).toBe(shown);
+});
+
+test("html refuses a value where it could load, run or style something", () => {
+  const hostile = "javascript:alert(1)";
+  expect(() => html`<a href="${hostile}">x</a>`).toThrow(TypeError);
+  expect(() => html`<p style="${hostile}">x</p>`).toThrow(TypeError);
+  expect(() => html`<p onclick="${hostile}">x</p>`).toThrow(TypeError);
+  expect(() => html`<img src="${hostile}" />`).toThrow(TypeError);
+  expect(() => html`<p class=${hostile}>x</p>`).toThrow(TypeError);
+  expect(() => html`<p ${hostile}>x</p>`).toThrow(TypeError);
+  expect(() => html`<p class="${html`<b>`}">x</p>`).toThrow(TypeError);
+  expect(html`<a href="#${'" onclick="x'}">x</a>`.toString()).toBe('<a href="#&quot; onclick=&quot;x">x</a>');
+});
+
+test("nobody but html makes markup", () => {
+  const key = Symbol("made by html");
+  expect(() => new Markup(key as never, "<script>")).toThrow(TypeError);
+});
