@@ -66,6 +66,7 @@ const soleImporters: Record<string, string> = {
   piscina: "host/pool.ts",
   "zod/mini": "shared/zod.ts",
   esbuild: "build/bundle.ts",
+  "@cyclonedx/cyclonedx-library": "build/sbom.ts",
   "gray-matter": "plugin/user-memory/yaml.deferred.ts",
   "js-yaml": "plugin/user-memory/yaml.deferred.ts",
 };
