@@ -6,20 +6,20 @@
  *
  * --locked   compares with the lock instead of writing it, and writes nothing when a plugin differs
  *
- * What is built from or to another folder, or fast, is not what is shipped: it has no lock. With `--out DIR` alone the list
- * of components is `DIR/sbom.json`.
+ * What is built from or to another folder, or fast, is not what is shipped and touches nothing of it. With `--out DIR`
+ * alone, list and lock go into DIR.
  */
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
+import { lockDifferences, lockText, parseLock } from "../shared/plugin-lock.ts";
 import { buildPlugin } from "./build-plugin.ts";
 import type { BuiltPlugin } from "./build-plugin.ts";
 import { projectFolder } from "./bundle.ts";
 import { readFamilies } from "./family.ts";
-import { lockDifferences, lockText, parseLock } from "./plugin-lock.ts";
 import { makeSbom } from "./sbom.ts";
 
 const { values } = parseArgs({
@@ -49,35 +49,32 @@ for (const source of await readFamilies(resolve(values.plugins ?? join(projectFo
   const file = relative(projectFolder, join(out, `${plugin.manifest.name}.wasm`));
   console.log(`${file}  ${size} MB (${zipped} MB gzipped)  sha256 ${plugin.sha256}  ${seconds} s`);
 }
+const lock = lockText(
+  Object.fromEntries(
+    plugins.map(({ manifest: { name, version }, sha256, wasm }) => [name, { version, sha256, bytes: wasm.length }]),
+  ),
+);
 const sbom = ofSources ? await makeSbom(plugins) : null;
 
-if (shipped && !(await settleLock())) {
+if (values.locked && !(await isLocked())) {
   process.exitCode = 1;
 } else {
   // The runtime loads, and the package ships, whatever lies there.
   if (shipped) await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   for (const plugin of plugins) await writePlugin(plugin);
-  if (sbom !== null) await writeFile(join(shipped ? join(out, "..") : out, "sbom.json"), sbom);
+  if (sbom !== null) await writeFile(shipped ? join(out, "..", "sbom.json") : join(out, "sbom.json"), sbom);
+  if (ofSources && !values.locked) await writeLock(shipped ? lockFile : join(out, basename(lockFile)));
   // The compiler writes plain files; npx runs the command as a program.
   if (shipped) await chmod(join(projectFolder, "dist", "host", "cli", "main.js"), 0o755);
 }
 
-/** Resolves to `false` when the plugins have to be the locked ones and are not. */
-async function settleLock(): Promise<boolean> {
-  const built = Object.fromEntries(
-    plugins.map(({ manifest: { name, version }, sha256, wasm }) => [name, { version, sha256, bytes: wasm.length }]),
-  );
-  const present = await readFile(lockFile, "utf8").catch(() => "");
-  if (values.locked) return hasNoDifferences(lockDifferences(built, parseLock(present)));
-  const text = lockText(built);
-  if (text === present) return true;
-  await writeFile(lockFile, text);
-  console.log(`${relative(projectFolder, lockFile)} has changed: it belongs into the commit that changed the plugin`);
-  return true;
-}
-
-function hasNoDifferences(differences: readonly string[]): boolean {
+async function isLocked(): Promise<boolean> {
+  const present = await readFile(lockFile, "utf8").catch(() => null);
+  const locked = present === null ? {} : parseLock(present);
+  const differences = locked
+    ? lockDifferences(parseLock(lock) ?? {}, locked)
+    : ["build/plugins.lock.json has not the form that the build gives it"];
   for (const difference of differences) console.error(difference);
   if (differences.length === 0) return true;
   console.error(
@@ -85,6 +82,12 @@ function hasNoDifferences(differences: readonly string[]): boolean {
       'committed with the change. If not, "npm ci" brings back the packages that the plugin is made with.',
   );
   return false;
+}
+
+async function writeLock(file: string): Promise<void> {
+  if ((await readFile(file, "utf8").catch(() => "")) === lock) return;
+  await writeFile(file, lock);
+  if (shipped) console.log("build/plugins.lock.json has changed: it is committed with what changed the plugin");
 }
 
 async function writePlugin({ manifest: { name }, wasm, sha256 }: BuiltPlugin): Promise<void> {

@@ -18,6 +18,7 @@ export {
   minLength,
   nullable,
   number,
+  object,
   optional,
   record,
   refine,

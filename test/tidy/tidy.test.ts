@@ -80,14 +80,20 @@ test("each package has one importer", () => {
 
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
   const touching = hostImportersOf("node:fs").filter((file) => !file.startsWith("host/store/files/disk/"));
-  expect(touching).toEqual(["host/plugin-file.ts"]);
+  expect(touching).toEqual(["host/plugin-file.ts", "host/provenance/rebuild-sources.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/catalog.ts",
     "host/plugin-file.ts",
+    "host/provenance/compare-rebuild.ts",
+    "host/provenance/rebuild-sources.ts",
     "host/runtime.ts",
     "host/store/files/disk/data-root.ts",
     "host/store/files/disk/place.ts",
   ]);
+});
+
+test("only a rebuild starts programs", () => {
+  expect(hostImportersOf("node:child_process")).toEqual(["host/provenance/rebuild-sources.ts"]);
 });
 
 test("no import cycles", () => {

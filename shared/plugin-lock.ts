@@ -1,17 +1,23 @@
 /**
- * `plugins.lock.json`: which files the committed sources make. `npm run build` writes it, `npm run build -- --locked`
- * compares with it, and the host's default policy takes its hashes from it.
+ * `build/plugins.lock.json`: which files the committed sources make. The build writes it and compares with it; the host
+ * takes pins from it, and compares a rebuild with it.
  */
-import * as z from "../shared/zod.ts";
+import { jsonDepth } from "./text.ts";
+import * as z from "./zod.ts";
 
 const lockedPlugin = z.strictObject({
-  version: z.string(),
+  version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
   /** Of the file, in hex. */
   sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
   bytes: z.int(),
 });
 
-const lockSchema = z.strictObject({ version: z.literal(1), plugins: z.record(z.string(), lockedPlugin) });
+const pluginName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,63}$/));
+
+const lockSchema = z.strictObject({ version: z.literal(1), plugins: z.record(pluginName, lockedPlugin) });
+
+/** The object, the plugins, a plugin. */
+const depthMax = 3;
 
 export type LockedPlugin = z.infer<typeof lockedPlugin>;
 
@@ -25,17 +31,15 @@ export function lockText(plugins: LockedPlugins): string {
   return `${JSON.stringify({ version: 1, plugins: Object.fromEntries(facts) }, null, 2)}\n`;
 }
 
-export function parseLock(text: string): LockedPlugins {
+/** `null` when the text has not the form of the file. */
+export function parseLock(text: string): LockedPlugins | null {
   const parsed = z.safeParse(lockSchema, parseJson(text));
-  if (parsed.success) return parsed.data.plugins;
-  throw new Error('Cannot read build/plugins.lock.json: it has not its form; "npm run build" writes it anew', {
-    cause: parsed.error,
-  });
+  return parsed.success ? parsed.data.plugins : null;
 }
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return jsonDepth(text) <= depthMax ? JSON.parse(text) : null;
   } catch {
     return null;
   }
@@ -45,12 +49,12 @@ function parseJson(text: string): unknown {
 export function lockDifferences(built: LockedPlugins, locked: LockedPlugins): string[] {
   const names = [...new Set([...Object.keys(built), ...Object.keys(locked)])].toSorted();
   return names.flatMap((name) => {
-    const [is, should] = [built[name], locked[name]].map((each) => each && describe(each));
-    if (is === should) return [];
-    return `Plugin "${name}" is not the locked one: built ${is ?? "none"}, locked ${should ?? "none"}`;
+    const [is, should] = [built, locked].map((plugins) => describe(plugins[name]));
+    return is === should ? [] : `Plugin "${name}" is not the locked one: built ${is}, locked ${should}`;
   });
 }
 
-function describe({ version, sha256, bytes }: LockedPlugin): string {
-  return `SHA-256 ${sha256} (version ${version}, ${bytes} bytes)`;
+function describe(plugin: LockedPlugin | undefined): string {
+  if (!plugin) return "none";
+  return `SHA-256 ${plugin.sha256} (version ${plugin.version}, ${plugin.bytes} bytes)`;
 }
