@@ -15,6 +15,8 @@ import { familyGlue } from "./family-glue.ts";
 import type { FamilySource } from "./family.ts";
 import { pageBytes, writeImage } from "./image.ts";
 import { linkModules, optimiseModule, reduceModule } from "./link.ts";
+import { linkedPackages } from "./linked-packages.ts";
+import type { LinkedPackages } from "./linked-packages.ts";
 import { makeManifest, sealPlugin } from "./seal.ts";
 import type { SealedPlugin } from "./seal.ts";
 import { snapshotPlugin } from "./snapshot.ts";
@@ -24,7 +26,11 @@ export interface BuildOptions {
   readonly optimise?: boolean;
 }
 
-export async function buildPlugin(source: FamilySource, { optimise = true }: BuildOptions = {}): Promise<SealedPlugin> {
+export interface BuiltPlugin extends SealedPlugin {
+  readonly linked: LinkedPackages;
+}
+
+export async function buildPlugin(source: FamilySource, { optimise = true }: BuildOptions = {}): Promise<BuiltPlugin> {
   const { family, folder } = source;
   const capabilities = capabilitiesOf(family.tools);
 
@@ -42,7 +48,8 @@ export async function buildPlugin(source: FamilySource, { optimise = true }: Bui
     const roots = ["memory", ...family.tools.map((tool) => tool.export)];
     const reduced = await reduceModule(scratch, linked, roots);
     const optimised = await optimiseModule(scratch, reduced, optimise ? "-O2" : "-O0");
-    return await sealPlugin(await readFile(optimised), makeManifest(family, memoryPages));
+    const sealed = await sealPlugin(await readFile(optimised), makeManifest(family, memoryPages));
+    return { ...sealed, linked: linkedPackages(bundle.files) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

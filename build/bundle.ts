@@ -6,11 +6,11 @@
  * what that module exports. Sole importer of esbuild.
  */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
-import type { BuildOptions, OutputFile, Plugin } from "esbuild";
+import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 
 import type { CapabilityName } from "../shared/abi.ts";
 import type { Family } from "../shared/manifest.ts";
@@ -19,6 +19,7 @@ import type { Family } from "../shared/manifest.ts";
 export const projectFolder: string = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 
 const guestFolder = join(projectFolder, "build", "guest");
+const sharedFolder = join(projectFolder, "shared") + sep;
 
 /** The global under which the bundle leaves a tool for the snapshot step. */
 export const toolGlobal = (exportName: string): string => `__tool_${exportName}`;
@@ -29,32 +30,72 @@ export interface Bundle {
   readonly deferred: readonly string[];
 }
 
+/** A file that the bundler has read. */
+export interface BundledFile {
+  /** From the project's folder, with `/`. */
+  readonly path: string;
+  /** What is left of it in the scripts. */
+  readonly bytes: number;
+  /** Paths of the files that it imports. */
+  readonly imports: readonly string[];
+}
+
+export interface PluginBundle extends Bundle {
+  /** Whatever the scripts were made from; a file that several of them hold is there for each. */
+  readonly files: readonly BundledFile[];
+}
+
 export async function bundlePlugin(
   folder: string,
   family: Family,
   capabilities: readonly CapabilityName[],
-): Promise<Bundle> {
-  const deferred: string[] = [];
-  const { outputFiles } = await build({
+): Promise<PluginBundle> {
+  const found = new Map<string, BuiltScript>();
+  const main = await build({
     ...guestCode,
     stdin: { contents: entryScript(folder, family), resolveDir: projectFolder, loader: "ts" },
-    plugins: [...guestCode.plugins, deferredModules(deferred)],
+    plugins: [...guestCode.plugins, deferredModules(found)],
     define: { CAPABILITY_NAMES: JSON.stringify(capabilities) },
     format: "iife",
   });
-  return { script: onlyText(outputFiles), deferred };
+  // The bundler comes upon them in an order that depends on the machine; their names do not.
+  const deferred = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const script = deferred.reduce(
+    (text, [name], index) => text.replaceAll(JSON.stringify(name), String(index)),
+    onlyText(main.outputFiles),
+  );
+  const scripts = [main, ...deferred.map(([, built]) => built)];
+  return {
+    script,
+    deferred: deferred.map(([, { outputFiles }]) => onlyText(outputFiles)),
+    files: scripts.flatMap(({ metafile }) => filesOf(metafile)),
+  };
+}
+
+interface BuiltScript {
+  readonly outputFiles: readonly OutputFile[];
+  readonly metafile: Metafile;
+}
+
+function filesOf({ inputs, outputs }: Metafile): BundledFile[] {
+  const left = new Map(Object.values(outputs).flatMap((output) => Object.entries(output.inputs)));
+  return Object.entries(inputs).map(([path, { imports }]) => ({
+    path,
+    bytes: left.get(path)?.bytesInOutput ?? 0,
+    imports: imports.map((each) => each.path),
+  }));
 }
 
 /**
  * In the place of `x.deferred.ts`: functions of the same names, which have the engine load the module at the first call.
- * It may export functions only.
+ * It may export functions only. The module is asked for by a name that its number takes the place of.
  */
-function deferredModules(found: string[]): Plugin {
+function deferredModules(found: Map<string, BuiltScript>): Plugin {
   return {
     name: "deferred-modules",
     setup(bundler) {
       bundler.onLoad({ filter: /\.deferred\.ts$/ }, async ({ path }) => {
-        const { outputFiles } = await build({
+        const built = await build({
           ...guestCode,
           entryPoints: [path],
           format: "iife",
@@ -62,10 +103,11 @@ function deferredModules(found: string[]): Plugin {
           footer: { js: "return deferred})()" },
           banner: { js: "(()=>{" },
         });
-        const index = found.push(onlyText(outputFiles)) - 1;
+        const name = `deferred ${relative(projectFolder, path).replaceAll(sep, "/")}`;
+        found.set(name, built);
         const names = await exportedNames(path);
-        const functions = names.map((name) => `export const ${name} = (...args) => load().${name}(...args);`);
-        const loader = `const load = () => (loaded ??= loadDeferred(${index}));`;
+        const functions = names.map((each) => `export const ${each} = (...args) => load().${each}(...args);`);
+        const loader = `const load = () => (loaded ??= loadDeferred(${JSON.stringify(name)}));`;
         const contents = ["let loaded;", `const loadDeferred = globalThis.__loadDeferred;`, loader, ...functions];
         return { contents: contents.join("\n"), loader: "js" };
       });
@@ -79,7 +121,6 @@ async function exportedNames(path: string): Promise<string[]> {
     entryPoints: [path],
     format: "esm",
     outdir: "unused",
-    metafile: true,
   });
   return Object.values(metafile.outputs).flatMap((output) => output.exports);
 }
@@ -107,6 +148,8 @@ const schemasAreValues: Plugin = {
   name: "schemas-are-values",
   setup(bundler) {
     bundler.onLoad({ filter: /[\\/]shared[\\/].*\.ts$/ }, async ({ path }) => {
+      // A clone may lie in a folder of that name.
+      if (!path.startsWith(sharedFolder)) return null;
       const source = await readFile(path, "utf8");
       return { contents: source.replace(/(?<![\w.])z\.\w+\(/g, "/* @__PURE__ */ $&"), loader: "ts" };
     });
@@ -140,6 +183,7 @@ const guestCode = {
   logOverride: { "direct-eval": "error" },
   minify: true,
   write: false,
+  metafile: true,
 } satisfies BuildOptions;
 
 function entryScript(folder: string, family: Family): string {

@@ -28,6 +28,7 @@ interface EngineExports {
   qjs_is_function(box: number): number;
   qjs_new_host_function(name: number, bytes: number, argumentCount: number): number;
   qjs_get_context_ptr(): number;
+  qjs_get_quickjs_version(): number;
   qjs_run_gc(): void;
   qjs_set_gc_threshold(bytes: number): void;
   wasm_malloc(bytes: number): number;
@@ -82,6 +83,12 @@ export class Engine {
     exports._initialize();
     if (exports.qjs_init2(parts) !== 0) throw new Error("Cannot build: the JavaScript engine did not start");
     return new Engine(exports);
+  }
+
+  /** Of QuickJS itself, which is not that of the package that brings it. */
+  get version(): string {
+    const start = this.exports.qjs_get_quickjs_version();
+    return new TextDecoder().decode(this.bytes.slice(start, this.bytes.indexOf(0, start)));
   }
 
   /** A view of the memory. Not to be kept: growing the memory detaches it. */

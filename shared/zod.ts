@@ -22,6 +22,7 @@ export {
   nonnegative,
   nullable,
   number,
+  object,
   optional,
   record,
   refine,

@@ -66,6 +66,7 @@ const soleImporters: Record<string, string> = {
   piscina: "host/pool.ts",
   "zod/mini": "shared/zod.ts",
   esbuild: "build/bundle.ts",
+  "@cyclonedx/cyclonedx-library": "build/sbom.ts",
   "gray-matter": "plugin/user-memory/yaml.deferred.ts",
   "js-yaml": "plugin/user-memory/yaml.deferred.ts",
 };
@@ -80,17 +81,23 @@ test("each package has one importer", () => {
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
   const disks = /^host\/(store\/files|audit)\/disk\//;
   const touching = hostImportersOf("node:fs").filter((file) => !disks.test(file));
-  expect(touching).toEqual(["host/plugin-file.ts"]);
+  expect(touching).toEqual(["host/plugin-file.ts", "host/provenance/rebuild-sources.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/audit/disk/log-location.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",
     "host/policy/load-policy.ts",
+    "host/provenance/compare-rebuild.ts",
+    "host/provenance/rebuild-sources.ts",
     "host/runtime.ts",
     "host/store/files/disk/data-root.ts",
     "host/store/files/disk/place.ts",
   ]);
+});
+
+test("only a rebuild starts programs", () => {
+  expect(hostImportersOf("node:child_process")).toEqual(["host/provenance/rebuild-sources.ts"]);
 });
 
 test("no import cycles", () => {

@@ -1,0 +1,76 @@
+/** The packages that were linked into a plugin, from the list of components that comes with memcell. */
+import { fileURLToPath } from "node:url";
+
+import { provenanceLimits } from "../../shared/limits.ts";
+import { jsonDepth } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
+import { readPluginFile } from "../plugin-file.ts";
+import type { Dependency } from "./report.ts";
+
+/** Names go to terminals and pages as they are: nothing that moves a cursor or opens a tag. */
+const word = z.string().check(z.regex(/^[A-Za-z0-9@%._+:/ ()-]{1,256}$/));
+
+const licence = z.union([z.object({ expression: word }), z.object({ license: z.object({ id: word }) })]);
+
+const component = z.object({
+  "bom-ref": word,
+  group: z.optional(word),
+  name: word,
+  version: word,
+  licenses: z.array(licence),
+  hashes: z.optional(z.array(z.object({ alg: word, content: word }))),
+});
+
+/** The part of CycloneDX 1.6 that is used here. */
+const sbomSchema = z.object({
+  bomFormat: z.literal("CycloneDX"),
+  specVersion: z.literal("1.6"),
+  components: z.array(component),
+  dependencies: z.array(z.object({ ref: word, dependsOn: z.optional(z.array(word)) })),
+});
+
+type Sbom = z.infer<typeof sbomSchema>;
+
+const shippedSbom = fileURLToPath(new URL("../../sbom.json", import.meta.url));
+
+/**
+ * What was linked into the plugin file of this SHA-256, in the order of the names. `null` when the list is about another
+ * file, is not there, or is not what the build writes: a list that is half right is none.
+ */
+export async function readDependencies(sha256: string, sbomFile = shippedSbom): Promise<Dependency[] | null> {
+  const sbom = await readSbom(sbomFile);
+  return sbom && dependenciesOf(sbom, sha256);
+}
+
+async function readSbom(file: string): Promise<Sbom | null> {
+  try {
+    const read = await readPluginFile(file, provenanceLimits.sbomBytesMax);
+    if (read.kind === "unfit") return null;
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(read.wasm);
+    if (jsonDepth(text) > provenanceLimits.sbomDepthMax) return null;
+    const parsed = z.safeParse(sbomSchema, JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function dependenciesOf({ components, dependencies }: Sbom, sha256: string): Dependency[] | null {
+  const isPlugin = (each: Sbom["components"][number]): boolean =>
+    each.hashes?.some(({ alg, content }) => alg === "SHA-256" && content === sha256) ?? false;
+  const plugin = components.find(isPlugin);
+  if (!plugin) return null;
+  const next = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn ?? []]));
+  const byRef = new Map(components.map((each) => [each["bom-ref"], each]));
+  const below = new Set(next.get(plugin["bom-ref"]));
+  for (const ref of below) for (const found of next.get(ref) ?? []) below.add(found);
+  const found = [...below].map((ref) => byRef.get(ref));
+  const known = found.filter((each) => each !== undefined);
+  if (known.length < found.length || known.some(({ licenses }) => licenses.length === 0)) return null;
+  return known.map(dependencyOf).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function dependencyOf({ group, name, version, licenses }: Sbom["components"][number]): Dependency {
+  const named = licenses.map((each) => ("expression" in each ? each.expression : each.license.id));
+  return { name: group === undefined ? name : `${group}/${name}`, version, licence: named.join(" AND ") };
+}

@@ -1,0 +1,60 @@
+/**
+ * `build/plugins.lock.json`: which files the committed sources make. The build writes it and compares with it; the host
+ * takes pins from it, and compares a rebuild with it.
+ */
+import { jsonDepth } from "./text.ts";
+import * as z from "./zod.ts";
+
+const lockedPlugin = z.strictObject({
+  version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
+  /** Of the file, in hex. */
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  bytes: z.int(),
+});
+
+const pluginName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,63}$/));
+
+const lockSchema = z.strictObject({ version: z.literal(1), plugins: z.record(pluginName, lockedPlugin) });
+
+/** The object, the plugins, a plugin. */
+const depthMax = 3;
+
+export type LockedPlugin = z.infer<typeof lockedPlugin>;
+
+/** Plugins by name. */
+export type LockedPlugins = Readonly<Record<string, LockedPlugin>>;
+
+/** The same plugins always give the same text. */
+export function lockText(plugins: LockedPlugins): string {
+  const sorted = Object.entries(plugins).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const facts = sorted.map(([name, { version, sha256, bytes }]) => [name, { version, sha256, bytes }]);
+  return `${JSON.stringify({ version: 1, plugins: Object.fromEntries(facts) }, null, 2)}\n`;
+}
+
+/** `null` when the text has not the form of the file. */
+export function parseLock(text: string): LockedPlugins | null {
+  const parsed = z.safeParse(lockSchema, parseJson(text));
+  return parsed.success ? parsed.data.plugins : null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return jsonDepth(text) <= depthMax ? JSON.parse(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the built plugins are not the locked ones: a sentence for each, with both hashes. */
+export function lockDifferences(built: LockedPlugins, locked: LockedPlugins): string[] {
+  const names = [...new Set([...Object.keys(built), ...Object.keys(locked)])].toSorted();
+  return names.flatMap((name) => {
+    const [is, should] = [built, locked].map((plugins) => describe(plugins[name]));
+    return is === should ? [] : `Plugin "${name}" is not the locked one: built ${is}, locked ${should}`;
+  });
+}
+
+function describe(plugin: LockedPlugin | undefined): string {
+  if (!plugin) return "none";
+  return `SHA-256 ${plugin.sha256} (version ${plugin.version}, ${plugin.bytes} bytes)`;
+}
