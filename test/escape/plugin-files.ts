@@ -68,6 +68,18 @@ export const refusedFiles: readonly RefusedFile[] = [
     reason: /2 memor/,
   },
   {
+    // Valid for every engine: but the host lists them one by one, which took seconds and hundreds of megabytes.
+    name: "a million globals",
+    bytes: withSection(sectionIds.global, list(1_000_000, Uint8Array.of(0x7f, 1, 0x41, 0, 0x0b))),
+    reason: /it has 1000000 globals, at most 4000 allowed/,
+  },
+  {
+    name: "4 billion tables",
+    bytes: withSection(sectionIds.table, claimed(2 ** 32 - 1)),
+    reason: /4294967295 tables, at most 16 /,
+  },
+  { name: "4 billion segments", bytes: withSection(sectionIds.data, claimed(2 ** 32 - 1)), reason: /at most 100000 / },
+  {
     name: "a function of 100,000 parameters",
     bytes: withSection(sectionIds.type, concatBytes([Uint8Array.of(1, 0x60), list(100_000, Uint8Array.of(0x7f))])),
     reason: /at most 1000 allowed/,
