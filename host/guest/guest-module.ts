@@ -29,13 +29,22 @@ interface StateExport {
 
 /** Throws `UnreadableWasm` or the engine's `CompileError` for what is no module. */
 export async function compileGuest(wasm: Uint8Array, memoryPagesMax: number): Promise<GuestModule> {
-  const memoryBytesMax = memoryPagesMax * pageBytes;
+  const { bytes, stateExports } = widenGuest(wasm);
+  return { module: await WebAssembly.compile(bytes), stateExports, memoryBytesMax: memoryPagesMax * pageBytes };
+}
+
+/** Whether an engine takes what a host would have it compile. Nothing is compiled, and nothing runs. */
+export function isValidGuest(wasm: Uint8Array): boolean {
+  return WebAssembly.validate(widenGuest(wasm).bytes);
+}
+
+/** The module as the host has it compiled. */
+function widenGuest(wasm: Uint8Array): { bytes: Uint8Array; stateExports: readonly string[] | null } {
   const sections = readSections(wasm);
   const parts = readChangingParts(sections);
-  if (parts === null) return { module: await WebAssembly.compile(wasm), stateExports: null, memoryBytesMax };
+  if (parts === null) return { bytes: wasm, stateExports: null };
   const added = stateExportsOf(parts);
-  const module = await WebAssembly.compile(withExports(sections, added));
-  return { module, stateExports: added.map(({ name }) => name), memoryBytesMax };
+  return { bytes: withExports(sections, added), stateExports: added.map(({ name }) => name) };
 }
 
 function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] {
