@@ -68,6 +68,20 @@ export const refusedFiles: readonly RefusedFile[] = [
     reason: /2 memor/,
   },
   {
+    // The name of 16 bytes begins here and ends in the first export that the host adds: one entry less, and valid again.
+    name: "an export that is completed by what the host adds",
+    bytes: writeModule([
+      ...good.map((each) => (each.id === sectionIds.export ? { ...each, payload: trailed(each.payload, 16) } : each)),
+      sealed(manifest),
+    ]),
+    reason: /there is more in it than its exports/,
+  },
+  {
+    name: "a memory with something behind it",
+    bytes: withSection(sectionIds.memory, Uint8Array.of(1, 1, 1, 4, 0)),
+    reason: /there is more in it than its memories/,
+  },
+  {
     // Valid for every engine: but the host lists them one by one, which took seconds and hundreds of megabytes.
     name: "a million globals",
     bytes: withSection(sectionIds.global, list(1_000_000, Uint8Array.of(0x7f, 1, 0x41, 0, 0x0b))),
@@ -158,6 +172,10 @@ function withSection(id: number, payload: Uint8Array): Uint8Array {
 
 function assembled(guest: string): Uint8Array {
   return assembleGuest(guestText(guest), [manifest]);
+}
+
+function trailed(payload: Uint8Array, byte: number): Uint8Array {
+  return concatBytes([payload, Uint8Array.of(byte)]);
 }
 
 function afterHeader(bytes: Uint8Array): Uint8Array {
