@@ -81,6 +81,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
   const touching = hostImportersOf("node:fs").filter((file) => !file.startsWith("host/store/files/disk/"));
   expect(touching).toEqual(["host/plugin-file.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
+    "host/artifact/artifact-file.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",
     "host/policy/load-policy.ts",
