@@ -146,6 +146,12 @@ export const pluginLimits = {
   /** ABI version 1 has 22 to offer, and none may be imported twice. */
   importsMax: 64,
   functionsMax: 100_000,
+  /** Ours has one; to see them all, the host lists each of them as an export. */
+  tablesMax: 16,
+  /** As tables. Engines take a million, which would have to be exported one by one. Ours has 2. */
+  globalsMax: 4_000,
+  /** Of data, and of elements: as many as engines take. Ours has 1,338. */
+  segmentsMax: 100_000,
   /** The memory, and one function for each tool. */
   exportsMax: 256,
   memoriesMax: 1,

@@ -1,29 +1,123 @@
+import { readArtifactFile } from "../artifact/artifact-file.ts";
+import type { Artifact } from "../artifact/artifact.ts";
+import type { LogSummary } from "../audit/log-summary.ts";
+import { summariseLog } from "../audit/summarise-log.ts";
+import { bundledPluginFiles } from "../catalog.ts";
+import { loadPolicy } from "../policy/load-policy.ts";
+import { proposeForAll } from "../policy/propose-for-all.ts";
+import { readDependencies } from "../report/dependencies.ts";
+import { makeReport } from "../report/make-report.ts";
+import { htmlPage } from "../report/page/html-page.ts";
+import { writePage } from "../report/page/write-page.ts";
+import type { AuditReport } from "../report/report.ts";
+import { textReport } from "../report/text-report.ts";
+import { visibleJson } from "../report/visible-text.ts";
+import { ToolError } from "../tool-error.ts";
+import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
 import { rebuildCommand } from "./rebuild-command.ts";
 import { UsageError } from "./usage-error.ts";
+import { textOfVerification, verifyCommand } from "./verify-command.ts";
 
 export const auditCommand: Command = {
-  help: `Builds the plugins anew from the sources of a clone, and says where the lock, the plugin files that a runtime
-loads, or the list of components differ. Nothing of the clone is changed. It takes some 15 s.
+  help: `Tells what a plugin file is from its bytes alone, and whether a runtime with a policy loads it: its hash, what it
+imports and what each import does, its memory, its tools with the rights they ask for. Nothing of the file is run.
 
 Usage
-  memcell audit --rebuild [PLUGIN.wasm] [--json]
+  memcell audit [PLUGIN.wasm] [--policy FILE] [--log LOG] [--json] [--html FILE]
+  memcell audit [PLUGIN.wasm] --propose
+  memcell audit [PLUGIN.wasm] --rebuild [--json]
+  memcell audit verify LOG...             ("memcell audit verify --help" says more)
+
+Without PLUGIN.wasm, every plugin that the package ships.
 
 Options
-  --rebuild   builds and compares; PLUGIN.wasm is compared in the place of the shipped plugins
-  --json      prints the report as JSON
+  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
+  --log LOG      an audit log, which is verified and summed up beside the plugins
+  --json         prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null
+  --html FILE    also writes all of it as a page that loads nothing and runs nothing
+  --propose      prints the least policy that loads the plugin, and judges nothing
+  --rebuild      builds the plugins anew from the sources of a clone (15 s), and says where the lock, the plugin files
+                 or the list of components differ; nothing of the clone is changed
 
-Example
-  memcell audit --rebuild
+Examples
+  memcell audit
+  memcell audit other.wasm --propose > policy.json
+  memcell audit other.wasm --policy policy.json --json
+  memcell audit --log log/audit.jsonl --html audit.html
 
 Exit codes
-  0 nothing differs   1 something differs, or nothing could be rebuilt   2 the command line makes no sense
+  0 PASS: a runtime with this policy loads every one, and the log is whole
+  1 FAIL, or something could not be read   2 the command line makes no sense
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: [], flags: ["rebuild", "json"] }, 1);
-    if (!options.rebuild) throw new UsageError("--rebuild is missing");
-    return await rebuildCommand({ ...(operands.length > 0 && { files: operands }), json: options.json ?? false });
+    const [first, ...others] = args;
+    if (first === "verify") return await runVerify(others);
+    const names = { texts: ["policy", "html", "log"], flags: ["json", "propose", "rebuild"] } as const;
+    const { operands, options } = parseOptions(args, names, 1);
+    const { policy, html, log, json = false, propose, rebuild } = options;
+    if (propose) refuseOthers("--propose makes a policy and judges nothing", { policy, html, log, json, rebuild });
+    if (rebuild) refuseOthers("--rebuild compares files and judges nothing", { policy, html, log, propose });
+    if (rebuild) return await rebuildCommand({ ...(operands.length > 0 && { files: operands }), json });
+    return await orCodedFailure(async () => {
+      const artifacts = await readArtifacts(operands);
+      if (propose) return print(visibleJson(proposeForAll(artifacts)), 0);
+      const audit = { reports: await judge(artifacts, policy), log: log === undefined ? null : summariseLog([log]) };
+      if (html !== undefined) await writePage(html, htmlPage(audit.reports, audit.log));
+      return print(json ? visibleJson(audit) : textOf(audit), isPassed(audit) ? 0 : 1);
+    });
   },
 };
+
+interface Audit {
+  readonly reports: readonly AuditReport[];
+  readonly log: LogSummary | null;
+}
+
+/** Its own help, when it is asked for. */
+async function runVerify(args: readonly string[]): Promise<number> {
+  if (!args.includes("--help") && !args.includes("-h")) return await verifyCommand.run(args);
+  process.stdout.write(verifyCommand.help);
+  return 0;
+}
+
+function refuseOthers(reason: string, options: Readonly<Record<string, unknown>>): void {
+  const [other] = Object.keys(options).filter((name) => options[name] !== undefined && options[name] !== false);
+  if (other !== undefined) throw new UsageError(`${reason}: --${other} does not go with it`);
+}
+
+async function readArtifacts(operands: readonly string[]): Promise<Artifact[]> {
+  const files = operands.length > 0 ? operands : await bundledPluginFiles().catch(() => []);
+  // To find nothing wrong with nothing would pass an installation without its plugins.
+  if (files.length === 0) throw new ToolError("PLUGIN_REFUSED", "Cannot audit: the package has no plugins");
+  return await Promise.all(files.map((file) => readArtifactFile(file)));
+}
+
+async function judge(artifacts: readonly Artifact[], policyFile: string | undefined): Promise<AuditReport[]> {
+  const policy = await loadPolicy(policyFile);
+  return await Promise.all(
+    artifacts.map(async (artifact) =>
+      makeReport({ artifact, policy, dependencies: await readDependencies(artifact.sha256) }),
+    ),
+  );
+}
+
+function isPassed({ reports, log }: Audit): boolean {
+  return reports.every(({ verdict }) => verdict === "PASS") && (log === null || log.verification.isIntact);
+}
+
+function textOf({ reports, log }: Audit): string {
+  const { stdout } = process;
+  const isColoured = stdout.isTTY && stdout.hasColors();
+  const texts = reports.map((report) => textReport(report, { isColoured }));
+  if (log === null) return texts.join("\n\n");
+  const counts = `${log.calls} calls, ${log.failed} failed; ${log.denials} denied uses, ${log.failedUses} failed uses`;
+  return [...texts, `LOG\n${textOfVerification(log.verification)}${counts}`].join("\n\n");
+}
+
+function print(text: string, exitCode: number): number {
+  process.stdout.write(`${text}\n`);
+  return exitCode;
+}

@@ -24,7 +24,8 @@ Usage
   memcell tools [--policy FILE]
   memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE]
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE]
-  memcell audit --rebuild [PLUGIN.wasm] [--json]
+  memcell audit [PLUGIN.wasm] [--policy FILE] [--json] [--html FILE] [--log LOG]
+  memcell audit verify LOG | --rebuild | [PLUGIN.wasm] --propose
   memcell <command> --help
 
 Commands
@@ -33,7 +34,7 @@ Commands
   tools   prints the tools a model may call, with their JSON Schemas
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
-  audit   builds the plugins anew and says where they differ from those that are here
+  audit   tells what a plugin file may do and whether the policy grants it; verifies audit logs
 
 Examples
   memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",

@@ -39,7 +39,7 @@ Exit codes
     const noted = options.head === undefined ? null : parseHead(options.head);
     return await orCodedFailure(async () => {
       const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
-      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
+      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : textOfVerification(result));
       return result.isIntact ? 0 : 1;
     });
   },
@@ -53,7 +53,7 @@ function parseHead(text: string): ChainHead {
   return { seq: Number(seq), hash: hash.toLowerCase() };
 }
 
-function describe(result: LogVerification): string {
+export function textOfVerification(result: LogVerification): string {
   const { isIntact, files, records, bytes, firstSeq, head, findings, findingsNotShown, notes } = result;
   const range = head === null ? "" : `, ${firstSeq} to ${head.seq}`;
   const lines = [

@@ -33,11 +33,21 @@ interface StateExport {
  */
 export async function compileGuest(wasm: Uint8Array, memoryPagesMax: number): Promise<GuestModule> {
   const { sections, pagesMax } = withMemoryMax(readSections(wasm), memoryPagesMax);
-  const memoryBytesMax = pagesMax * pageBytes;
+  const { bytes, stateExports } = widened(sections);
+  return { module: await WebAssembly.compile(bytes), stateExports, memoryBytesMax: pagesMax * pageBytes };
+}
+
+/** Whether an engine takes what a host would have it compile. Nothing is compiled, and nothing runs. */
+export function isValidGuest(wasm: Uint8Array): boolean {
+  return WebAssembly.validate(widened(readSections(wasm)).bytes);
+}
+
+/** A module with the exports that a host needs, and their names. */
+function widened(sections: readonly WasmSection[]): { bytes: Uint8Array; stateExports: readonly string[] | null } {
   const parts = readChangingParts(sections);
   const added = parts && stateExportsOf(parts);
-  const module = await WebAssembly.compile(writeModule(added ? withExports(sections, added) : sections));
-  return { module, stateExports: added?.map(({ name }) => name) ?? null, memoryBytesMax };
+  const bytes = writeModule(added ? withExports(sections, added) : sections);
+  return { bytes, stateExports: added?.map(({ name }) => name) ?? null };
 }
 
 /** The engine itself keeps the bound: growing beyond it fails as it does at the module's own maximum. */

@@ -81,8 +81,13 @@ test("each package has one importer", () => {
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
   const disks = /^host\/(store\/files|audit)\/disk\//;
   const touching = hostImportersOf("node:fs").filter((file) => !disks.test(file));
-  expect(touching).toEqual(["host/plugin-file.ts", "host/provenance/rebuild-sources.ts"]);
+  expect(touching).toEqual([
+    "host/plugin-file.ts",
+    "host/provenance/rebuild-sources.ts",
+    "host/report/page/write-page.ts",
+  ]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
+    "host/artifact/artifact-file.ts",
     "host/audit/disk/log-location.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
