@@ -1,5 +1,6 @@
 import { constants, open } from "node:fs/promises";
 
+import { failureOfDisk } from "../../store/files/disk/disk-failure.ts";
 import { ToolError } from "../../tool-error.ts";
 
 /**
@@ -13,21 +14,12 @@ export async function writePage(file: string, text: string): Promise<void> {
   try {
     await using handle = await open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     const stat = await handle.stat();
-    if (!stat.isFile() || stat.nlink > 1) throw unsafe();
+    if (!stat.isFile() || stat.nlink > 1) {
+      throw new ToolError("STORAGE_UNSAFE", "Cannot write the page: a link or no plain file is in its place");
+    }
     await handle.truncate();
     await handle.writeFile(text);
   } catch (error) {
-    throw error instanceof ToolError ? error : failureOf(error);
+    throw failureOfDisk(error, "write the page");
   }
-}
-
-function failureOf(error: unknown): ToolError {
-  const code = error instanceof Error && "code" in error ? error.code : null;
-  if (code === "ELOOP" || code === "ENXIO" || code === "EISDIR") return unsafe();
-  if (code === "ENOSPC" || code === "EDQUOT") return new ToolError("STORAGE_FULL", "Cannot write the page: disk full");
-  return new ToolError("STORAGE_FAILED", "Cannot write the page: the disk refused it", { cause: error });
-}
-
-function unsafe(): ToolError {
-  return new ToolError("STORAGE_UNSAFE", "Cannot write the page: a link or no plain file is in its place");
 }
