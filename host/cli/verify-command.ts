@@ -80,13 +80,12 @@ function describe(result: LogVerification): string {
 
 /** As `describe`: JSON itself only minds control characters below U+0020. */
 function describeAsJson(result: LogVerification): string {
-  const escape = (character: string): string =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-    ).join("");
-  return `${JSON.stringify(result, null, 2).replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escape)}\n`;
+  return `${JSON.stringify(result, null, 2).replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)}\n`;
 }
+
+const escapeUnits = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join("");
+const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 /** A file may have any name: what could turn text around or speak to a terminal is written as an escape. */
 function describeFinding({ text, file, line }: LogFinding): string {

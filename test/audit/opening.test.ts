@@ -75,7 +75,7 @@ const rows: Row[] = [
   {
     name: "the last record altered",
     change: (folder) =>
-      edit(folder, (lines) => lines.with(-1, (lines.at(-1) ?? "").replace("closed", 'lost","records":1,"x":"'))),
+      edit(folder, (lines) => [...lines.slice(0, -1), (lines[5] ?? "").replace("closed", 'lost","records":1,"x":"')]),
     opened: { head: "differs" },
     seq: 6,
     told: [
@@ -86,7 +86,7 @@ const rows: Row[] = [
   },
   {
     name: "the last record made unreadable",
-    change: (folder) => edit(folder, (lines) => lines.with(-1, "nothing")),
+    change: (folder) => edit(folder, (lines) => [...lines.slice(0, -1), "nothing"]),
     opened: { head: "differs" },
     seq: 6,
     told: [
