@@ -54,7 +54,7 @@ Exit codes
 
   async run(args) {
     const [first, ...others] = args;
-    if (first === "verify") return await runVerify(others);
+    if (first === "verify") return await verifyCommand.run(others);
     const names = { texts: ["policy", "html", "log"], flags: ["json", "propose", "rebuild"] } as const;
     const { operands, options } = parseOptions(args, names, 1);
     const { policy, html, log, json = false, propose, rebuild } = options;
@@ -74,13 +74,6 @@ Exit codes
 interface Audit {
   readonly reports: readonly AuditReport[];
   readonly log: LogSummary | null;
-}
-
-/** Its own help, when it is asked for. */
-async function runVerify(args: readonly string[]): Promise<number> {
-  if (!args.includes("--help") && !args.includes("-h")) return await verifyCommand.run(args);
-  process.stdout.write(verifyCommand.help);
-  return 0;
 }
 
 function refuseOthers(reason: string, options: Readonly<Record<string, unknown>>): void {
