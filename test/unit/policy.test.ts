@@ -1,0 +1,117 @@
+/** What a policy means, whatever the way it is written, and in what a plugin goes beyond it. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { PolicyFile } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { loadPolicy } from "../../host/policy/load-policy.ts";
+import { policyDeviations } from "../../host/policy/policy-deviations.ts";
+import { policyLimitsMax } from "../../host/policy/policy-limits.ts";
+import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import type { Right } from "../../shared/abi.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const [one = "", other = ""] = ["1", "2"].map((digit) => digit.repeat(64));
+const read: PolicyFile["plugins"][string]["tools"][string] = { rights: ["read"], scopes: ["memory"] };
+const policyOf = (plugins: PolicyFile["plugins"], more: Partial<PolicyFile> = {}): PolicyFile => ({
+  version: 1,
+  plugins,
+  ...more,
+});
+
+test("what a policy leaves out has the host's own limits, and what it names it lowers", async () => {
+  expect((await loadPolicy(policyOf({}))).limits).toEqual(policyLimitsMax);
+  const limits = { fuelPolls: 7, hostCalls: undefined };
+  expect((await loadPolicy(policyOf({}, { limits }))).limits).toEqual({ ...policyLimitsMax, fuelPolls: 7 });
+});
+
+test("a policy is the same whether it is a file or an object, and however it is written", async () => {
+  const plugins = {
+    a: { sha256: [one, other], tools: { T: { rights: ["write", "read"], scopes: ["x", "memory"] }, U: read } },
+    b: { tools: {} },
+  } as const;
+  const turned = {
+    b: { tools: {} },
+    a: {
+      tools: { U: read, T: { scopes: ["memory", "x", "x"], rights: ["read", "write", "read"] } },
+      sha256: [other, one],
+    },
+  } as const;
+  const given = await loadPolicy(policyOf(plugins));
+  const file = join(folder.path, "turned.json");
+  writeFileSync(file, JSON.stringify(policyOf(turned, { limits: { deadlineMs: 10_000 } }), null, 4));
+  expect(await loadPolicy(file)).toEqual({ ...given, name: "turned.json" });
+  expect(given.name).toBe("inline");
+});
+
+test.for<{ name: string; policy: PolicyFile }>([
+  { name: "a right", policy: policyOf({ a: { tools: { T: { ...read, rights: ["read", "list"] } } } }) },
+  { name: "a scope", policy: policyOf({ a: { tools: { T: { ...read, scopes: [] } } } }) },
+  { name: "a tool", policy: policyOf({ a: { tools: { T: read, U: read } } }) },
+  { name: "a plugin", policy: policyOf({ a: { tools: { T: read } }, b: { tools: {} } }) },
+  { name: "a pin", policy: policyOf({ a: { sha256: [one], tools: { T: read } } }) },
+  { name: "a limit", policy: policyOf({ a: { tools: { T: read } } }, { limits: { hostCalls: 9 } }) },
+])("policies that differ by $name have different hashes", async ({ policy }) => {
+  const { sha256 } = await loadPolicy(policyOf({ a: { tools: { T: read } } }));
+  expect((await loadPolicy(policy)).sha256).not.toBe(sha256);
+});
+
+test("an object that is changed afterwards changes nothing", async () => {
+  const tools: Record<string, { rights: Right[]; scopes: string[] }> = { T: { rights: [], scopes: [] } };
+  const policy = await loadPolicy(policyOf({ a: { tools } }));
+  tools["T"]?.rights.push("write");
+  expect(policy.plugins.get("a")?.tools.get("T")).toEqual({ rights: [], scopes: [] });
+});
+
+test("a prototype's names are granted only where the policy itself names them", async () => {
+  const manifest = guestManifest("constructor", { constructor: "run", toString: "other" }, ["read"]);
+  const deviations = async (plugins: PolicyFile["plugins"]): Promise<string[]> =>
+    policyDeviations(manifest, one, await loadPolicy(policyOf(plugins)));
+  expect(await deviations({})).toEqual([expect.stringContaining('does not name the plugin "constructor"')]);
+  expect(await deviations({ constructor: { tools: {} } })).toEqual([
+    'the policy does not name the tool "constructor", so it grants it nothing',
+    'the policy does not name the tool "toString", so it grants it nothing',
+  ]);
+  expect(await deviations({ constructor: { tools: { constructor: read, toString: read } } })).toEqual([]);
+});
+
+test("every deviation is named, in the order file, tools, memory", async () => {
+  const manifest = {
+    ...guestManifest("a", { First: "first", Second: "second", Third: "third" }, ["read", "write", "clock"]),
+    memoryPages: { min: 8, max: 16 },
+  };
+  const tools = { First: read, Third: { rights: [], scopes: ["other"] } };
+  const policy = await loadPolicy(policyOf({ a: { sha256: [other], tools } }, { limits: { memoryPages: 8 } }));
+  expect(policyDeviations(manifest, one, policy)).toEqual([
+    `its SHA-256 is ${one}, the policy pins ${other}`,
+    'the tool "First" asks for "write", "clock", the policy grants it "read"',
+    'the policy does not name the tool "Second", so it grants it nothing',
+    'the tool "Third" asks for "read", "write", "clock", the policy grants it no right',
+    'the tool "Third" asks for the scope "memory", the policy grants it "other"',
+    "its memory is 8 pages at first, which must be fewer than the policy's 8 at last",
+  ]);
+});
+
+test("a proposal is the least policy that has no deviation", async () => {
+  const manifest = guestManifest("a", { First: "first", Second: "second" }, { First: ["clock", "read", "clock"] });
+  const proposal = proposePolicy(manifest, one);
+  expect(proposal).toEqual({
+    version: 1,
+    plugins: {
+      a: {
+        sha256: [one],
+        tools: {
+          First: { rights: ["read", "clock"], scopes: ["memory"] },
+          Second: { rights: [], scopes: ["memory"] },
+        },
+      },
+    },
+  });
+  expect(policyDeviations(manifest, one, await loadPolicy(proposal))).toEqual([]);
+  expect(policyDeviations(manifest, other, await loadPolicy(proposal))).toHaveLength(1);
+});
