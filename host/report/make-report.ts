@@ -16,7 +16,7 @@ export interface ReportParts {
 export function makeReport({ artifact, policy, dependencies }: ReportParts): AuditReport {
   const { manifest } = artifact;
   const granted = manifest ? policy.plugins.get(manifest.name) : undefined;
-  const beyond = manifest ? bounded(policyDeviations(manifest, artifact.sha256, policy)) : [];
+  const beyond = manifest ? bounded(policyDeviations(manifest, artifact.sha256, policy)) : unpinned(artifact, policy);
   const deviations: Deviation[] = [
     ...artifact.deviations.map((clause) => ({ about: "file" as const, text: sentenceOf(clause) })),
     ...beyond.map((clause) => ({ about: "policy" as const, text: sentenceOf(clause) })),
@@ -30,6 +30,13 @@ export function makeReport({ artifact, policy, dependencies }: ReportParts): Aud
     limits: manifest ? leastLimits(manifest, policy.limits) : policy.limits,
     dependencies,
   };
+}
+
+/** Without a manifest nothing says which plugin it would be. */
+function unpinned({ sha256 }: Artifact, { plugins }: Policy): string[] {
+  const pins = [...plugins.values()].flatMap((plugin) => plugin.sha256 ?? []);
+  if (sha256 === "" || pins.length === 0) return [];
+  return [`its SHA-256 is ${sha256}, which the policy pins for no plugin: this is not a file that was reviewed`];
 }
 
 function reportedTool(

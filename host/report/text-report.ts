@@ -37,14 +37,14 @@ function identityLines({ artifact, policy }: AuditReport): Line[] {
     { text: `file      ${nameOf(file)}: ${of}, ${bytes} bytes`, style: "bold" },
     ...(sha256 === "" ? [] : [{ text: `sha256    ${sha256}` }]),
     {
-      text: `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…), ${pinning(policy.pins, sha256)}`,
+      text: `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${manifest ? pinning(policy.pins, sha256) : ""}`,
     },
   ];
 }
 
 function pinning(pins: readonly string[] | null, sha256: string): string {
-  if (pins === null) return "pins no file for it";
-  return pins.includes(sha256) ? "pins this file" : "pins another file";
+  if (pins === null) return ", pins no file for it";
+  return pins.includes(sha256) ? ", pins this file" : ", pins another file";
 }
 
 function contentLines(report: AuditReport): Line[] {
