@@ -70,7 +70,7 @@ function isolated(text: string): string {
 
 /** Attributes that may hold a value. None of them can load, run or style anything; a link leads into the page. */
 const attribute =
-  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|datetime|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
+  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|aria-describedby|datetime|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
 
 function attributeOf(value: Value, written: string): string {
   const tag = written.slice(written.lastIndexOf("<"));
