@@ -7,15 +7,15 @@ import { visibleParts } from "./visible-text.ts";
 
 /** HTML that is safe as it is. Only this file makes one. */
 export class Markup {
-  readonly #html: string;
+  readonly #text: string;
 
-  constructor(key: typeof madeHere, html: string) {
+  constructor(key: typeof madeHere, text: string) {
     if (key !== madeHere) throw new TypeError("Cannot make markup of a string: only html`…` does");
-    this.#html = html;
+    this.#text = text;
   }
 
   toString(): string {
-    return this.#html;
+    return this.#text;
   }
 }
 
