@@ -2,6 +2,7 @@
  * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
  * code runs.
  */
+import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,10 +14,14 @@ import { readPlugin } from "./artifact/read-plugin.ts";
 import { compileGuest } from "./guest/guest-module.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
 import { listPluginFiles, readPluginFile } from "./plugin-file.ts";
+import { policyDeviations } from "./policy/policy-deviations.ts";
+import type { Policy } from "./policy/policy.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface LoadedPlugin {
   readonly manifest: Manifest;
+  /** Of the whole file, in hex. */
+  readonly sha256: string;
   readonly guest: GuestModule;
 }
 
@@ -35,9 +40,9 @@ export function bundledPluginFiles(): Promise<string[]> {
   return listPluginFiles(fileURLToPath(new URL("../plugins/", import.meta.url)));
 }
 
-/** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be. */
-export async function loadCatalog(files: readonly string[]): Promise<Catalog> {
-  const plugins = await Promise.all(files.map((file) => loadPlugin(file)));
+/** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. */
+export async function loadCatalog(files: readonly string[], policy: Policy): Promise<Catalog> {
+  const plugins = await Promise.all(files.map((file) => loadPlugin(file, policy)));
   const tools = new Map<string, CatalogTool>();
   for (const [moduleIndex, { manifest }] of plugins.entries()) {
     for (const tool of manifest.tools) {
@@ -48,12 +53,15 @@ export async function loadCatalog(files: readonly string[]): Promise<Catalog> {
   return { plugins, tools };
 }
 
-async function loadPlugin(file: string): Promise<LoadedPlugin> {
+async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const { manifest, sections, deviations, cause } = readPlugin(wasm);
   if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
-  const guest = await compileGuest(wasm, manifest.memoryPages.max).catch((error: unknown) => {
+  const sha256 = createHash("sha256").update(wasm).digest("hex");
+  const [deviation] = policyDeviations(manifest, sha256, policy);
+  if (deviation !== undefined) throw refused(name, deviation);
+  const guest = await compileGuest(wasm, policy.limits.memoryPages).catch((error: unknown) => {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
   // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.
@@ -62,7 +70,7 @@ async function loadPlugin(file: string): Promise<LoadedPlugin> {
   const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));
   const mismatch = describeMismatch(manifest, { imports, exports, sections });
   if (mismatch) throw refused(name, mismatch);
-  return { manifest, guest };
+  return { manifest, sha256, guest };
 }
 
 async function readBytes(file: string, name: string): Promise<Uint8Array> {

@@ -116,6 +116,12 @@ export const pluginLimits = {
   /** ABI version 1 has 22 to offer, and none may be imported twice. */
   importsMax: 64,
   functionsMax: 100_000,
+  /** Ours has one; to see them all, the host lists each of them as an export. */
+  tablesMax: 16,
+  /** As tables. Engines take a million, which would have to be exported one by one. Ours has 2. */
+  globalsMax: 4_000,
+  /** Of data, and of elements: as many as engines take. Ours has 1,338. */
+  segmentsMax: 100_000,
   /** The memory, and one function for each tool. */
   exportsMax: 256,
   memoriesMax: 1,
@@ -127,6 +133,14 @@ export const pluginLimits = {
   manifestDepthMax: 64,
   /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
   deviationsMax: 20,
+} as const;
+
+/** A policy's file, and the lock file that it names. Checked before anything of either is parsed. */
+export const policyLimits = {
+  /** As a manifest: the shipped policy has under 1 KB, and 256 tools with all rights take 40 KB. */
+  fileBytesMax: 512 * kib,
+  /** The deepest that has a meaning, the name of a right, stands in six. */
+  depthMax: 16,
 } as const;
 
 /** What an entry of the user-memory family may hold. */

@@ -19,7 +19,7 @@ import { capabilityMeanings } from "./import-meanings.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import { quoted } from "./text.ts";
-import { readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
+import { readerOf, readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
 import { readInterface } from "./wasm-signatures.ts";
 import type { WasmExport, WasmImport } from "./wasm-signatures.ts";
@@ -63,6 +63,7 @@ function* differences(
   yield* orUnreadable(() => nameClauses(manifest, readNames()));
   yield* orUnreadable(() => memoryClauses(manifest, sections));
   yield* orUnreadable(() => signatureClauses(manifest, sections));
+  yield* orUnreadable(() => countClauses(sections));
   if (!manifest) return;
   yield* budgetClauses(manifest);
   yield* repetitionClauses(manifest);
@@ -165,6 +166,21 @@ function signatureOf(module: string, name: string): string | null {
   if (module === capabilityModule) return Object.hasOwn(capabilityRights, name) ? capabilitySignature : null;
   const entry = Object.entries(kernelSignatures).find(([each]) => each === name);
   return module === kernelModule && entry ? entry[1] : null;
+}
+
+/** What the host makes a list of, to put an instance back to where it began. */
+function* countClauses(sections: readonly WasmSection[]): Generator<string> {
+  const { tablesMax, globalsMax, segmentsMax } = pluginLimits;
+  const bounds = [
+    ["tables", sectionIds.table, tablesMax],
+    ["globals", sectionIds.global, globalsMax],
+    ["element segments", sectionIds.element, segmentsMax],
+    ["data segments", sectionIds.data, segmentsMax],
+  ] as const;
+  for (const [what, id, countMax] of bounds) {
+    const count = readerOf(sections, id).u32();
+    if (count > countMax) yield `it has ${count} ${what}, at most ${countMax} allowed`;
+  }
 }
 
 /** A manifest may ask for less than the policy allows, and never for nothing, which would mean no bound. */

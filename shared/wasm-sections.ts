@@ -72,7 +72,7 @@ export interface MemoryLimits {
 
 /** The limits, in pages, of each memory the module defines. */
 export function readMemoryLimits(sections: readonly WasmSection[]): MemoryLimits[] {
-  return readerOf(sections, sectionIds.memory).list("memories", pluginLimits.memoriesMax, (reader) => {
+  return readerOf(sections, sectionIds.memory).wholeList("memories", pluginLimits.memoriesMax, (reader) => {
     const flags = reader.byte();
     if (flags > 1) throw new UnreadableWasm("a memory is shared, or has 64-bit addresses, which is not allowed");
     const min = reader.u32();
@@ -128,6 +128,13 @@ export class WasmReader {
     const count = this.u32();
     if (count > countMax) throw new UnreadableWasm(`it has ${count} ${what}, at most ${countMax} allowed`);
     return Array.from({ length: count }, () => readItem(this));
+  }
+
+  /** A counted list with nothing behind it, where a host that writes the section anew would bring it to life. */
+  wholeList<Item>(what: string, countMax: number, readItem: (reader: this) => Item): Item[] {
+    const items = this.list(what, countMax, readItem);
+    if (!this.atEnd) throw invalid(`there is more in it than its ${what}`);
+    return items;
   }
 }
 

@@ -28,7 +28,9 @@ export function readInterface(sections: readonly WasmSection[]): WasmInterface {
   const types = readTypes(readerOf(sections, sectionIds.type));
   const { imports, importsUnread } = readImports(readerOf(sections, sectionIds.import), types);
   const { functionsMax } = pluginLimits;
-  const defined = readerOf(sections, sectionIds.function).list("functions", functionsMax, (reader) => reader.u32());
+  const defined = readerOf(sections, sectionIds.function).wholeList("functions", functionsMax, (reader) =>
+    reader.u32(),
+  );
   const signatureOf = (index: number): string =>
     imports[index]?.signature ?? types[defined[index - imports.length] ?? -1] ?? "";
   return { imports, importsUnread, exports: readExports(readerOf(sections, sectionIds.export), signatureOf) };
@@ -38,7 +40,7 @@ const functionForm = 0x60;
 const valueTypes: Readonly<Record<number, string>> = { 0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64" };
 
 function readTypes(reader: WasmReader): string[] {
-  return reader.list("types", pluginLimits.typesMax, () => {
+  return reader.wholeList("types", pluginLimits.typesMax, () => {
     if (reader.byte() !== functionForm) throw new UnreadableWasm("a type in it is no plain function type");
     return `${readValueTypes(reader)}->${readValueTypes(reader)}`;
   });
@@ -68,7 +70,7 @@ function readImports(reader: WasmReader, types: readonly string[]): Omit<WasmInt
 }
 
 function readExports(reader: WasmReader, signatureOf: (index: number) => string): WasmExport[] {
-  return reader.list("exports", pluginLimits.exportsMax, () => {
+  return reader.wholeList("exports", pluginLimits.exportsMax, () => {
     const name = readName(reader);
     const kind = kindOf(reader.byte());
     const index = reader.u32();

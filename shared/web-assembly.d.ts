@@ -41,6 +41,7 @@ declare namespace WebAssembly {
     get(index: number): unknown;
   }
 
+  function validate(bytes: Uint8Array): boolean;
   function compile(bytes: Uint8Array): Promise<Module>;
   function instantiate(bytes: Uint8Array, imports: Imports): Promise<{ module: Module; instance: Instance }>;
 

@@ -17,12 +17,14 @@ export interface ArtifactImport {
 export interface Artifact {
   /** The file's name, without its folder. */
   readonly file: string;
+  /** Of the whole file, in hex. Empty, and `bytes` 0, when the file could not be read. */
   readonly sha256: string;
   readonly bytes: number;
   readonly imports: readonly ArtifactImport[];
   readonly exports: readonly { readonly name: string; readonly kind: string; readonly signature: string }[];
   /** In pages of 64 KiB. */
   readonly memory: MemoryLimits | null;
+  /** `bytes` is what a section holds behind its name. */
   readonly customSections: readonly { readonly name: string; readonly bytes: number }[];
   readonly manifest: Manifest | null;
   /** Where the file is not as ABI version 1 and its own manifest say: clauses about "it", the first first. */

@@ -1,3 +1,4 @@
+import { auditCommand } from "./audit-command.ts";
 import { callCommand } from "./call-command.ts";
 import type { Command } from "./command.ts";
 import { doctorCommand } from "./doctor-command.ts";
@@ -12,16 +13,18 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ["tools", toolsCommand],
   ["doctor", doctorCommand],
   ["trash", trashCommand],
+  ["audit", auditCommand],
 ]);
 
 const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
 
 Usage
-  memcell call <Tool> --user ID [--data DIR] [--input JSON]
-  memcell index --user ID [--data DIR]
-  memcell tools
-  memcell doctor [--user ID] [--fix] [--data DIR]
-  memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR]
+  memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE]
+  memcell index --user ID [--data DIR] [--policy FILE]
+  memcell tools [--policy FILE]
+  memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE]
+  memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE]
+  memcell audit [PLUGIN.wasm] [--policy FILE] [--json]
   memcell <command> --help
 
 Commands
@@ -30,6 +33,7 @@ Commands
   tools   prints the tools a model may call, with their JSON Schemas
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
+  audit   tells what a plugin file may do, and whether the policy grants it
 
 Examples
   memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",

@@ -68,6 +68,32 @@ export const refusedFiles: readonly RefusedFile[] = [
     reason: /2 memor/,
   },
   {
+    // The name of 16 bytes begins here and ends in the first export that the host adds: one entry less, and valid again.
+    name: "an export that is completed by what the host adds",
+    bytes: writeModule([
+      ...good.map((each) => (each.id === sectionIds.export ? { ...each, payload: trailed(each.payload, 16) } : each)),
+      sealed(manifest),
+    ]),
+    reason: /there is more in it than its exports/,
+  },
+  {
+    name: "a memory with something behind it",
+    bytes: withSection(sectionIds.memory, Uint8Array.of(1, 1, 1, 4, 0)),
+    reason: /there is more in it than its memories/,
+  },
+  {
+    // Valid for every engine: but the host lists them one by one, which took seconds and hundreds of megabytes.
+    name: "a million globals",
+    bytes: withSection(sectionIds.global, list(1_000_000, Uint8Array.of(0x7f, 1, 0x41, 0, 0x0b))),
+    reason: /it has 1000000 globals, at most 4000 allowed/,
+  },
+  {
+    name: "4 billion tables",
+    bytes: withSection(sectionIds.table, claimed(2 ** 32 - 1)),
+    reason: /4294967295 tables, at most 16 /,
+  },
+  { name: "4 billion segments", bytes: withSection(sectionIds.data, claimed(2 ** 32 - 1)), reason: /at most 100000 / },
+  {
     name: "a function of 100,000 parameters",
     bytes: withSection(sectionIds.type, concatBytes([Uint8Array.of(1, 0x60), list(100_000, Uint8Array.of(0x7f))])),
     reason: /at most 1000 allowed/,
@@ -146,6 +172,10 @@ function withSection(id: number, payload: Uint8Array): Uint8Array {
 
 function assembled(guest: string): Uint8Array {
   return assembleGuest(guestText(guest), [manifest]);
+}
+
+function trailed(payload: Uint8Array, byte: number): Uint8Array {
+  return concatBytes([payload, Uint8Array.of(byte)]);
 }
 
 function afterHeader(bytes: Uint8Array): Uint8Array {

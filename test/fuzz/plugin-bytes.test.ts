@@ -4,13 +4,17 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { readArtifact } from "../../host/artifact/read-artifact.ts";
 import { loadCatalog } from "../../host/catalog.ts";
+import { loadPolicy } from "../../host/policy/load-policy.ts";
+import { makeReport } from "../../host/report/make-report.ts";
 import { asToolError } from "../../host/tool-error.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { readInterface } from "../../shared/wasm-signatures.ts";
-import { writeModule } from "../../shared/wasm-writer.ts";
+import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { guestText } from "../support/write-guest.ts";
@@ -20,17 +24,26 @@ const rounds = 2_000;
 const forger = (manifests: readonly string[]): Uint8Array => assembleGuest(guestText("forger"), manifests);
 const manifest = guestManifest("forger", { Forge: "forge" }, ["read", "list", "write", "trash", "clock"]);
 
-test("a file with changed bytes is accepted or PLUGIN_REFUSED", async () => {
+test.for([
+  { name: "changed bytes", files: changed },
+  { name: "changed sections", files: rearranged },
+])("a file with $name is accepted or PLUGIN_REFUSED, and the audit says so beforehand", async ({ files }) => {
   using folder = temporaryFolder();
   const file = join(folder.path, "changed.wasm");
   const outcomes = { accepted: 0, refused: 0 };
-  for (const wasm of changed(forger([JSON.stringify(manifest)]))) {
+  for (const wasm of files(forger([JSON.stringify(manifest)]))) {
     writeFileSync(file, wasm);
-    const error = await loadCatalog([file]).then(
+    // Every other policy lowers the memory, for which the host writes that section of the module anew.
+    const limits = (outcomes.accepted + outcomes.refused) % 2 === 0 ? {} : { memoryPages: 3 };
+    const policy = await loadPolicy(policyFor([file], limits));
+    const audited = makeReport({ artifact: readArtifact(wasm, "changed.wasm"), policy, dependencies: null });
+    const error = await loadCatalog([file], policy).then(
       () => null,
       (thrown: unknown) => asToolError(thrown, "load"),
     );
     expect([null, "PLUGIN_REFUSED"]).toContain(error && error.code);
+    expect({ verdict: audited.verdict, error: error?.message }).toMatchObject({ verdict: error ? "FAIL" : "PASS" });
+    if (error) expect(audited.deviations.map(({ text }) => text).join("\n")).toContain(clauseOf(error.message));
     outcomes[error ? "refused" : "accepted"]++;
   }
   expect(outcomes.refused).toBeGreaterThan(rounds / 4);
@@ -53,6 +66,36 @@ test("what the engine takes, it reads as the host does, or the host refuses it",
   }
   expect(compared).toBeGreaterThan(rounds / 100);
 });
+
+/** The reason for which a file was refused, behind the first letter, which begins a sentence in a report. */
+function clauseOf(message: string): string {
+  return message.replace(/^Cannot load plugin "changed.wasm": ./, "");
+}
+
+/** The same sections again and again, each time one of them left out, twice there, elsewhere, longer, shorter or mended. */
+function* rearranged(whole: Uint8Array): Generator<Uint8Array> {
+  const random = seededRandom(rounds + 1);
+  const sections = readSections(whole);
+  const anyOf = (count: number): number => Math.floor(random() * count);
+  for (let round = 0; round < rounds; round++) {
+    const list = [...sections];
+    const at = anyOf(list.length);
+    const { id, payload } = list[at] ?? { id: 0, payload: whole };
+    const trailed = Uint8Array.from([...payload, ...Array.from({ length: 1 + anyOf(18) }, () => anyOf(32))]);
+    const counted = Uint8Array.from(payload);
+    counted[0] = (counted[0] ?? 0) + anyOf(3) - 1;
+    const ways: (() => unknown)[] = [
+      () => list.splice(at, 1),
+      () => list.splice(anyOf(list.length), 0, { id, payload }),
+      () => list.splice(at, 1, { id, payload: trailed }),
+      () => list.splice(at, 1, { id, payload: payload.subarray(0, anyOf(payload.length)) }),
+      () => list.splice(at, 1, { id, payload: counted }),
+      () => list.splice(anyOf(list.length), 0, customSection("note", trailed)),
+    ];
+    ways[anyOf(ways.length)]?.();
+    yield writeModule(list);
+  }
+}
 
 /** The same file again and again, each time with one to four other bytes. */
 function* changed(whole: Uint8Array): Generator<Uint8Array> {

@@ -81,8 +81,10 @@ test("only the store's disk folder touches users' files, and nothing in the stor
   const touching = hostImportersOf("node:fs").filter((file) => !file.startsWith("host/store/files/disk/"));
   expect(touching).toEqual(["host/plugin-file.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
+    "host/artifact/artifact-file.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",
+    "host/policy/load-policy.ts",
     "host/runtime.ts",
     "host/store/files/disk/data-root.ts",
     "host/store/files/disk/place.ts",

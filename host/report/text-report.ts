@@ -1,0 +1,140 @@
+/** What `memcell audit` prints of one plugin file: on one screen, when there is nothing to find fault with. */
+import { styleText } from "node:util";
+
+import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
+import { quoted } from "../../shared/text.ts";
+import type { Artifact } from "../artifact/artifact.ts";
+import { bytesText, durationText } from "./quantity.ts";
+import type { AuditReport } from "./report.ts";
+import { toolMatrix } from "./tool-matrix.ts";
+import { visibleText } from "./visible-text.ts";
+import { wrapText } from "./wrap-text.ts";
+
+interface Line {
+  readonly text: string;
+  readonly style?: "bold" | "green" | "red";
+}
+
+/**
+ * A report as text, lines of at most 80 columns where its words allow it. All of it passes through `visibleText`, and
+ * colours come after: no name in a file, a policy or a path writes to the terminal anything but letters.
+ */
+export function textReport(report: AuditReport, { isColoured }: { readonly isColoured: boolean }): string {
+  const lines = [...identityLines(report), ...contentLines(report), ...verdictLines(report)];
+  const printed = lines.map(({ text, style }) => {
+    const shown = visibleText(text);
+    return isColoured && style ? styleText(style, shown, { validateStream: false }) : shown;
+  });
+  return printed.join("\n");
+}
+
+function identityLines({ artifact, policy }: AuditReport): Line[] {
+  const { file, sha256, bytes, manifest } = artifact;
+  const of = manifest
+    ? `${manifest.name} ${manifest.version}, ABI version ${manifest.abi}`
+    : "no plugin that can be read";
+  return [
+    { text: `file      ${nameOf(file)}: ${of}, ${bytes} bytes`, style: "bold" },
+    ...(sha256 === "" ? [] : [{ text: `sha256    ${sha256}` }]),
+    {
+      text: `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${manifest ? pinning(policy.pins, sha256) : ""}`,
+    },
+  ];
+}
+
+function pinning(pins: readonly string[] | null, sha256: string): string {
+  if (pins === null) return ", pins no file for it";
+  return pins.includes(sha256) ? ", pins this file" : ", pins another file";
+}
+
+function contentLines(report: AuditReport): Line[] {
+  const { artifact, tools } = report;
+  const [heading, ...rows] = toolMatrix(tools);
+  return [
+    ...(heading === undefined ? [] : [{ text: heading, style: "bold" as const }]),
+    ...rows.map((text) => ({ text })),
+    ...importLines(artifact),
+    ...labelled("exports", exportTexts(report)),
+    ...labelled("memory", memoryTexts(report)),
+    ...labelled("limits", limitTexts(report)),
+    ...labelled(
+      "sections",
+      artifact.customSections.map(({ name, bytes }) => `${nameOf(name)} ${bytes} bytes`),
+    ),
+    ...labelled("packages", packageTexts(report)),
+  ];
+}
+
+/** Each import that can reach anything on a line of its own; those of the kernel reach the call's own blocks only. */
+function importLines({ imports }: Artifact): Line[] {
+  if (imports.length === 0) return [];
+  const capabilities = capabilityNames.flatMap((each) =>
+    imports.filter(({ module, name, meaning }) => module === capabilityModule && name === each && meaning !== null),
+  );
+  const kernel = imports.filter(({ module, meaning }) => module === kernelModule && meaning !== null);
+  const unknown = imports.filter(({ meaning }) => meaning === null);
+  const counts = [
+    ...(unknown.length > 0 ? [`${unknown.length} that no plugin may have`] : []),
+    `${capabilities.length} capabilities`,
+    `${kernel.length} kernel functions (input, output, blocks, log)`,
+  ];
+  return [
+    ...labelled("imports", counts),
+    ...capabilities.map(({ name, right, meaning }) => ({
+      text: `  ${name.padEnd(11)}  ${right?.padEnd(5) ?? ""}  ${meaning ?? ""}`,
+    })),
+    ...unknown.map(({ module, name, signature }) => ({
+      text: `  ${quoted(module)} ${quoted(name)}  ${signature}`,
+      style: "red" as const,
+    })),
+  ];
+}
+
+/** What passes exports what its manifest names, which is in the table already. */
+function exportTexts({ verdict, artifact }: AuditReport): string[] {
+  if (verdict === "PASS") return ["its memory, and one function for each tool"];
+  return artifact.exports.map(({ name }) => nameOf(name));
+}
+
+function memoryTexts({ artifact: { memory, manifest }, limits }: AuditReport): string[] {
+  if (!memory) return [];
+  const own = `${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`;
+  return manifest ? [own, `of which the host allows ${limits.memoryPages}`] : [own];
+}
+
+function limitTexts({ limits, artifact }: AuditReport): string[] {
+  if (!artifact.manifest) return [];
+  return [
+    durationText(limits.deadlineMs),
+    `${limits.fuelPolls} fuel polls`,
+    `${bytesText(limits.inputBytes)} input`,
+    `${limits.hostCalls} requests`,
+    `${bytesText(limits.stagedBytes)} written`,
+  ];
+}
+
+function packageTexts({ dependencies, artifact }: AuditReport): string[] {
+  if (dependencies) return dependencies.map(({ name, version }) => `${name} ${version}`);
+  return artifact.manifest ? ["no list of what was linked in accounts for this file"] : [];
+}
+
+function verdictLines({ verdict, deviations }: AuditReport): Line[] {
+  if (verdict === "PASS") {
+    return [
+      { text: "PASS  it is what its manifest says, and asks for no more than the policy grants", style: "green" },
+    ];
+  }
+  const found = deviations.flatMap(({ about, text }) => wrapText(`  ${about}: `, text));
+  const count = deviations.length === 1 ? "1 deviation" : `${deviations.length} deviations`;
+  return [...found.map((text) => ({ text })), { text: `FAIL  ${count}`, style: "red" }];
+}
+
+function labelled(label: string, parts: readonly string[]): Line[] {
+  if (parts.length === 0) return [];
+  return wrapText(label.padEnd(10), parts.join(", ")).map((text) => ({ text }));
+}
+
+/** A name as it is, when nothing about it can be mistaken for the report's own words. */
+function nameOf(name: string): string {
+  return /^[A-Za-z0-9_.:-]{1,64}$/.test(name) ? name : quoted(name);
+}

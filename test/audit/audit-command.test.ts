@@ -1,0 +1,107 @@
+/** `memcell audit` as a process: what it prints, in which form, and how it ends. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import type { AuditReport } from "../../host/report/report.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { runAudit } from "./run-audit.ts";
+import { resealed, shippedManifest } from "./tampered-files.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+test("without a file, every shipped plugin is audited, and passes", () => {
+  const { status, stdout, stderr } = runAudit([], folder.path);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toMatch(/^file {6}user-memory\.wasm: user-memory /);
+  expect(stdout).toMatch(/\nPASS {2}.*\n$/);
+});
+
+test("--json prints an array of reports with keys in one order", () => {
+  const { status, stdout } = runAudit(["--json"]);
+  expect(status).toBe(0);
+  const reports = JSON.parse(stdout) as AuditReport[];
+  expect(reports.map((report) => Object.keys(report))).toEqual([
+    ["verdict", "deviations", "artifact", "policy", "tools", "limits", "dependencies"],
+  ]);
+  expect(reports.map(({ artifact }) => Object.keys(artifact))).toEqual([
+    ["file", "sha256", "bytes", "imports", "exports", "memory", "customSections", "manifest", "deviations"],
+  ]);
+  expect(reports[0]).toMatchObject({
+    verdict: "PASS",
+    deviations: [],
+    artifact: { manifest: { name: "user-memory" } },
+  });
+  expect(runAudit(["--json", shippedPlugin("user-memory")]).stdout).toBe(stdout);
+});
+
+test("--json of a file that fails is whole, and ends with 1", () => {
+  const file = join(folder.path, "renamed.wasm");
+  writeFileSync(file, resealed({ name: "other" }));
+  const { status, stdout } = runAudit(["--json", file]);
+  expect(status).toBe(1);
+  const about = { about: "policy", text: expect.stringContaining('"other"') as string };
+  expect(JSON.parse(stdout)).toMatchObject([
+    { verdict: "FAIL", deviations: [about], artifact: { file: "renamed.wasm" } },
+  ]);
+});
+
+test("--propose prints a policy by which the file passes, and a runtime loads it", async () => {
+  const file = join(folder.path, "own.wasm");
+  writeFileSync(
+    file,
+    resealed({ name: "own", tools: shippedManifest.tools.map((tool) => ({ ...tool, scopes: ["notes"] })) }),
+  );
+  expect(runAudit([file]).status).toBe(1);
+  const policy = join(folder.path, "own-policy.json");
+  const { status, stdout } = runAudit([file, "--propose"]);
+  expect(status).toBe(0);
+  writeFileSync(policy, stdout);
+  expect(runAudit([file, "--policy", policy]).status).toBe(0);
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy });
+  expect(runtime.tools()).toHaveLength(2);
+});
+
+test("--propose makes no policy for a file that none would load", () => {
+  const file = join(folder.path, "greedy.wasm");
+  writeFileSync(file, resealed({ fuelPolls: 1e9 }));
+  const { status, stdout } = runAudit([file, "--propose"]);
+  expect(status).toBe(1);
+  const error = { code: "PLUGIN_REFUSED", message: expect.stringContaining("polls of fuel") as string };
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error });
+});
+
+test("a policy that cannot be used is a coded error, and no verdict", () => {
+  const { status, stdout } = runAudit(["--policy", join(folder.path, "absent.json")]);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "PLUGIN_REFUSED" } });
+  expect(stdout).not.toContain(folder.path);
+});
+
+test.for([
+  { name: "two files", args: ["a.wasm", "b.wasm"] },
+  { name: "an unknown option", args: ["--fix"] },
+  { name: "an empty policy", args: ["--policy", ""] },
+  { name: "a proposal and a policy", args: ["--propose", "--policy", "policy.json"] },
+  { name: "a proposal and a form", args: ["--propose", "--json"] },
+])("$name is a usage error", ({ args }) => {
+  const { status, stdout, stderr } = runAudit(args, folder.path);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toContain("memcell audit --help");
+});
+
+test("no colour reaches what is no terminal, whatever the environment asks for", () => {
+  const { stdout } = runAudit([], folder.path, { FORCE_COLOR: "3", COLORTERM: "truecolor", TERM: "xterm-256color" });
+  expect(stdout).not.toContain("\u001b");
+});
+
+test("--help has examples and exit codes", () => {
+  const { status, stdout } = runAudit(["--help"]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/Examples?\n {2}memcell audit/);
+  expect(stdout).toContain("Exit codes");
+});

@@ -1,0 +1,126 @@
+/** The text of an audit: one screen for what passes, and a terminal that does what the reviewer wants, not the file. */
+import { stripVTControlCharacters } from "node:util";
+
+import { expect, test } from "vitest";
+
+import { readArtifact } from "../../host/artifact/read-artifact.ts";
+import { loadPolicy } from "../../host/policy/load-policy.ts";
+import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import { makeReport } from "../../host/report/make-report.ts";
+import type { AuditReport } from "../../host/report/report.ts";
+import { textReport } from "../../host/report/text-report.ts";
+import { visibleJson, visibleText } from "../../host/report/visible-text.ts";
+import { hostileTexts, unsafeOnTerminal } from "./hostile-names.ts";
+import { unwrapped } from "./run-audit.ts";
+import { resealed, shippedBytes, shippedManifest, withCustomSections } from "./tampered-files.ts";
+
+const shipped = readArtifact(shippedBytes, "user-memory.wasm");
+const policy = await loadPolicy(undefined);
+/** Names and versions as long as those that are linked in. */
+const packages = [
+  "extend-shallow 2.0.1",
+  "gray-matter 4.0.3",
+  "is-extendable 0.1.1",
+  "js-yaml 5.5.0",
+  "kind-of 6.0.3",
+  "quickjs-ng 0.17.0",
+  "quickjs-wasi 3.6.2",
+  "section-matter 1.0.0",
+  "strip-bom-string 1.0.0",
+  "zod 4.6.7",
+].map((each) => ({ name: each.split(" ")[0] ?? "", version: each.split(" ")[1] ?? "", licence: "MIT" }));
+const passing = makeReport({ artifact: shipped, policy, dependencies: packages });
+const plain = (report: AuditReport): string => textReport(report, { isColoured: false });
+
+test("the shipped plugin's report fits on one screen of 24 lines of 80 columns", () => {
+  const lines = plain(passing).split("\n");
+  expect(passing.verdict).toBe("PASS");
+  expect(lines.length).toBeLessThanOrEqual(24);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines.at(-1)).toMatch(/^PASS /);
+});
+
+test("the report tells each capability, each tool and the whole hash", () => {
+  const text = plain(passing);
+  for (const { name, right, meaning } of shipped.imports.filter((each) => each.right !== null)) {
+    expect(text).toMatch(new RegExp(`^ {2}${name} +${right} +${meaning}$`, "m"));
+  }
+  for (const { name, audience } of shippedManifest.tools)
+    expect(text).toMatch(new RegExp(`^${name} +${audience} `, "m"));
+  expect(text).toContain(shipped.sha256);
+  expect(text).toMatch(/^ReadUserMemory +model {2}yes {3}- {5}- {6}- {6}- {6}memory$/m);
+});
+
+test("the table tells what is asked and not granted, and what is granted and not asked for", async () => {
+  const wide = shippedManifest.tools.map((tool) =>
+    tool.name === "ReadUserMemory" ? { ...tool, rights: ["list" as const], scopes: ["secrets"] } : tool,
+  );
+  const artifact = readArtifact(resealed({ tools: wide }), "wide.wasm");
+  const text = plain(makeReport({ artifact, policy, dependencies: null }));
+  expect(text).toMatch(/^ReadUserMemory +model {2}may {3}NO {4}- {6}- {6}- {6}secrets \(NO\), memory \(may\)$/m);
+  expect(text).toContain("  NO: asked for, not granted; may: granted, not asked for\n");
+});
+
+test("a policy that lowers a limit, or grants too little, is told", async () => {
+  const proposed = proposePolicy(shippedManifest, shipped.sha256);
+  const [name = ""] = Object.keys(proposed.plugins);
+  const tools = { ...proposed.plugins[name]?.tools, UpdateUserMemory: { rights: ["read" as const], scopes: [] } };
+  const limits = { deadlineMs: 1_500, memoryPages: 100, stagedBytes: 1_000 };
+  const strict = await loadPolicy({ ...proposed, limits, plugins: { [name]: { tools } } });
+  const report = makeReport({ artifact: shipped, policy: strict, dependencies: null });
+  expect(report.verdict).toBe("FAIL");
+  expect(report.deviations.map(({ about, text }) => `${about}: ${text}`)).toEqual([
+    'policy: The tool "UpdateUserMemory" asks for "list", "write", "trash", "clock", the policy grants it "read".',
+    'policy: The tool "UpdateUserMemory" asks for the scope "memory", the policy grants it no scope.',
+  ]);
+  expect(unwrapped(plain(report))).toContain(
+    "limits    1500 ms, 20000 fuel polls, 512 KiB input, 10000 requests, 1000 bytes written\n",
+  );
+  expect(plain(report)).toContain("of which the host allows 100\n");
+  expect(plain(report)).toContain("pins no file for it\n");
+});
+
+test.for(hostileTexts)("$name in every name of a file writes nothing but visible letters", ({ text }) => {
+  const evil = JSON.stringify(text).slice(1, -1);
+  const tools = shippedManifest.tools.map((tool) => ({ ...tool, description: text, name: text, scopes: [text] }));
+  for (const bytes of [
+    withCustomSections(text, `\n${text}\nPASS`),
+    resealed({ name: text }),
+    resealed({ tools }),
+    resealed({ [text]: text }),
+    resealed({ version: evil }),
+  ]) {
+    const artifact = readArtifact(bytes, `${text}.wasm`);
+    const report = makeReport({ artifact, policy: { ...policy, name: `${text}.json` }, dependencies: null });
+    const printed = plain(report);
+    expect(printed).not.toMatch(unsafeOnTerminal);
+    expect(printed.split("\n").filter((line) => line.startsWith("PASS"))).toEqual([]);
+    expect(visibleJson(report)).not.toMatch(unsafeOnTerminal);
+    expect(JSON.parse(visibleJson(report))).toEqual(JSON.parse(JSON.stringify(report)));
+    const coloured = textReport(report, { isColoured: true });
+    expect(stripVTControlCharacters(coloured)).toBe(printed);
+  }
+});
+
+test("every character that a terminal acts on, or nobody sees, is written out", () => {
+  const shown: string[] = [];
+  for (let code = 0; code <= 0x10_ffff; code++) {
+    const character = String.fromCodePoint(code);
+    const isUnseen = /\p{C}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/u.test(character);
+    if (isUnseen === (visibleText(character) === character)) shown.push(code.toString(16));
+  }
+  expect(shown).toEqual([]);
+});
+
+test("a report of a hundred deviations tells the first, and how many more there are", () => {
+  const many = Array.from({ length: 100 }, (_, at) => ({
+    ...shippedManifest.tools[0],
+    name: `Tool${at}`,
+    export: `tool_${at}`,
+  }));
+  const artifact = readArtifact(resealed({ tools: many as typeof shippedManifest.tools }), "many.wasm");
+  const { deviations } = makeReport({ artifact, policy, dependencies: null });
+  expect(deviations.length).toBeLessThan(50);
+  expect(deviations.map(({ text }) => text)).toContain("It deviates in 85 more ways.");
+  expect(deviations.at(-1)?.text).toBe("It asks for more in 81 more ways.");
+});
