@@ -15,9 +15,16 @@ export {
   int,
   literal,
   maximum,
+<<<<<<< HEAD
   meta,
   minLength,
   minimum,
+=======
+  maxLength,
+  meta,
+  minLength,
+  nonnegative,
+>>>>>>> w-log
   nullable,
   number,
   optional,
