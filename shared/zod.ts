@@ -15,16 +15,11 @@ export {
   int,
   literal,
   maximum,
-<<<<<<< HEAD
-  meta,
-  minLength,
-  minimum,
-=======
   maxLength,
   meta,
   minLength,
+  minimum,
   nonnegative,
->>>>>>> w-log
   nullable,
   number,
   optional,
