@@ -68,6 +68,18 @@ test.for(pages)("$name fits a phone", async ({ name, html }, context) => {
   await keepShot(`${name}-360`, await opened.page.screenshot());
 });
 
+test.for(pages)("no name of $name pushes a column out of sight", async ({ html }, context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  const tooWide = `Array.from(document.querySelectorAll(".scroll"), (box) => box.scrollWidth - box.clientWidth).filter((px) => px > 0)`;
+  await using wide = await openPage(browser, html);
+  expect(await wide.page.evaluate(tooWide)).toEqual([]);
+  // On a phone a table scrolls; it is as wide as it is without long names, and no wider.
+  await using narrow = await openPage(browser, html, { width: 360 });
+  const widths = `Array.from(document.querySelectorAll(".wide"), (table) => table.getBoundingClientRect().width)`;
+  const found = (await narrow.page.evaluate(widths)) as number[];
+  expect(Math.max(...found)).toBeLessThanOrEqual(720);
+});
+
 const printed = pages.filter(({ name }) => name !== "hostile");
 
 test.for(printed)("$name can be printed, from the dark too", async ({ name, html }, context) => {

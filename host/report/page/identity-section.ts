@@ -27,6 +27,7 @@ export function identitySection(report: AuditReport, id: string): Markup {
 }
 
 function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
+  if (artifact.manifest === null) return html`unknown: the file does not say which plugin it would be`;
   if (pins === null)
     return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
   const accepted = pins.length === 1 ? html`the one file` : html`one of the ${pins.length} files`;
