@@ -79,9 +79,13 @@ export function failingReport(): AuditReport {
       ],
     },
     policy: { name: "strict.json", sha256: policyHash, pins: [policyHash] },
-    tools: tools.map((tool) => ({ ...tool, ...drift[tool.name] })),
+    tools: tools.map((tool) => drifted(tool)),
     dependencies: null,
   };
+}
+
+function drifted(tool: ReportedTool): ReportedTool {
+  return { ...tool, ...drift[tool.name] };
 }
 
 const drift: Readonly<Record<string, Partial<ReportedTool>>> = {

@@ -9,7 +9,7 @@ caption { padding-bottom: 0.35rem; text-align: left; font-weight: 600; }
 th, td { padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
 th:last-child, td:last-child { padding-right: 0; }
 th { font-weight: inherit; }
-thead th { padding-top: 0.2rem; border-bottom-color: var(--strong-rule); color: var(--quiet); font-size: 0.875em; vertical-align: bottom; }
+thead th { padding-top: 0.2rem; border-bottom-color: var(--strong-rule); color: var(--quiet); font-size: 0.875em; vertical-align: bottom; white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 th.mark, td.mark { padding: 0.4rem 0.5rem; text-align: center; }
 th.mark + th.text, td.mark + td.text { padding-left: 1rem; }
@@ -22,6 +22,6 @@ tbody th .below { display: block; }
 .wide caption span { display: block; position: sticky; left: 0; width: max-content; max-width: min(100%, calc(100vw - 2rem)); }
 .wide tbody th { min-width: 6.5rem; }
 @media screen and (max-width: 48rem) { .wide tbody th { position: sticky; left: 0; background: var(--page); } }
-.scope { display: inline-block; }
+.scope { display: block; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.5rem; margin-top: 0.5rem; }
 `;
