@@ -1,13 +1,20 @@
 /** What the page says, and what it must not say. */
+import { join } from "node:path";
+
 import { expect, test } from "vitest";
 
+import { summariseLog } from "../../host/audit/summarise-log.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { html, Markup } from "../../host/report/page/markup.ts";
 import { visibleParts } from "../../host/report/page/visible-text.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { pageLimits } from "../../shared/limits.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { callEntry, useEntry } from "./audit-entries.ts";
 import { brokenLog, busyLog, quietLog } from "./log-samples.ts";
-import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
+import { logName, writeRun } from "./log-under-test.ts";
+import { failingReport, passingReport, reportOn, unreadableReport } from "./report-samples.ts";
+import { flippedFiles, tamperedFiles } from "./tampered-files.ts";
 
 /** The words of a page, without its style sheet and with its entities read. */
 function wordsOf(page: string): string {
@@ -65,7 +72,7 @@ const sentences: readonly { name: string; page: string; says: readonly string[];
       "Pinned",
       "no WASI",
       "no clock beside clock_now",
-      "42 pages of 64 KiB",
+      "pages of 64 KiB",
       "memcell:manifest",
       "2,500 in a call",
       "gray-matter",
@@ -145,6 +152,29 @@ test.for(sentences)("htmlPage of $name", ({ page, says, saysNot }) => {
   expect(says.filter((each) => !words.includes(each))).toEqual([]);
   expect(saysNot.filter((each) => words.includes(each))).toEqual([]);
 });
+
+test.for([...tamperedFiles, ...flippedFiles])("htmlPage of the shipped plugin with $name", ({ bytes, told }) => {
+  const words = wordsOf(htmlPage([reportOn(bytes)], null));
+  expect(words).toContain("✕ FAIL");
+  expect(words).not.toContain("✓ PASS");
+  expect(told.filter((each) => !words.includes(each))).toEqual([]);
+});
+
+test("htmlPage of a log of 10,000 calls and 200 denials that a host has written", async () => {
+  using folder = temporaryFolder();
+  const calls = Array.from({ length: 10_000 }, (_, at) => callEntry(at, at % 50 === 0 ? denied : {}));
+  const entries = calls.flatMap((call, at) => (at % 50 === 0 ? [useEntry(at), call] : [call]));
+  await writeRun(folder.path, entries);
+  const page = htmlPage([passing], summariseLog([join(folder.path, logName)]));
+  const words = wordsOf(page);
+  expect(words).toContain("✓ INTACT 10,202 records, each of them there");
+  expect(words).toContain("10,000 calls by 7 users, of which 200 failed");
+  expect(words).toContain("200 capability uses were denied, 0 failed otherwise");
+  expect(words).toContain("store_write in memory: ../../9950");
+  expect(page.length).toBeLessThan(512 * 1024);
+});
+
+const denied = { changes: "dropped", code: "CAPABILITY_DENIED", usesDenied: 1 } as const;
 
 test("htmlPage calls the whole bad in its title when one part is", () => {
   expect(htmlPage([passing], null)).toContain("<title>PASS: user-memory.wasm – memcell audit</title>");

@@ -1,43 +1,47 @@
 /** Reports to draw pages of: the shipped plugin, one that has drifted, one that was made to deceive, and two logs. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 
-import type { Artifact } from "../../host/artifact/artifact.ts";
-import type { AuditReport } from "../../host/report/report.ts";
-import { rights } from "../../shared/abi.ts";
-import { meaningOfImport } from "../../shared/import-meanings.ts";
-import { callLimits, guestLimits } from "../../shared/limits.ts";
-import { manifestSchema, manifestSection } from "../../shared/manifest.ts";
-import { customSections, readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
-import { readInterface } from "../../shared/wasm-signatures.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
+import { readArtifact } from "../../host/artifact/read-artifact.ts";
+import { loadPolicy } from "../../host/policy/load-policy.ts";
+import type { Policy } from "../../host/policy/policy.ts";
+import { makeReport } from "../../host/report/make-report.ts";
+import type { AuditReport, ReportedTool } from "../../host/report/report.ts";
+import { shippedBytes } from "./tampered-files.ts";
 
 const policyHash = createHash("sha256").update("a policy").digest("hex");
+const shipped = readArtifact(shippedBytes, "user-memory.wasm");
+const shippedPolicy = await loadPolicy(undefined);
+/** As it comes with the package, with limits of its own, and pinned to what was built here. */
+const policy: Policy = {
+  ...shippedPolicy,
+  limits: { ...shippedPolicy.limits, hostCalls: 2_500 },
+  plugins: new Map(
+    Array.from(shippedPolicy.plugins, ([name, plugin]) => [name, { ...plugin, sha256: [shipped.sha256] }]),
+  ),
+};
+const dependencies = [
+  { name: "gray-matter", version: "4.0.3", licence: "MIT" },
+  { name: "js-yaml", version: "5.5.0", licence: "MIT" },
+  { name: "zod", version: "4.6.7", licence: "MIT" },
+];
 
+/** The shipped plugin, judged as the command judges it. */
 export function passingReport(): AuditReport {
-  const artifact = shippedArtifact();
-  return {
-    verdict: "PASS",
-    deviations: [],
-    artifact,
-    policy: { name: "default", sha256: policyHash, pins: [artifact.sha256] },
-    tools: toolsOf(artifact),
-    limits: {
-      deadlineMs: guestLimits.deadlineMs,
-      fuelPolls: guestLimits.fuelPollsMax,
-      memoryPages: guestLimits.memoryPagesMax,
-      inputBytes: callLimits.inputBytesMax,
-      hostCalls: 2_500,
-      stagedBytes: callLimits.stagedBytesMax,
-    },
-    dependencies: [
-      { name: "gray-matter", version: "4.0.3", licence: "MIT" },
-      { name: "js-yaml", version: "5.5.0", licence: "MIT" },
-      { name: "zod", version: "4.6.7", licence: "MIT" },
-    ],
-  };
+  return reportOn(shippedBytes);
 }
 
+export function reportOn(bytes: Uint8Array): AuditReport {
+  const artifact = readArtifact(bytes, "user-memory.wasm");
+  const isShipped = bytes === shippedBytes;
+  return makeReport({ artifact, policy, dependencies: isShipped ? dependencies : null });
+}
+
+/** A file that is no module at all. */
+export function unreadableReport(): AuditReport {
+  return reportOn(new TextEncoder().encode("no module"));
+}
+
+/** All that can be wrong at once, in one file. */
 export function failingReport(): AuditReport {
   const report = passingReport();
   const { artifact, tools } = report;
@@ -75,73 +79,17 @@ export function failingReport(): AuditReport {
       ],
     },
     policy: { name: "strict.json", sha256: policyHash, pins: [policyHash] },
-    tools: tools.map((tool) => {
-      if (tool.name === "RestoreEntry") return { ...tool, allowed: null };
-      if (tool.name !== "ReadUserMemory") return tool;
-      return { ...tool, rights: ["read", "write"], scopes: ["memory", "secrets"] };
-    }),
+    tools: tools.map((tool) => drifted(tool)),
     dependencies: null,
   };
 }
 
-function toolsOf({ manifest }: Artifact): AuditReport["tools"] {
-  return (manifest?.tools ?? []).map(({ name, audience, rights: asked, scopes }) => ({
-    name,
-    audience,
-    rights: asked,
-    scopes,
-    allowed: { rights: name === "PromptIndex" ? rights.slice(0, 3) : asked, scopes },
-  }));
+function drifted(tool: ReportedTool): ReportedTool {
+  return { ...tool, ...drift[tool.name] };
 }
 
-function shippedArtifact(): Artifact {
-  const bytes = readFileSync(shippedPlugin("user-memory"));
-  const sections = readSections(bytes);
-  const { imports, exports } = readInterface(sections);
-  const [manifest] = customSections(sections, manifestSection);
-  return {
-    file: "user-memory.wasm",
-    sha256: createHash("sha256").update(bytes).digest("hex"),
-    bytes: bytes.length,
-    imports: imports.map(({ module, name, signature }) => ({
-      module,
-      name,
-      signature: signature ?? "",
-      ...(meaningOfImport(module, name) ?? { meaning: null, right: null }),
-    })),
-    exports: exports.map(({ name, kind, signature }) => ({ name, kind, signature: signature ?? "" })),
-    memory: readMemoryLimits(sections)[0] ?? null,
-    customSections: sections
-      .filter(({ id }) => id === sectionIds.custom)
-      .map(({ payload }) => {
-        const reader = new WasmReader(payload);
-        return { name: new TextDecoder().decode(reader.bytes(reader.u32())), bytes: payload.length };
-      }),
-    manifest: manifestSchema.parse(JSON.parse(new TextDecoder().decode(manifest))),
-    deviations: [],
-  };
-}
-
-/** A file that is no module at all. */
-export function unreadableReport(): AuditReport {
-  const report = passingReport();
-  return {
-    ...report,
-    verdict: "FAIL",
-    deviations: [
-      { about: "file", text: "It is not a valid WebAssembly module: its first eight bytes are not those of one." },
-    ],
-    artifact: {
-      ...report.artifact,
-      bytes: 12,
-      imports: [],
-      exports: [],
-      memory: null,
-      customSections: [],
-      manifest: null,
-      deviations: ["it is not a valid WebAssembly module: its first eight bytes are not those of one"],
-    },
-    tools: [],
-    dependencies: null,
-  };
-}
+const drift: Readonly<Record<string, Partial<ReportedTool>>> = {
+  PromptIndex: { allowed: { rights: ["read", "list", "write"], scopes: ["memory"] } },
+  ReadUserMemory: { rights: ["read", "write"], scopes: ["memory", "secrets"] },
+  RestoreEntry: { allowed: null },
+};

@@ -66,7 +66,7 @@ function scopeMarks({ scopes: asked, allowed }: ReportedTool): Markup {
   if (all.length === 0) return html`none`;
   const shown = all.map((scope) => {
     const isAllowed = allowed?.scopes.includes(scope) ?? false;
-    return html`<span class="scope">${mark(asked.includes(scope), isAllowed)} ${code(scope)}</span> `;
+    return html`<span class="scope">${mark(asked.includes(scope), isAllowed)}&nbsp;${code(scope)}</span>`;
   });
   return html`${shown}`;
 }

@@ -27,23 +27,19 @@ export function identitySection(report: AuditReport, id: string): Markup {
 }
 
 function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
+  if (artifact.manifest === null) return html`unknown: the file does not say which plugin it would be`;
   if (pins === null)
     return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
-  if (artifact.sha256 !== "" && pins.includes(artifact.sha256))
-    return html`Yes. The policy accepts ${accepted(pins)}, which this one is.`;
-  return html`<strong class="bad">To another file.</strong> The policy accepts ${accepted(pins)}, which this one is not:
+  const accepted = pins.length === 1 ? html`the one file` : html`one of the ${pins.length} files`;
+  if (artifact.sha256 !== "" && pins.includes(artifact.sha256)) {
+    return html`Yes: this is ${accepted} of its name that the policy accepts.`;
+  }
+  return html`<strong class="bad">To another file.</strong> This is not ${accepted} of its name that the policy accepts:
     ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
 }
 
 /** A policy that is being rolled out pins an old and a new file; a longer list is read in the policy itself. */
 const pinsShownMax = 8;
-
-function accepted(pins: readonly string[]): Markup {
-  if (pins.length === 0) return html`no file of this plugin’s name`;
-  return pins.length === 1
-    ? html`one single file of this plugin’s name`
-    : html`${pins.length} files of this plugin’s name`;
-}
 
 function hash(sha256: string): Markup {
   return sha256 === "" ? html`unknown: the file could not be read` : html`<code class="hash">${sha256}</code>`;

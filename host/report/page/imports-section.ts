@@ -31,12 +31,17 @@ export function importsSection({ artifact }: AuditReport, id: string): Markup {
   const title = html`Imports`;
   if (imports.length === 0) return section(id, title, html`<p>No import of this file could be read.</p>`);
   return section(id, title, [
-    html`<p>
-      The file has ${counted(imports.length, html`import`, html`imports`)}. WebAssembly code can reach nothing else
-      outside its own memory.
-    </p>`,
+    html`<p>${howMany(imports)}</p>`,
     ...groups.map(({ key, caption, rows }) => (rows.length > 0 ? importTable(`${id}-${key}`, caption, rows) : null)),
   ]);
+}
+
+/** Of a file with an unknown import nothing good is said, and not even that these are all: some may not have been read. */
+function howMany(imports: readonly ArtifactImport[]): Markup {
+  const unknown = imports.filter(({ meaning }) => meaning === null).length;
+  const all = counted(imports.length, html`import`, html`imports`);
+  if (unknown > 0) return html`The file has ${all} that could be read, of which ${unknown} can do nobody knows what.`;
+  return html`The file has ${all}. WebAssembly code can reach nothing else outside its own memory.`;
 }
 
 function importTable(id: string, caption: Markup, imports: readonly ArtifactImport[]): Markup {

@@ -8,8 +8,8 @@ import { verificationSection } from "./verification-section.ts";
 
 /** What has happened, as an audit log tells it. */
 export function logArticle(log: LogSummary): Markup {
-  return html`<article id="log" aria-labelledby="log-heading">
-    <h2 id="log-heading">Audit log</h2>
+  return html`<article id="log">
+    <h2>Audit log</h2>
     ${verificationSection(log, "log-verification")}${callsSection(log, "log-calls")}${timelineSection(log, "log-timeline")}${denialsSection(log, "log-denials")}
   </article> `;
 }

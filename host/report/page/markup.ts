@@ -7,15 +7,15 @@ import { visibleParts } from "./visible-text.ts";
 
 /** HTML that is safe as it is. Only this file makes one. */
 export class Markup {
-  readonly #html: string;
+  readonly #text: string;
 
-  constructor(key: typeof madeHere, html: string) {
+  constructor(key: typeof madeHere, text: string) {
     if (key !== madeHere) throw new TypeError("Cannot make markup of a string: only html`…` does");
-    this.#html = html;
+    this.#text = text;
   }
 
   toString(): string {
-    return this.#html;
+    return this.#text;
   }
 }
 
@@ -70,7 +70,7 @@ function isolated(text: string): string {
 
 /** Attributes that may hold a value. None of them can load, run or style anything; a link leads into the page. */
 const attribute =
-  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|datetime|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
+  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|aria-describedby|datetime|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
 
 function attributeOf(value: Value, written: string): string {
   const tag = written.slice(written.lastIndexOf("<"));

@@ -23,8 +23,8 @@ const sections = [
 ] as const;
 
 export function reportArticle(report: AuditReport, id: string): Markup {
-  return html`<article id="${id}" aria-labelledby="${id}-heading">
-    <h2 id="${id}-heading">${report.artifact.file}</h2>
+  return html`<article id="${id}">
+    <h2>${report.artifact.file}</h2>
     ${sections.map(({ key, make }) => make(report, `${id}-${key}`))}
   </article> `;
 }

@@ -1,10 +1,10 @@
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 
-/** A part of the page under a heading, which also names it for those who jump from part to part. */
+/** A part of the page under a heading. Those who listen jump from heading to heading: it is no landmark of its own. */
 export function section(id: string, title: Markup, body: Value): Markup {
-  return html`<section id="${id}" aria-labelledby="${id}-title">
-    <h3 id="${id}-title">${title}</h3>
+  return html`<section id="${id}">
+    <h3>${title}</h3>
     <div class="body">${body}</div>
   </section> `;
 }

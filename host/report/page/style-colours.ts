@@ -16,7 +16,7 @@ export const colourStyle = `
     --link: #83b8f7; --bar: #7f9fc4;
   }
 }
+.quiet, .note { color: var(--quiet); }
 .good { color: var(--good); }
 .bad { color: var(--bad); }
-.quiet, .note { color: var(--quiet); }
 `;

@@ -32,7 +32,7 @@ section { padding: 1.5rem 0 2rem; border-top: 1px solid var(--rule); }
 
 .note { font-size: 0.875em; }
 .spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.unseen { padding: 0 0.2em; border: 1px solid var(--strong-rule); border-radius: 2px; font-size: 0.8em; white-space: nowrap; }
+.unseen { padding: 0 0.2em; border: 1px solid var(--strong-rule); border-radius: 2px; font-size: max(0.8em, 0.6875rem); white-space: nowrap; }
 .cut { color: var(--quiet); font-style: italic; }
 
 .verdict { padding: 0.9rem 1.1rem 1rem; border: 1px solid; border-left-width: 6px; border-radius: 3px; }

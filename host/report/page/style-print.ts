@@ -13,11 +13,14 @@ export const printStyle = `
   h3 { padding-bottom: 2mm; font-size: 11.5pt; }
   h2, h3, h4, caption, thead, figcaption { break-after: avoid; }
   tr, li, dl > div, .short, .verdict, figure, .lane { break-inside: avoid; }
+  tbody tr:nth-child(-n + 2) { break-after: avoid; }
+  tbody tr:nth-last-child(-n + 2) { break-before: avoid; }
   thead { display: table-header-group; }
   th, td { padding-top: 1.1mm; padding-bottom: 1.1mm; }
   article + article { break-before: page; margin-top: 0; border-top: 0; }
   .scroll { overflow: visible; }
   .wide { min-width: 0; }
+  .wide td.text { min-width: 0; }
   .verdict, .lane svg, .lane rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   a { color: inherit; text-decoration: none; }
   details { display: none; }

@@ -42,7 +42,7 @@ export function table(described: Table): Markup {
     </table>
     ${notShown(rows.length - shown.length)}`;
   if (!described.isWide) return made;
-  return html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">${made}</div>`;
+  return html`<div class="scroll" role="group" aria-labelledby="${id}" tabindex="0">${made}</div>`;
 }
 
 function classesOf({ isWide, rows }: Table): string {

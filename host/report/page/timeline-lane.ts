@@ -34,7 +34,8 @@ export function timelineLane({ id, key, name, values: given }: Lane): Markup {
     </p>
     <svg
       role="img"
-      aria-labelledby="${id}-name ${id}-what"
+      aria-labelledby="${id}-name"
+      aria-describedby="${id}-what"
       viewBox="0 0 ${values.length} ${height}"
       preserveAspectRatio="none"
     >

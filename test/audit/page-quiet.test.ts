@@ -1,0 +1,101 @@
+/** The page does nothing but stand there, whatever it was made of. */
+import { randomBytes } from "node:crypto";
+
+import type { Browser } from "puppeteer-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { htmlPage } from "../../host/report/page/html-page.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { browserSetupMs, openBrowser, openPage } from "./browser-page.ts";
+import { hostileLog, hostileReport, payloads } from "./hostile-samples.ts";
+import { brokenLog, busyLog } from "./log-samples.ts";
+import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
+
+let browser: Browser | string;
+beforeAll(async () => {
+  browser = await openBrowser();
+}, browserSetupMs);
+afterAll(async () => {
+  if (typeof browser !== "string") await browser.close();
+});
+
+/** What is in a page that no report may bring into one. */
+const strangers = `({
+  ran: "ran" in window,
+  elements: [...new Set(Array.from(document.querySelectorAll("script, img, iframe, object, embed, base, form, input, link, audio, video, template, noscript"), (each) => each.localName))],
+  handlers: Array.from(document.querySelectorAll("*")).flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src"),
+  links: Array.from(document.querySelectorAll("[href]"), (each) => each.getAttribute("href")).filter((href) => !/^#[a-z0-9-]+$/.test(href)),
+  styles: document.querySelectorAll("style").length,
+  titles: document.querySelectorAll("h1").length,
+  twice: Array.from(document.querySelectorAll("[id]"), (each) => each.id).filter((id, at, all) => all.indexOf(id) !== at),
+})`;
+const nothing = { ran: false, elements: [], handlers: [], links: [], styles: 1, titles: 1, twice: [] };
+
+const pages = [
+  { name: "a plugin that passes", html: htmlPage([passingReport()], null) },
+  { name: "two plugins and 10,000 calls", html: htmlPage([failingReport(), passingReport()], busyLog()) },
+  { name: "a file that is no plugin", html: htmlPage([unreadableReport()], brokenLog()) },
+  { name: "hostile names everywhere", html: htmlPage([hostileReport(), hostileReport()], hostileLog()) },
+] as const;
+
+test.for(pages)("a page of $name makes no noise and holds nothing strange", async ({ html }, context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  await using opened = await openPage(browser, html);
+  expect(await opened.page.evaluate(strangers)).toEqual(nothing);
+  expect(opened.noises).toEqual([]);
+});
+
+test.for(pages)("a page of $name looks the same without scripts", async ({ html }, context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  const looks: Buffer[] = [];
+  for (const isScripted of [true, false]) {
+    await using opened = await openPage(browser, html, { isScripted });
+    looks.push(Buffer.from(await opened.page.screenshot()));
+  }
+  expect(looks[0]?.equals(looks[1] ?? Buffer.of())).toBe(true);
+});
+
+test("every hostile text is on the page, as text", async (context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  await using opened = await openPage(browser, htmlPage([hostileReport()], hostileLog()));
+  const shown = (await opened.page.evaluate(`document.body.textContent`)) as string;
+  const short = payloads.filter((payload) => payload.length < 1_000 && /^[\x20-\x7e]*$/.test(payload));
+  expect(short.length).toBeGreaterThan(10);
+  expect(short.filter((payload) => !shown.includes(payload))).toEqual([]);
+  expect(shown.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+test("no hostile text turns what stands beside it", async (context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  const report = passingReport();
+  const hebrew = { ...report, policy: { ...report.policy, name: "\u05d0\u05d1\u05d2" } };
+  await using opened = await openPage(browser, htmlPage([hebrew], null));
+  const order = `(() => {
+    const range = document.createRange();
+    const paragraph = document.querySelector(".verdict p:last-child");
+    const name = paragraph.querySelector("bdi");
+    const after = paragraph.querySelector("code").nextSibling;
+    range.selectNode(after);
+    const box = range.getClientRects()[0];
+    return { isIsolated: getComputedStyle(name).unicodeBidi, isBehind: box.left >= name.getClientRects()[0].right - 1 || box.top > name.getClientRects()[0].top };
+  })()`;
+  expect(await opened.page.evaluate(order)).toEqual({ isIsolated: "isolate", isBehind: true });
+});
+
+test("the page's own policy stops what were to get past the escape", async (context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  const marker = randomBytes(4).toString("hex");
+  const intruder = `<main><script>window.ran = 1</script><img src="http://127.0.0.1:9/${marker}" onerror="window.ran = 1">
+    <style>h1 { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/${marker}.css">
+    <iframe srcdoc="<script>parent.ran = 1</script>"></iframe><p style="display: none" id="intruder">here</p>`;
+  const page = htmlPage([passingReport()], null).replace("<main>", intruder);
+  await using guarded = await openPage(browser, page);
+  const state = `({ ran: "ran" in window, h1: getComputedStyle(document.querySelector("h1")).display, p: getComputedStyle(document.querySelector("#intruder")).display })`;
+  expect(await guarded.page.evaluate(state)).toEqual({ ran: false, h1: "block", p: "block" });
+  expect(guarded.noises.filter((noise) => /violates|Refused|blocked/i.test(noise)).length).toBeGreaterThan(3);
+
+  // The same page without its policy, so that it is known to have been the policy.
+  await using open = await openPage(browser, page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ""));
+  expect(await open.page.evaluate(state)).toEqual({ ran: true, h1: "none", p: "none" });
+  expect(open.noises.some((noise) => noise.includes(marker))).toBe(true);
+});

@@ -1,0 +1,101 @@
+/** The page for those who do not see it: what a screen reader is told, and what axe finds. */
+import axe from "axe-core";
+import type { AxeResults } from "axe-core";
+import type { Browser, SerializedAXNode } from "puppeteer-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { htmlPage } from "../../host/report/page/html-page.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { browserSetupMs, openBrowser, openPage } from "./browser-page.ts";
+import { brokenLog, busyLog, quietLog } from "./log-samples.ts";
+import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
+
+let browser: Browser | string;
+beforeAll(async () => {
+  browser = await openBrowser();
+}, browserSetupMs);
+afterAll(async () => {
+  if (typeof browser !== "string") await browser.close();
+});
+
+/** A row is like the next, and axe looks at each. */
+const log = { ...busyLog(), unfitUses: busyLog().unfitUses.slice(0, 20) };
+
+const pages = [
+  { name: "a plugin that passes", html: htmlPage([passingReport()], null) },
+  { name: "a plugin that deviates, and a log", html: htmlPage([failingReport(), passingReport()], log) },
+  { name: "a file that is no plugin, and a broken log", html: htmlPage([unreadableReport()], brokenLog()) },
+  { name: "a log without calls", html: htmlPage([passingReport()], quietLog()) },
+] as const;
+
+const views = pages.flatMap((page) => [
+  { ...page, width: 1280, scheme: "light" as const },
+  { ...page, width: 360, scheme: "dark" as const },
+]);
+
+test.for(views)("axe finds nothing in $name, $width wide, $scheme", async ({ html, width, scheme }, context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  await using opened = await openPage(browser, html, { width, scheme });
+  await opened.page.evaluate(axe.source);
+  const found = (await opened.page.evaluate(`axe.run()`)) as AxeResults;
+  const complaints = found.violations.map(({ id, help, nodes }) => [id, help, nodes[0]?.html.slice(0, 200)]);
+  expect(complaints).toEqual([]);
+  expect(found.passes.length).toBeGreaterThan(20);
+});
+
+test("a screen reader is told every heading, table and mark", async (context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  await using opened = await openPage(browser, htmlPage([failingReport()], busyLog()));
+  const root = await opened.page.accessibility.snapshot({ interestingOnly: false });
+  const nodes = root ? flattened(root) : [];
+  const named = (role: string): string[] => nodes.filter((node) => node.role === role).map((node) => node.name ?? "");
+
+  expect(named("heading").slice(0, 5)).toEqual([
+    "memcell audit",
+    "user-memory.wasm",
+    "Verdict",
+    "Identity",
+    "Capabilities",
+  ]);
+  expect(named("table")).toEqual([
+    "What each tool asks for, and what the policy allows it",
+    "What each right means",
+    "Unknown to ABI version 1",
+    "Capabilities, from extism:host/user: each use is checked against the rights of the tool",
+    "The Extism kernel, from extism:host/env: how a call’s text goes in and comes out",
+    "Exports: what a host can call or see",
+    "Custom sections: data that is never run",
+    "What bounds a call of this plugin: the least of what host, policy and manifest say",
+    "The same for every plugin, set by the host",
+    "10,000 calls by 37 users, of which 242 failed",
+    "200 capability uses were denied, 12 failed otherwise. Times are UTC.",
+  ]);
+  const rows = nodes.filter((node) => node.role === "row").map((node) => wordsOf(node));
+  expect(rows).toContain(
+    "ReadUserMemory asked for and allowed neither asked for, not allowed neither neither asked for and allowed memory asked for, not allowed secrets the model",
+  );
+  expect(named("image")).toEqual(["Calls", "Failed calls", "Denials"]);
+  expect(named("group")).toContain("What each tool asks for, and what the policy allows it");
+});
+
+test("the timeline can be opened as a table, by keyboard", async (context) => {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  await using opened = await openPage(browser, htmlPage([passingReport()], busyLog()), { isScripted: false });
+  await opened.page.focus("summary");
+  await opened.page.keyboard.press("Enter");
+  const rows = `document.querySelectorAll("details[open] tbody tr").length`;
+  expect(await opened.page.evaluate(rows)).toBe(96);
+});
+
+function flattened(node: SerializedAXNode): SerializedAXNode[] {
+  return [node, ...(node.children ?? []).flatMap((child) => flattened(child))];
+}
+
+function wordsOf(node: SerializedAXNode): string {
+  const texts = flattened(node).filter(({ role }) => role === "StaticText");
+  return texts
+    .map(({ name }) => (name ?? "").trim())
+    .filter((name) => name !== "")
+    .join(" ")
+    .replaceAll("\u00a0", " ");
+}
