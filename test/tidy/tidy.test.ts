@@ -79,7 +79,9 @@ test("each package has one importer", () => {
 });
 
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
-  const touching = hostImportersOf("node:fs").filter((file) => !file.startsWith("host/store/files/disk/"));
+  const touching = hostImportersOf("node:fs")
+    .filter((file) => !file.startsWith("host/store/files/disk/"))
+    .toSorted();
   expect(touching).toEqual(["host/plugin-file.ts", "host/provenance/rebuild-sources.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/catalog.ts",
