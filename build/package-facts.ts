@@ -27,9 +27,9 @@ interface LockFile {
 }
 
 /** Rejects when the package is not the pinned one, or may not be linked into a plugin. */
-export async function readPackageFacts(place: string): Promise<PackageFacts> {
-  const { packages } = await readJson<LockFile>("package-lock.json");
-  const { name, version, license } = await readJson<PackageJson>(`${place}/package.json`);
+export async function readPackageFacts(place: string, project = projectFolder): Promise<PackageFacts> {
+  const { packages } = await readJson<LockFile>(join(project, "package-lock.json"));
+  const { name, version, license } = await readJson<PackageJson>(join(project, place, "package.json"));
   const refuse = (reason: string): Error => new Error(`Cannot build: package "${name}" ${version}: ${reason}`);
   const locked = packages[place];
   if (locked?.version !== version) {
@@ -45,7 +45,7 @@ export async function readPackageFacts(place: string): Promise<PackageFacts> {
 
 /** The project itself. */
 export async function readProjectFacts(): Promise<Omit<PackageFacts, "sha512">> {
-  const { name, version, license } = await readJson<PackageJson>("package.json");
+  const { name, version, license } = await readJson<PackageJson>(join(projectFolder, "package.json"));
   return { name, version, licence: license as string, purl: purlOf(name, version) };
 }
 
@@ -53,6 +53,6 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
 }
 
-async function readJson<Content>(path: string): Promise<Content> {
-  return JSON.parse(await readFile(join(projectFolder, path), "utf8")) as Content;
+async function readJson<Content>(file: string): Promise<Content> {
+  return JSON.parse(await readFile(file, "utf8")) as Content;
 }

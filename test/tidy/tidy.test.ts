@@ -80,7 +80,9 @@ test("each package has one importer", () => {
 
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
   const disks = /^host\/(store\/files|audit)\/disk\//;
-  const touching = hostImportersOf("node:fs").filter((file) => !disks.test(file));
+  const touching = hostImportersOf("node:fs")
+    .filter((file) => !disks.test(file))
+    .toSorted();
   expect(touching).toEqual([
     "host/plugin-file.ts",
     "host/provenance/rebuild-sources.ts",

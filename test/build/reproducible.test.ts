@@ -1,0 +1,111 @@
+/** The committed sources give the committed bytes, wherever, whenever and for whomever they are built. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { copyClone } from "../support/copied-clone.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+/** Each part of it once was, or could be, taken for a part of the project. */
+const clone = join(folder.path, "shared", "gray-matter", "plugin", "ş with spaces", "c".repeat(100));
+const fileOf = (path: string): Buffer => readFileSync(join(clone, path));
+const projectFileOf = (path: string): Buffer => readFileSync(new URL(`../../${path}`, import.meta.url));
+const lockFile = join(clone, "build", "plugins.lock.json");
+
+/** Nothing of the machine that ran the other build. */
+const env = {
+  PATH: process.env["PATH"],
+  HOME: folder.path,
+  TMPDIR: join(folder.path, "tmp"),
+  USER: "nobody",
+  LOGNAME: "nobody",
+  LC_ALL: "tr_TR.UTF-8",
+  LANG: "tr_TR.UTF-8",
+  TZ: "Asia/Kathmandu",
+};
+
+function build(args: readonly string[], node = process.execPath): { status: number | null; output: string } {
+  const command = ["umask 077; exec", ...[node, "dist/build/main.js", ...args].map((each) => `"${each}"`)].join(" ");
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", command], { cwd: clone, env, encoding: "utf8" });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+beforeAll(() => {
+  copyClone(clone);
+  mkdirSync(env.TMPDIR);
+  const compiler = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc"], {
+    cwd: clone,
+    env,
+    encoding: "utf8",
+  });
+  if (compiler.status !== 0) throw new Error(`The copy does not compile: ${compiler.stdout}`);
+}, 120_000);
+
+/** The lock with another hash in it. */
+function alterLock(): { hash: string } {
+  const lock = projectFileOf("build/plugins.lock.json").toString();
+  const [, hash = ""] = /"sha256": "(\w+)"/.exec(lock) ?? [];
+  writeFileSync(lockFile, lock.replace(hash, other));
+  return { hash };
+}
+const other = "0".repeat(64);
+
+test("another folder, umask, locale, time zone, home and user give the same bytes", { timeout: 240_000 }, () => {
+  alterLock();
+  mkdirSync(join(clone, "dist", "plugins"));
+  writeFileSync(join(clone, "dist", "plugins", "stranger.wasm"), "left over");
+  expect(build([])).toMatchObject({ status: 0, output: expect.stringContaining("plugins.lock.json has changed") });
+  for (const path of ["dist/plugins/user-memory.wasm", "dist/sbom.json", "build/plugins.lock.json"]) {
+    expect(fileOf(path).equals(projectFileOf(path)), path).toBe(true);
+  }
+  expect(existsSync(join(clone, "dist", "plugins", "stranger.wasm"))).toBe(false);
+});
+
+test("a plugin that is not the locked one is named, with both hashes, and not written", { timeout: 240_000 }, () => {
+  const { hash } = alterLock();
+  const before = treeFingerprint(join(clone, "dist"));
+  const { status, output } = build(["--locked"]);
+  expect(status).toBe(1);
+  expect(output).toContain(`Plugin "user-memory" is not the locked one: built SHA-256 ${hash}`);
+  expect(output).toContain(`locked SHA-256 ${other}`);
+  expect(output).toContain('"npm run build" writes build/plugins.lock.json');
+  expect(treeFingerprint(join(clone, "dist"))).toEqual(before);
+});
+
+test("a build of other plugins leaves the lock alone", { timeout: 240_000 }, () => {
+  alterLock();
+  expect(build(["--plugins", "test/plugins", "--out", "dist/test-plugins", "--fast"]).status).toBe(0);
+  expect(fileOf("build/plugins.lock.json").toString()).toContain(other);
+  expect(readdirSync(join(clone, "dist", "test-plugins"))).toEqual(["puppet.wasm", "puppet.wasm.sha256"]);
+});
+
+test.for([["--out", "elsewhere"], ["--fast"], ["--plugins", "test/plugins"]])("--locked is not with %s", (args) => {
+  const { status, output } = build(["--locked", ...args]);
+  expect(status).toBe(1);
+  expect(output).toContain("--locked is about what is shipped");
+});
+
+/** Other lines of Node come as npm packages, of 50 MB each. */
+test.for(["22", "24"])("Node %s gives the same plugin", { timeout: 600_000 }, (line, context) => {
+  if (!process.env["MEMCELL_LONG"]) skipWithReason(context, "it fetches a Node; npm run test:long does it");
+  const name = `node-${process.platform}-${process.arch}`;
+  const prefix = join(folder.path, `node-${line}`);
+  mkdirSync(prefix);
+  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--prefix", prefix, `${name}@${line}`];
+  const installed = spawnSync("npm", args, { cwd: prefix, encoding: "utf8" });
+  if (installed.status !== 0) skipWithReason(context, `npm has no ${name}@${line}: ${installed.stderr}`);
+  const node = join(prefix, "node_modules", name, "bin", "node");
+  expect(spawnSync(node, ["--version"], { encoding: "utf8" }).stdout).toMatch(new RegExp(`^v${line}\\.`));
+  expect(build(["--out", `dist/node-${line}`], node)).toMatchObject({ status: 0 });
+  expect(fileOf(`dist/node-${line}/user-memory.wasm`).equals(projectFileOf("dist/plugins/user-memory.wasm"))).toBe(
+    true,
+  );
+  expect(fileOf(`dist/node-${line}/plugins.lock.json`).equals(projectFileOf("build/plugins.lock.json"))).toBe(true);
+});

@@ -1,0 +1,133 @@
+/** The list of components says what was linked in, all of it and nothing else, in a form that others can read. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { Spec, Validation } from "@cyclonedx/cyclonedx-library";
+import { expect, test } from "vitest";
+
+import type { BuiltPlugin } from "../../build/build-plugin.ts";
+import { bundlePlugin } from "../../build/bundle.ts";
+import { checkSbom } from "../../build/check-sbom.ts";
+import { readFamilies } from "../../build/family.ts";
+import { linkedPackages } from "../../build/linked-packages.ts";
+import { makeSbom } from "../../build/sbom.ts";
+import { manifestSection } from "../../shared/manifest.ts";
+import type { Manifest } from "../../shared/manifest.ts";
+import { capabilitiesOf } from "../../shared/plugin-shape.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+
+interface Component {
+  readonly "bom-ref": string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl?: string;
+  readonly licenses: readonly { readonly license: { readonly id: string } }[];
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
+}
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+const text = readFileSync(join(projectFolder, "dist", "sbom.json"), "utf8");
+const sbom = JSON.parse(text) as { components: Component[]; dependencies: { ref: string; dependsOn?: string[] }[] };
+const { packages: locked } = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as {
+  packages: Record<string, { version: string; integrity: string; license: string }>;
+};
+
+const [source] = await readFamilies(join(projectFolder, "plugin"));
+if (!source) throw new Error("There is no family");
+const { files } = await bundlePlugin(source.folder, source.family, capabilitiesOf(source.family.tools));
+const wasm = readFileSync(shippedPlugin("user-memory"));
+const [section] = WebAssembly.Module.customSections(await WebAssembly.compile(wasm), manifestSection);
+const plugin: BuiltPlugin = {
+  wasm,
+  sha256: readFileSync(`${shippedPlugin("user-memory")}.sha256`, "utf8").slice(0, 64),
+  manifest: JSON.parse(new TextDecoder().decode(section)) as Manifest,
+  linked: linkedPackages(files),
+};
+
+const named = (name: string): Component | undefined => sbom.components.find((each) => each.name === name);
+
+test("the list is CycloneDX 1.6, by the strict reading of its schema", async () => {
+  const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
+  expect(await validator.validate(text)).toBe(null);
+  expect(await validator.validate(text.replace('"bomFormat"', '"bomform"'))).not.toBe(null);
+});
+
+test("making it again gives the same text, without time or serial number", async () => {
+  expect(await makeSbom([plugin])).toBe(text);
+  expect(text).not.toMatch(/"timestamp"|"serialNumber"/);
+});
+
+test("the plugin stands in it with its hash, version and size", () => {
+  expect(named("user-memory")).toMatchObject({
+    version: plugin.manifest.version,
+    hashes: [{ alg: "SHA-256", content: plugin.sha256 }],
+    properties: [
+      { name: "memcell:bytes", value: String(wasm.length) },
+      { name: "memcell:file", value: "plugins/user-memory.wasm" },
+    ],
+  });
+});
+
+test("the packages are those of which the bundler has kept something, and the engine", () => {
+  const kept = files.filter(({ bytes, path }) => bytes > 0 && path.includes("node_modules/"));
+  const names = new Set(kept.map(({ path }) => path.split("/")[1] ?? ""));
+  const listed = sbom.components.map(({ name }) => name).filter((name) => name !== "user-memory");
+  expect(listed.toSorted()).toEqual([...names, "quickjs-ng", "quickjs-wasi"].toSorted());
+  // gray-matter depends on an older YAML library, which is installed, and for which a stand-in is linked.
+  expect(listed).toContain("gray-matter");
+  expect(sbom.components.filter(({ name }) => name === "js-yaml").map(({ version }) => version)).toEqual(["5.5.0"]);
+});
+
+test("each package has the version, the hash and the licence that package-lock.json pins", () => {
+  const found = sbom.components.filter(({ purl }) => purl?.startsWith("pkg:npm/"));
+  expect(found.length).toBeGreaterThan(5);
+  for (const { name, version, purl, hashes, licenses } of found) {
+    const pinned = locked[`node_modules/${name}`];
+    const sha512 = Buffer.from(pinned?.integrity.replace("sha512-", "") ?? "", "base64").toString("hex");
+    expect({ version, purl, hashes, licenses }).toEqual({
+      version: pinned?.version,
+      purl: `pkg:npm/${name}@${version}`,
+      hashes: [{ alg: "SHA-512", content: sha512 }],
+      licenses: [{ license: { id: pinned?.license } }],
+    });
+  }
+});
+
+test("QuickJS itself stands below the package that brings it", () => {
+  expect(named("quickjs-ng")).toMatchObject({ version: "0.17.0", licenses: [{ license: { id: "MIT" } }] });
+  const below = sbom.dependencies.find(({ ref }) => ref === named("quickjs-wasi")?.["bom-ref"]);
+  expect(below?.dependsOn).toEqual([named("quickjs-ng")?.["bom-ref"]]);
+});
+
+const changes: { name: string; change: (list: typeof sbom) => unknown; says: string }[] = [
+  {
+    name: "a package",
+    change: (list) => ({ ...list, components: list.components.filter(({ name }) => name !== "kind-of") }),
+    says: 'package "kind-of" is linked into plugin "user-memory", and not in its list',
+  },
+  {
+    name: "a package's licence",
+    change: (list) => ({
+      ...list,
+      components: list.components.map((each) => (each.name === "zod" ? { ...each, licenses: [] } : each)),
+    }),
+    says: 'package "zod" is linked',
+  },
+  {
+    name: "the engine's dependency",
+    change: (list) => ({ ...list, dependencies: list.dependencies.map(({ ref }) => ({ ref })) }),
+    says: "is linked into plugin",
+  },
+  {
+    name: "the plugin",
+    change: (list) => ({ ...list, components: list.components.filter(({ name }) => name !== "user-memory") }),
+    says: 'lacks plugin "user-memory"',
+  },
+];
+
+test.for(changes)("a list without $name ends the build", ({ change, says }) => {
+  expect(() => checkSbom(text, plugin)).not.toThrow();
+  expect(() => checkSbom(JSON.stringify(change(sbom)), plugin)).toThrow(says);
+});

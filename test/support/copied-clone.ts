@@ -1,0 +1,51 @@
+/** A copy of the project as `git clone` and `npm ci` would leave it, in a place of its own. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Copies what is tracked, or would be. */
+export function copyClone(to: string): void {
+  const listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
+  const files = execFileSync("git", listing, { cwd: projectFolder, encoding: "utf8" }).split("\0").filter(Boolean);
+  for (const file of files) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    cpSync(join(projectFolder, file), join(to, file));
+  }
+  linkPackages(to);
+}
+
+/** Copies what the package ships, under the clone's own `package.json`. */
+export function copyPackage(to: string): void {
+  const { files } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { files: string[] };
+  for (const file of [...files, "package.json"]) cpSync(join(projectFolder, file), join(to, file), { recursive: true });
+  linkPackages(to);
+}
+
+export function copyFromProject(to: string, paths: readonly string[]): void {
+  for (const path of paths) cpSync(join(projectFolder, path), join(to, path), { recursive: true });
+}
+
+/** Packages of which code is linked in have to lie in the clone, for their paths count; of the others a link will do. */
+const copied = new Set([
+  "extend-shallow",
+  "gray-matter",
+  "is-extendable",
+  "js-yaml",
+  "kind-of",
+  "section-matter",
+  "strip-bom-string",
+  "zod",
+]);
+
+function linkPackages(to: string): void {
+  const packages = join(projectFolder, "node_modules");
+  mkdirSync(join(to, "node_modules"));
+  for (const name of readdirSync(packages)) {
+    const place = join(to, "node_modules", name);
+    if (copied.has(name)) cpSync(join(packages, name), place, { recursive: true });
+    else symlinkSync(join(packages, name), place);
+  }
+}
