@@ -2,6 +2,7 @@
  * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
  * code runs.
  */
+import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,6 +21,8 @@ import { ToolError } from "./tool-error.ts";
 
 export interface LoadedPlugin {
   readonly manifest: Manifest;
+  /** Of the whole file, in hex. */
+  readonly sha256: string;
   readonly guest: GuestModule;
 }
 
@@ -55,7 +58,10 @@ async function loadPlugin(file: string): Promise<LoadedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const { manifest, sections } = readPlugin(name, wasm);
-  const guest = await compileGuest(wasm, manifest.memoryPages.max).catch((error: unknown) => {
+  const sha256 = createHash("sha256").update(wasm).digest("hex");
+  const bounds = { memoryPagesMax: manifest.memoryPages.max, fuelPollsMax: manifest.fuelPolls };
+  const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
+    if (error instanceof UnreadableWasm) throw refused(name, error.message);
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
   // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.
@@ -64,7 +70,7 @@ async function loadPlugin(file: string): Promise<LoadedPlugin> {
   const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));
   const mismatch = describeMismatch(manifest, { imports, exports, sections });
   if (mismatch) throw refused(name, mismatch);
-  return { manifest, guest };
+  return { manifest, sha256, guest };
 }
 
 async function readBytes(file: string, name: string): Promise<Uint8Array> {

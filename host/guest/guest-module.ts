@@ -1,3 +1,4 @@
+import { readFuelGlobal } from "../../shared/fuel-section.ts";
 import { readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { readChangingParts } from "../../shared/wasm-state.ts";
@@ -14,8 +15,17 @@ export interface GuestModule {
   readonly module: WebAssembly.Module;
   /** The exports through which the host sees tables and globals; `null` when an instance can only be used once. */
   readonly stateExports: readonly string[] | null;
+  /** The one of them that counts the polls left of a call's fuel; `null` when the plugin does not tell. */
+  readonly fuelExport: string | null;
+  /** The fuel of a call that no configuration lowers. */
+  readonly fuelPollsMax: number;
   /** How far the module's memory may grow. */
   readonly memoryBytesMax: number;
+}
+
+export interface GuestBounds {
+  readonly memoryPagesMax: number;
+  readonly fuelPollsMax: number;
 }
 
 const pageBytes = 65_536;
@@ -28,14 +38,20 @@ interface StateExport {
 }
 
 /** Throws `UnreadableWasm` or the engine's `CompileError` for what is no module. */
-export async function compileGuest(wasm: Uint8Array, memoryPagesMax: number): Promise<GuestModule> {
-  const memoryBytesMax = memoryPagesMax * pageBytes;
+export async function compileGuest(wasm: Uint8Array, bounds: GuestBounds): Promise<GuestModule> {
   const sections = readSections(wasm);
+  const fuelGlobal = readFuelGlobal(sections);
   const parts = readChangingParts(sections);
-  if (parts === null) return { module: await WebAssembly.compile(wasm), stateExports: null, memoryBytesMax };
-  const added = stateExportsOf(parts);
-  const module = await WebAssembly.compile(withExports(sections, added));
-  return { module, stateExports: added.map(({ name }) => name), memoryBytesMax };
+  const added = parts && stateExportsOf(parts);
+  const module = await WebAssembly.compile(added ? withExports(sections, added) : wasm);
+  const fuelExport = added?.find(({ kind, index }) => kind === exportKinds.global && index === fuelGlobal)?.name;
+  return {
+    module,
+    stateExports: added?.map(({ name }) => name) ?? null,
+    fuelExport: fuelExport ?? null,
+    fuelPollsMax: bounds.fuelPollsMax,
+    memoryBytesMax: bounds.memoryPagesMax * pageBytes,
+  };
 }
 
 function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] {
