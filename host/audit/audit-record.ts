@@ -1,60 +1,81 @@
 /**
  * One line of the audit log, as it is written and as it is read again. It tells who did what with which right to which
- * path; never what a file, an input or an answer holds.
+ * path; never what a file, an input or an answer holds: no record has a field for it, every text is short, and a record
+ * with anything else in it is neither written nor read.
  */
-import { rights } from "../../shared/abi.ts";
+import { capabilityNames, rights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
+import { auditLimits, storeLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
-const count = z.int();
+const count = z.int().check(z.nonnegative());
+const durationMs = z.number().check(z.nonnegative());
+/** Of a closed grammar, or of the host's own choice. */
+const label = z.string().check(z.maxLength(auditLimits.labelCharsMax));
+/** Whatever a guest or a caller has named. */
+const named = z.string().check(z.maxLength(auditLimits.namedCharsMax));
+const userId = z.nullable(z.string().check(z.maxLength(storeLimits.userIdBytesMax)));
+const path = z.string().check(z.maxLength(storeLimits.pathCharsMax));
+const filesMax = z.maxLength(auditLimits.recordFilesMax);
+const usesMax = z.maxLength(auditLimits.recordUsesMax);
 /** An error code, or `null` where all went well. */
 const outcome = z.nullable(z.enum(errorCodes));
 
-const plugin = z.strictObject({ name: z.string(), version: z.string(), sha256 });
+const plugin = z.strictObject({ name: label, version: label, sha256 });
 
 /** Bytes are UTF-8, as on disk. */
-const file = z.strictObject({ scope: z.string(), path: z.string(), bytes: count });
+const file = z.strictObject({ scope: label, path, bytes: count });
 
 /** What every record begins with. */
 const chained = {
   /** From 0; one more than the record's before it, also where a file of the log ends and the next begins. */
-  seq: count,
+  seq: count.check(z.maximum(auditLimits.seqMax)),
   /** When it was written: ISO 8601, UTC, milliseconds. Of the machine's clock, not of the runtime's `clock` option. */
-  time: z.string(),
+  time: z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)),
   /** SHA-256 of the line before, without its line feed; 64 zeros in the first. */
   prev: sha256,
 };
 
 /** What names a call in all of its records. */
 const ofCall = {
-  callId: z.string(),
+  callId: label,
   /** `null` when the caller named none that is valid. */
-  userId: z.nullable(z.string()),
+  userId,
   /** `null` when it is no tool's name. */
-  tool: z.nullable(z.string()),
+  tool: z.nullable(label),
 };
 
 const changed = {
-  writes: z.array(file),
+  writes: z.array(file).check(filesMax),
   /** Files moved; `trashed` is the path below `trash/`. */
-  trashed: z.array(z.strictObject({ ...file.shape, trashed: z.string() })),
+  trashed: z.array(z.strictObject({ ...file.shape, trashed: path })).check(filesMax),
   /** Files removed for good, which only the owner of the data can ask for. */
-  removed: z.array(file),
+  removed: z.array(file).check(filesMax),
 };
 
 /** A runtime has opened the log. */
 const opened = z.strictObject({
   ...chained,
   kind: z.literal("opened"),
-  memcell: z.string(),
-  plugins: z.array(plugin),
+  memcell: label,
+  plugins: z.array(plugin).check(z.maxLength(auditLimits.recordPluginsMax)),
   /** SHA-256 of the policy that these plugins were judged by. */
   policy: sha256,
   /** Bytes of a record that was not finished, at the end of the file; they were cut off. */
   tornBytes: count,
   /** Records that once were there: those between the last one found and the one that the log's head remembers. */
   missing: count,
+  /**
+   * What the head, a file beside the log, said of the log's end.
+   *
+   * - `new`: there was neither a log nor a head
+   * - `agrees`: it named the last record, or the one before it, or one behind it (then `missing` says how many)
+   * - `behind`: it named an earlier record, which is there: the machine has stopped, or records were added
+   * - `differs`: the record that it named is another
+   * - `lost`: it was not there, or could not be read, while the log had records
+   */
+  head: z.enum(["new", "agrees", "behind", "differs", "lost"]),
 });
 
 /** Changes that are about to be committed: written, and told to the system, before the first file changes. */
@@ -65,10 +86,10 @@ const use = z.strictObject({
   ...chained,
   kind: z.literal("use"),
   ...ofCall,
-  capability: z.string(),
+  capability: z.enum(capabilityNames),
   /** What the guest named, at most 128 characters of each; `null` where it named nothing. */
-  scope: z.nullable(z.string()),
-  path: z.nullable(z.string()),
+  scope: z.nullable(named),
+  path: z.nullable(named),
   code: z.enum(errorCodes),
 });
 
@@ -79,11 +100,11 @@ const call = z.strictObject({
   ...ofCall,
   /** `null` when no plugin was reached. */
   plugin: z.nullable(plugin),
-  scopes: z.array(z.string()),
-  rights: z.array(z.enum(rights)),
+  scopes: z.array(label).check(usesMax),
+  rights: z.array(z.enum(rights)).check(z.maxLength(rights.length)),
   /** Files that were read; `bytes` is `null` where there was none. */
-  reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })),
-  lists: z.array(z.strictObject({ scope: z.string(), prefix: z.string(), files: count })),
+  reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
+  lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
   ...changed,
   /** Uses beyond those that the record has room for. */
   usesNotShown: count,
@@ -95,18 +116,18 @@ const call = z.strictObject({
   /** Polls of the guest's engine; `null` when it did not run, was ended with its thread, or does not count them. */
   fuelPolls: z.nullable(count),
   /** From the call to its result, in milliseconds. */
-  durationMs: z.number(),
+  durationMs,
 });
 
 /** The owner of the data, and no tool, has looked at a user's files or changed them. */
 const upkeep = z.strictObject({
   ...chained,
   kind: z.literal("upkeep"),
-  action: z.string(),
-  userId: z.nullable(z.string()),
-  removed: z.array(file),
+  action: label,
+  userId,
+  removed: z.array(file).check(filesMax),
   code: outcome,
-  durationMs: z.number(),
+  durationMs,
 });
 
 /** Records that could not be written while calls went on without. */

@@ -78,9 +78,12 @@ test("each package has one importer", () => {
 });
 
 test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
-  const touching = hostImportersOf("node:fs").filter((file) => !file.startsWith("host/store/files/disk/"));
+  const disks = /^host\/(store\/files|audit)\/disk\//;
+  const touching = hostImportersOf("node:fs").filter((file) => !disks.test(file));
   expect(touching).toEqual(["host/plugin-file.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
+    "host/audit/disk/log-location.ts",
+    "host/audit/open-log-files.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",
     "host/runtime.ts",

@@ -9,7 +9,7 @@ import type { DiskFile } from "./directory.ts";
  * other runtimes of this process out as well; closing the file releases it, and the kernel does, whatever becomes of the
  * holder.
  */
-export function tryFileLock(file: DiskFile, mode: "exclusive" | "shared"): boolean {
+export function tryFileLock(file: Pick<DiskFile, "descriptor">, mode: "exclusive" | "shared"): boolean {
   const { descriptor } = file;
   try {
     return tryLock(descriptor, { shared: mode === "shared" });
