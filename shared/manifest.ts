@@ -11,8 +11,8 @@ import * as z from "./zod.ts";
 export const manifestSection = "memcell:manifest";
 
 const exportName = /^[a-z][a-z0-9_]{0,63}$/;
-const toolName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-const familyName = /^[a-z][a-z0-9-]{0,63}$/;
+export const toolName: RegExp = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+export const familyName: RegExp = /^[a-z][a-z0-9-]{0,63}$/;
 
 /** `model`: offered to a model as a function. `host`: called by the host for itself, such as the index of a prompt. */
 const audience = z.enum(["model", "host"]);
