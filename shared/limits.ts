@@ -128,6 +128,13 @@ export const auditLimits = {
   seqMax: 999_999_999_999,
   /** What a verification lists; beyond it findings are counted. */
   findingsMax: 1_000,
+  /** The same for what is worth knowing and no finding. */
+  notesMax: 100,
+  /** What a summary tells apart: tools by name, the latest denied and failed uses, spans of time, users. */
+  toolsShownMax: 100,
+  unfitUsesMax: 200,
+  timelineBucketsMax: 96,
+  usersCountedMax: 100_000,
 } as const;
 
 /** What one plugin instance may use. */

@@ -1,0 +1,76 @@
+import { auditLimits } from "../../shared/limits.ts";
+import { quoted } from "../../shared/text.ts";
+import type { ChainHead } from "../audit/audit-log.ts";
+import type { LogFinding, LogVerification } from "../audit/log-verification.ts";
+import { verifyLog } from "../audit/verify-log.ts";
+import { orCodedFailure } from "./coded-failure.ts";
+import type { Command } from "./command.ts";
+import { parseOptions } from "./parse-options.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** `memcell audit verify`; its arguments are those behind "verify". */
+export const verifyCommand: Command = {
+  help: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Beside a file that
+is named it finds the log's head and the files that were full before it. The log may be in use meanwhile.
+
+Usage
+  memcell audit verify LOG... [--partial] [--head SEQ:HASH] [--json]
+
+Options
+  --partial          LOG is a part of a log: it may begin later than with record 0, and lie apart from its head
+  --head SEQ:HASH    a place of the chain that was noted elsewhere: record SEQ must be there, with this hash
+  --json             prints the result as JSON
+
+Note the head that is printed where nobody can write who can write to the log. Who can write to a log and to its head can
+write both anew, and only --head shows that.
+
+Examples
+  memcell audit verify log/audit.jsonl
+  memcell audit verify log/audit.jsonl --head 41:6eca405043f964f5b984766342ab42276a2dc65fcf6da413263e2bc82aa71286
+
+Exit codes
+  0 the log is whole   1 it is not, or cannot be read   2 the command line makes no sense
+`,
+
+  async run(args) {
+    const { operands, options } = parseOptions(args, { texts: ["head"], flags: ["partial", "json"] }, Infinity);
+    if (operands.length === 0) throw new UsageError("the log to verify is missing");
+    if (operands.includes("")) throw new UsageError("the name of a log is empty");
+    const noted = options.head === undefined ? null : parseHead(options.head);
+    return await orCodedFailure(async () => {
+      const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
+      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
+      return result.isIntact ? 0 : 1;
+    });
+  },
+};
+
+function parseHead(text: string): ChainHead {
+  const [, seq, hash] = /^(\d{1,12}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
+  if (seq === undefined || hash === undefined || Number(seq) > auditLimits.seqMax) {
+    throw new UsageError(`--head is ${quoted(text, 100)}, allowed: a record's number, ":" and 64 hexadecimal digits`);
+  }
+  return { seq: Number(seq), hash: hash.toLowerCase() };
+}
+
+function describe(result: LogVerification): string {
+  const { isIntact, files, records, bytes, firstSeq, head, findings, findingsNotShown, notes } = result;
+  const range = head === null ? "" : `, ${firstSeq} to ${head.seq}`;
+  const lines = [
+    `${isIntact ? "PASS" : "FAIL"}  ${plural(records, "record")}${range}, in ${plural(files, "file")}, ${bytes} bytes`,
+    ...findings.map((finding) => `  ${describeFinding(finding)}`),
+    ...(findingsNotShown > 0 ? [`  ${findingsNotShown} more findings are not shown`] : []),
+    ...notes.map((note) => `  note: ${note}`),
+    ...(head === null ? [] : [`head  ${head.seq}:${head.hash}`]),
+  ];
+  if (!result.isEndKnown) lines.push("note  nothing but the log itself says where it ends");
+  return `${lines.join("\n")}\n`;
+}
+
+/** A file may have any name: what could turn text around or speak to a terminal is written as an escape. */
+function describeFinding({ text, file, line }: LogFinding): string {
+  if (file === null) return text;
+  return `${quoted(file, 200)}${line === null ? "" : ` line ${line}`}: ${text}`;
+}
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
