@@ -1,6 +1,7 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
 import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
+import type { PolicyFile } from "./policy/policy-schema.ts";
 import type { ToolResult } from "./tool-result.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
 
@@ -34,6 +35,19 @@ export interface RuntimeOptions {
   readonly dataDir: string;
   /** Plugin files. Default: those that come with the package. */
   readonly plugins?: readonly string[];
+  /**
+   * What the host is willing to grant: a policy file, or an object of its form. Default: the policy that comes with the
+   * package, which grants what the tools of the package need and nothing to any other plugin, and pins their files.
+   *
+   * A plugin, tool, right or scope that it does not name is not granted: a plugin that asks for it is `PLUGIN_REFUSED`,
+   * as is every plugin when the policy cannot be used (not there, not of the form, a limit above the host's own). A tool
+   * that asks for less than it may have gets what it asks for. Limits of the policy hold beside those of the plugin and
+   * of these options: the lowest counts. `memcell audit FILE --propose` prints a policy for a plugin of yours.
+   *
+   * @example
+   * const runtime = await createRuntime({ dataDir: "data", plugins: ["notes.wasm"], policy: "policy.json" });
+   */
+  readonly policy?: string | PolicyFile;
   /** Threads that run guests. Default: one for each core. */
   readonly threadsMax?: number;
   /**
@@ -55,11 +69,11 @@ export interface RuntimeOptions {
   readonly instances?: "restored" | "fresh";
   /**
    * How long a guest may run, from the moment its thread begins with the call: time in line does not count. It only
-   * lowers what the plugin's manifest says (10,000). Milliseconds, 1 to 2^31 - 1. Beyond it the thread is ended, and the
+   * lowers what the plugin's manifest and the policy say (10,000). Milliseconds, 1 to 2^31 - 1. Beyond it the thread is ended, and the
    * call is `DEADLINE_EXCEEDED`; other calls do not notice.
    */
   readonly deadlineMs?: number;
-  /** The guest's computing budget, in polls of its engine; only lowers what the manifest says. From 1. */
+  /** The guest's computing budget, in polls of its engine; only lowers what manifest and policy say. From 1. */
   readonly fuelPolls?: number;
   /**
    * How many calls may wait in all; running ones do not count. From 1; default 1,024. When there is no more room, the

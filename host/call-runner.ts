@@ -13,6 +13,7 @@ import { grantFor } from "./grant.ts";
 import type { LogLine } from "./guest/guest-log.ts";
 import { Places } from "./places.ts";
 import type { Patience } from "./places.ts";
+import type { PolicyLimits } from "./policy/policy.ts";
 import type { Pool, PoolTask } from "./pool.ts";
 import type { HeldUser, HoldOptions, Store } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
@@ -34,6 +35,8 @@ export interface CallRunnerParts {
   readonly waitingLimits: WaitingLimits;
   /** How long a module's guests may run, by the module's index. */
   readonly deadlinesMs: readonly number[];
+  /** What the policy leaves to every call. */
+  readonly limits: PolicyLimits;
 }
 
 export interface RunOptions {
@@ -85,7 +88,7 @@ export class CallRunner {
     const { audit, signal, isLookingOnly = false, isThorough = false, alsoCommit = [] } = options;
     const { callId } = audit;
     const { name, rights } = found.tool;
-    const text = encodeInput(quoted(name), input);
+    const text = encodeInput(quoted(name), input, this.#parts.limits.inputBytes);
     const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
     return await this.#admit(
       { action: `call ${name}`, tool: name, callId, inputBytes: Buffer.byteLength(text) },
@@ -199,7 +202,8 @@ export class CallRunner {
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     }
-    return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant: grantFor(tool, userId), epochMs };
+    const grant = grantFor(tool, userId, this.#parts.limits);
+    return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant, epochMs };
   }
 
   #log(lines: readonly LogLine[], of: Pick<LogEntry, "tool" | "userId" | "callId">): void {

@@ -17,6 +17,8 @@ import { safeParse } from "../shared/zod.ts";
 import { compileGuest } from "./guest/guest-module.ts";
 import type { GuestModule } from "./guest/guest-module.ts";
 import { listPluginFiles, readPluginFile } from "./plugin-file.ts";
+import { policyDeviations } from "./policy/policy-deviations.ts";
+import type { Policy } from "./policy/policy.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface LoadedPlugin {
@@ -41,9 +43,9 @@ export function bundledPluginFiles(): Promise<string[]> {
   return listPluginFiles(fileURLToPath(new URL("../plugins/", import.meta.url)));
 }
 
-/** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be. */
-export async function loadCatalog(files: readonly string[]): Promise<Catalog> {
-  const plugins = await Promise.all(files.map((file) => loadPlugin(file)));
+/** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. */
+export async function loadCatalog(files: readonly string[], policy: Policy): Promise<Catalog> {
+  const plugins = await Promise.all(files.map((file) => loadPlugin(file, policy)));
   const tools = new Map<string, CatalogTool>();
   for (const [moduleIndex, { manifest }] of plugins.entries()) {
     for (const tool of manifest.tools) {
@@ -54,12 +56,14 @@ export async function loadCatalog(files: readonly string[]): Promise<Catalog> {
   return { plugins, tools };
 }
 
-async function loadPlugin(file: string): Promise<LoadedPlugin> {
+async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const { manifest, sections } = readPlugin(name, wasm);
   const sha256 = createHash("sha256").update(wasm).digest("hex");
-  const bounds = { memoryPagesMax: manifest.memoryPages.max, fuelPollsMax: manifest.fuelPolls };
+  const [deviation] = policyDeviations(manifest, sha256, policy);
+  if (deviation !== undefined) throw refused(name, deviation);
+  const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
   const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
     if (error instanceof UnreadableWasm) throw refused(name, error.message);
     throw refused(name, "it is not a valid WebAssembly module", error);

@@ -1,8 +1,7 @@
-import { callLimits } from "../shared/limits.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** A tool's input as the JSON text that enters the guest. What it says is the guest's to judge. */
-export function encodeInput(toolName: string, input: unknown): string {
+export function encodeInput(toolName: string, input: unknown, bytesMax: number): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(input);
@@ -12,8 +11,8 @@ export function encodeInput(toolName: string, input: unknown): string {
   if (text === undefined)
     throw wrongInput(toolName, input === undefined ? "missing" : `a ${typeof input}`, "a JSON object");
   const bytes = Buffer.byteLength(text);
-  if (bytes > callLimits.inputBytesMax) {
-    throw wrongInput(toolName, `${bytes} bytes of JSON`, `at most ${callLimits.inputBytesMax} bytes`);
+  if (bytes > bytesMax) {
+    throw wrongInput(toolName, `${bytes} bytes of JSON`, `at most ${bytesMax} bytes`);
   }
   return text;
 }

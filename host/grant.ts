@@ -1,5 +1,6 @@
 import type { Right } from "../shared/abi.ts";
 import type { ManifestTool } from "../shared/manifest.ts";
+import type { PolicyLimits } from "./policy/policy.ts";
 import type { UserId } from "./user-id.ts";
 
 /**
@@ -10,9 +11,16 @@ export interface Grant {
   readonly userId: UserId;
   readonly scopes: readonly string[];
   readonly rights: readonly Right[];
+  readonly limits: GrantLimits;
 }
 
-/** A tool gets what its manifest asks for, and no tool of the same plugin gets more. */
-export function grantFor(tool: ManifestTool, userId: UserId): Grant {
-  return { userId, scopes: tool.scopes, rights: tool.rights };
+/** How much of it. */
+export type GrantLimits = Pick<PolicyLimits, "hostCalls" | "stagedBytes">;
+
+/**
+ * A tool gets what its manifest asks for, and no tool of the same plugin gets more. That the policy allows as much was
+ * seen when the plugin was loaded.
+ */
+export function grantFor(tool: ManifestTool, userId: UserId, { hostCalls, stagedBytes }: GrantLimits): Grant {
+  return { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes } };
 }

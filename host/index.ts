@@ -3,6 +3,7 @@ export { createRuntime } from "./runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./call-context.ts";
 export type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+export type { PolicyFile } from "./policy/policy-schema.ts";
 export { ToolError } from "./tool-error.ts";
 export type { ToolFailure, ToolResult } from "./tool-result.ts";
 export { errorTable } from "../shared/errors.ts";

@@ -16,7 +16,7 @@ const numbersMax = {
   closeGraceMs: timerMsMax,
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
-type Unset = "plugins" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
+type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset>> & Pick<RuntimeOptions, Unset>;
 
 /** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
@@ -24,6 +24,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   const { dataDir, plugins, clock = Date.now, onLog = () => {}, durability = "full", instances = "restored" } = options;
   if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir");
   if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
+  checkPolicySource(options.policy);
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
   if (durability !== "full" && durability !== "relaxed") {
@@ -47,6 +48,12 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,
     closeGraceMs: options.closeGraceMs ?? closingLimits.graceMs,
   };
+}
+
+/** What it says is judged when it is loaded. */
+function checkPolicySource(policy: unknown): void {
+  if (policy === undefined || (typeof policy === "string" && policy !== "")) return;
+  if (typeof policy !== "object" || policy === null) throw new TypeError("policy is neither a file nor an object");
 }
 
 function checkNumber(name: string, number: number | undefined, max: number): void {

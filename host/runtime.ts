@@ -17,6 +17,9 @@ import { CallRunner } from "./call-runner.ts";
 import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
 import type { Catalog, CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
+import { loadPolicy } from "./policy/load-policy.ts";
+import { policyLimitsMax } from "./policy/policy-limits.ts";
+import type { PolicyLimits } from "./policy/policy.ts";
 import { Pool } from "./pool.ts";
 import { checkOptions } from "./runtime-options.ts";
 import { openStore } from "./store/open-store.ts";
@@ -31,9 +34,9 @@ import { writeLog } from "./write-log.ts";
 /**
  * Loads plugins and starts a thread to run them in.
  *
- * Rejects with `PLUGIN_REFUSED` when a file is not exactly what its manifest says, with `BUSY`, `STORAGE_UNSAFE`,
- * `STORAGE_FULL` or `STORAGE_FAILED` when the audit log cannot be opened, and with a `TypeError` or `RangeError` for
- * options that make no sense.
+ * Rejects with `PLUGIN_REFUSED` when a file is not exactly what its manifest says or asks for more than the policy grants,
+ * or when the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` when the audit log
+ * cannot be opened; and with a `TypeError` or `RangeError` for options that make no sense.
  *
  * @example
  * const runtime = await createRuntime({ dataDir: "data" });
@@ -42,7 +45,8 @@ import { writeLog } from "./write-log.ts";
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
-  const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()));
+  const policy = await loadPolicy(bounds.policy);
+  const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
   const dataDir = resolve(bounds.dataDir);
   const location: StoreLocation = { kind: "files", dataDir };
   const modules = catalog.plugins.map(({ guest }) => guest);
@@ -51,9 +55,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
   });
   const identities = catalog.plugins.map(identityOf);
-  const log = await openRuntimeLog(bounds.auditLog, { dataDir, plugins: identities, waitMs, onLog });
+  const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
+  const log = await openRuntimeLog(bounds.auditLog, logParts);
   const pool = new Pool(
-    { modules, instances, store: location, ...(fuelPolls !== undefined && { fuelPolls }) },
+    { modules, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
     { threadsMax, onError: (error) => noteDeadThread(onLog, error) },
   );
   const waitingLimits = {
@@ -61,12 +66,18 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     callsPerUser: bounds.queuedCallsPerUserMax,
     bytes: queueLimits.bytesMax,
   };
-  const deadlinesMs = catalog.plugins.map(({ manifest }) =>
-    Math.min(manifest.deadlineMs, bounds.deadlineMs ?? manifest.deadlineMs),
-  );
-  const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs });
+  const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
+  const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
+  const { limits } = policy;
+  const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs, limits });
   const auditor = new Auditor(log, onLog);
   return new LocalRuntime(catalog, { store, runner, auditor, identities, closeGraceMs: bounds.closeGraceMs });
+}
+
+/** What lowers every plugin's fuel. A guest can read it, so where nothing does there is nothing. */
+function loweredFuel(limits: PolicyLimits, ofOptions = limits.fuelPolls): { readonly fuelPolls?: number } {
+  const fuelPolls = Math.min(limits.fuelPolls, ofOptions);
+  return fuelPolls < policyLimitsMax.fuelPolls ? { fuelPolls } : {};
 }
 
 /** A thread that dies between calls is replaced. */

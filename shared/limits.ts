@@ -178,6 +178,14 @@ export const pluginLimits = {
   manifestDepthMax: 64,
 } as const;
 
+/** A policy's file, and the lock file that it names. Checked before anything of either is parsed. */
+export const policyLimits = {
+  /** As a manifest: the shipped policy has under 1 KB, and 256 tools with all rights take 40 KB. */
+  fileBytesMax: 512 * kib,
+  /** The deepest that has a meaning, the name of a right, stands in six. */
+  depthMax: 16,
+} as const;
+
 /** What an entry of the user-memory family may hold. */
 export const entryLimits = {
   nameCharsMax: 100,

@@ -17,6 +17,7 @@ export {
   maximum,
   maxLength,
   meta,
+  minimum,
   minLength,
   nonnegative,
   nullable,

@@ -7,16 +7,13 @@ import type { PluginIdentity } from "./audit-record.ts";
 import { openAuditLog } from "./file-audit-log.ts";
 import type { AuditLogParts } from "./file-audit-log.ts";
 
-/** Of a policy that there is not yet. */
-const noPolicy = "0".repeat(64);
-
 export const identityOf = ({ manifest, sha256 }: LoadedPlugin): PluginIdentity => ({
   name: manifest.name,
   version: manifest.version,
   sha256,
 });
 
-type RuntimeParts = Pick<AuditLogParts, "dataDir" | "plugins" | "waitMs"> & {
+type RuntimeParts = Pick<AuditLogParts, "dataDir" | "plugins" | "policy" | "waitMs"> & {
   readonly onLog: (entry: LogEntry) => void;
 };
 
@@ -27,5 +24,5 @@ export async function openRuntimeLog(
 ): Promise<AuditLog | null> {
   if (options === undefined) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
-  return await openAuditLog(options, { ...parts, memcell: version, policy: noPolicy, note });
+  return await openAuditLog(options, { ...parts, memcell: version, note });
 }

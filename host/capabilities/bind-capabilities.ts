@@ -105,8 +105,9 @@ function remember(error: ToolError, record: CapabilityRecord): void {
 
 /** `hostCalls` counts this one. */
 function perform(name: CapabilityName, call: GuestCall, request: string, hostCalls: number): unknown {
-  if (hostCalls > callLimits.hostCallsMax) {
-    throw denied(`Cannot call ${name}: this call has asked ${callLimits.hostCallsMax} times, no more is allowed`);
+  const { hostCalls: hostCallsMax } = call.grant.limits;
+  if (hostCalls > hostCallsMax) {
+    throw denied(`Cannot call ${name}: this call has asked ${hostCallsMax} times, no more is allowed`);
   }
   const right = capabilityRights[name];
   if (!call.grant.rights.includes(right)) throw denied(`Cannot call ${name}: this call is not granted "${right}"`);

@@ -1,5 +1,5 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
-import { callLimits, storeLimits } from "../../shared/limits.ts";
+import { storeLimits } from "../../shared/limits.ts";
 import { hasLoneSurrogate } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
@@ -57,12 +57,13 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
 }
 
 /** What is moved to the trash after it was written is held as well, so it counts here and not in the scope alone. */
-function checkStagedBytes({ staged }: GuestCall, scope: string, path: string, bytes: number): void {
+function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: string, bytes: number): void {
   const stagedBytesNow = staged.writtenBytesWith(scope, path, bytes);
-  if (stagedBytesNow <= callLimits.stagedBytesMax) return;
+  const { stagedBytes: stagedBytesMax } = grant.limits;
+  if (stagedBytesNow <= stagedBytesMax) return;
   throw new ToolError(
     "QUOTA_EXCEEDED",
-    `Cannot write "${path}": this call would write ${stagedBytesNow} bytes, at most ${callLimits.stagedBytesMax} allowed`,
+    `Cannot write "${path}": this call would write ${stagedBytesNow} bytes, at most ${stagedBytesMax} allowed`,
   );
 }
 

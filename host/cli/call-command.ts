@@ -2,8 +2,10 @@ import { quoted } from "../../shared/text.ts";
 import { wrongInput } from "../encode-input.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
+import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
+import type { OpenOptions } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 import { readInput } from "./read-input.ts";
 import { UsageError } from "./usage-error.ts";
@@ -12,12 +14,13 @@ export const callCommand: Command = {
   help: `Calls a tool for a user and prints its result as JSON.
 
 Usage
-  memcell call <Tool> --user ID [--data DIR] [--input JSON]
+  memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE]
 
 Options
   --user ID      the user on whose behalf the tool runs
   --data DIR     the data folder (default: data)
   --input JSON   the tool's input; without it, standard input is read to its end
+  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
 
 Examples
   memcell call ReadUserMemory --user alice --input '{"name":"editor"}'
@@ -28,7 +31,7 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: ["user", "data", "input"] }, 1);
+    const { operands, options } = parseOptions(args, { texts: ["user", "data", "input", "policy"] }, 1);
     const [tool] = operands;
     if (tool === undefined) throw new UsageError("the tool's name is missing");
     if (options.input === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");
@@ -36,8 +39,13 @@ Exit codes
   },
 };
 
+interface CallOptions extends OpenOptions {
+  readonly user?: string;
+  readonly input?: string;
+}
+
 /** A missing user reaches the runtime as it is, so that it answers with the same error as everywhere. */
-async function callTool(tool: string, options: { user?: string; data?: string; input?: string }): Promise<number> {
+async function callTool(tool: string, options: CallOptions): Promise<number> {
   const read = options.input === undefined ? await readInput() : { text: options.input };
   if (!("text" in read)) return unusable(tool, read.value, read.allowed);
   let input: unknown;
@@ -46,9 +54,11 @@ async function callTool(tool: string, options: { user?: string; data?: string; i
   } catch {
     return unusable(tool, quoted(read.text), "a JSON object");
   }
-  await using runtime = await openRuntime(options.data);
-  // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
-  return print(await runtime.call(tool, input, { userId: options.user as string }));
+  return await orCodedFailure(async () => {
+    await using runtime = await openRuntime(options);
+    // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
+    return print(await runtime.call(tool, input, { userId: options.user as string }));
+  });
 }
 
 function unusable(tool: string, value: string, allowed: string): number {

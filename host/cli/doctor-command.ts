@@ -13,13 +13,14 @@ export const doctorCommand: Command = {
 With --fix it then does it. What a person has written is never destroyed: it goes to the trash.
 
 Usage
-  memcell doctor [--user ID] [--fix] [--json] [--data DIR]
+  memcell doctor [--user ID] [--fix] [--json] [--data DIR] [--policy FILE]
 
 Options
-  --user ID    whose files (default: everyone's)
-  --fix        mends what can be mended
-  --json       prints the findings as JSON
-  --data DIR   the data folder (default: data)
+  --user ID      whose files (default: everyone's)
+  --fix          mends what can be mended
+  --json         prints the findings as JSON
+  --data DIR     the data folder (default: data)
+  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
 
 Examples
   memcell doctor
@@ -31,10 +32,10 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["user", "data"], flags: ["fix", "json"] }, 0);
+    const { options } = parseOptions(args, { texts: ["user", "data", "policy"], flags: ["fix", "json"] }, 0);
     const print = options.json ? () => {} : (text: string) => void process.stdout.write(text);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options.data);
+      await using runtime = await openRuntime(options);
       const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
       const reports: UserReport[] = [];
       for (const userId of users)

@@ -7,11 +7,12 @@ export const indexCommand: Command = {
   help: `Prints a user's index as it enters a system prompt: nothing for a user without entries.
 
 Usage
-  memcell index --user ID [--data DIR]
+  memcell index --user ID [--data DIR] [--policy FILE]
 
 Options
-  --user ID    whose index
-  --data DIR   the data folder (default: data)
+  --user ID      whose index
+  --data DIR     the data folder (default: data)
+  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
 
 Example
   memcell index --user alice
@@ -21,9 +22,9 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["user", "data"] }, 0);
+    const { options } = parseOptions(args, { texts: ["user", "data", "policy"] }, 0);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options.data);
+      await using runtime = await openRuntime(options);
       process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));
       return 0;
     });

@@ -12,9 +12,9 @@ export const trashCommand: Command = {
   help: `Lists what tools have deleted, puts it back, or removes it for good. For the owner of the data; no tool can do it.
 
 Usage
-  memcell trash list --user ID [--json] [--data DIR]
-  memcell trash restore NAME --user ID [--data DIR]
-  memcell trash purge --older-than AGE --user ID [--dry-run] [--data DIR]
+  memcell trash list --user ID [--json] [--data DIR] [--policy FILE]
+  memcell trash restore NAME --user ID [--data DIR] [--policy FILE]
+  memcell trash purge --older-than AGE --user ID [--dry-run] [--data DIR] [--policy FILE]
 
 Options
   --user ID          whose trash
@@ -22,6 +22,7 @@ Options
   --dry-run          says what would be purged, and purges nothing
   --json             prints JSON
   --data DIR         the data folder (default: data)
+  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
 
 NAME is a name that "list" prints, or an entry's name for what was trashed last of it.
 
@@ -35,13 +36,13 @@ Exit codes
 `,
 
   async run(args) {
-    const names = { texts: ["user", "data", "older-than"], flags: ["json", "dry-run"] } as const;
+    const names = { texts: ["user", "data", "policy", "older-than"], flags: ["json", "dry-run"] } as const;
     const { operands, options } = parseOptions(args, names, 2);
     const [action, name] = operands;
     const ctx = { userId: options.user as string };
     const perform = performerOf(action, name, options);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options.data);
+      await using runtime = await openRuntime(options);
       const files = await perform(runtime.upkeep, ctx);
       if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
       else for (const { name: each, bytes, epochMs } of files) process.stdout.write(lineOf(each, bytes, epochMs));

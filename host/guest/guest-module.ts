@@ -1,5 +1,5 @@
 import { readFuelGlobal } from "../../shared/fuel-section.ts";
-import { readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
+import { readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { readChangingParts } from "../../shared/wasm-state.ts";
 import type { ChangingParts } from "../../shared/wasm-state.ts";
@@ -37,21 +37,37 @@ interface StateExport {
   readonly index: number;
 }
 
-/** Throws `UnreadableWasm` or the engine's `CompileError` for what is no module. */
+/**
+ * Compiles a module whose memory has a maximum, which may be lowered and never raised. Throws `UnreadableWasm` or the
+ * engine's `CompileError` for what is no module.
+ */
 export async function compileGuest(wasm: Uint8Array, bounds: GuestBounds): Promise<GuestModule> {
-  const sections = readSections(wasm);
+  const { sections, pagesMax } = withMemoryMax(readSections(wasm), bounds.memoryPagesMax);
   const fuelGlobal = readFuelGlobal(sections);
   const parts = readChangingParts(sections);
   const added = parts && stateExportsOf(parts);
-  const module = await WebAssembly.compile(added ? withExports(sections, added) : wasm);
+  const module = await WebAssembly.compile(writeModule(added ? withExports(sections, added) : sections));
   const fuelExport = added?.find(({ kind, index }) => kind === exportKinds.global && index === fuelGlobal)?.name;
   return {
     module,
     stateExports: added?.map(({ name }) => name) ?? null,
     fuelExport: fuelExport ?? null,
     fuelPollsMax: bounds.fuelPollsMax,
-    memoryBytesMax: bounds.memoryPagesMax * pageBytes,
+    memoryBytesMax: pagesMax * pageBytes,
   };
+}
+
+/** The engine itself keeps the bound: growing beyond it fails as it does at the module's own maximum. */
+function withMemoryMax(
+  sections: readonly WasmSection[],
+  pagesMax: number,
+): { sections: readonly WasmSection[]; pagesMax: number } {
+  const [memory] = readMemoryLimits(sections);
+  if (!memory) return { sections, pagesMax };
+  if (memory.max !== null && memory.max <= pagesMax) return { sections, pagesMax: memory.max };
+  // One memory, with a maximum.
+  const payload = concatBytes([Uint8Array.of(1, 1), encodeUnsigned(memory.min), encodeUnsigned(pagesMax)]);
+  return { sections: sections.map((each) => (each.id === sectionIds.memory ? { ...each, payload } : each)), pagesMax };
 }
 
 function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] {
@@ -61,14 +77,13 @@ function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] 
 }
 
 /** A module that exports one of these names itself does not compile, for then it exports it twice. */
-function withExports(sections: readonly WasmSection[], added: readonly StateExport[]): Uint8Array {
-  const widened = sections.map(({ id, payload }) => {
+function withExports(sections: readonly WasmSection[], added: readonly StateExport[]): WasmSection[] {
+  return sections.map(({ id, payload }) => {
     if (id !== sectionIds.export) return { id, payload };
     const reader = new WasmReader(payload);
     const count = encodeUnsigned(reader.u32() + added.length);
     return { id, payload: concatBytes([count, reader.rest, ...added.map(encodeExport)]) };
   });
-  return writeModule(widened);
 }
 
 function encodeExport({ name, kind, index }: StateExport): Uint8Array {

@@ -8,6 +8,7 @@ import type { Runtime, RuntimeOptions, ToolResult } from "memcell";
 
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
@@ -39,8 +40,9 @@ export async function openBoundedStage(
     tasks++;
     return 1_700_000_000_000;
   };
-  const plugins = [testPlugin("puppet"), writeSpinner(folder.path, manifestDeadlineMs)];
-  const runtime = await createRuntime({ dataDir, plugins, threadsMax: 1, clock, ...options });
+  const plugins = options.plugins ?? [testPlugin("puppet"), writeSpinner(folder.path, manifestDeadlineMs)];
+  const policy = policyFor(plugins);
+  const runtime = await createRuntime({ dataDir, policy, threadsMax: 1, clock, ...options, plugins });
   return {
     runtime,
     dataDir,

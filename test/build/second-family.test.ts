@@ -8,6 +8,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { buildPlugin } from "../../build/build-plugin.ts";
 import { readFamilies } from "../../build/family.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
 
@@ -63,7 +64,7 @@ test("a folder with family.ts and index.ts becomes a plugin with a scope of its 
   const file = join(folder.path, "counter.wasm");
   writeFileSync(file, wasm);
   const dataDir = join(folder.path, "data");
-  await using runtime = await createRuntime({ dataDir, plugins: [file] });
+  await using runtime = await createRuntime({ dataDir, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools()).toMatchObject([{ name: "Count", inputSchema: { properties: { by: { type: "integer" } } } }]);
   await runtime.call("Count", { by: 2 }, { userId: "alice" });
   expect(await runtime.call("Count", { by: 3 }, { userId: "alice" })).toMatchObject({ ok: true, data: { count: 5 } });

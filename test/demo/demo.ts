@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
 
+import { policyFor } from "../support/policy-for.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 
 const dataDir = "data";
@@ -72,7 +73,8 @@ async function attack(runtime: Runtime): Promise<void> {
   }
 
   heading("A hostile plugin, running for Alice, asks the host directly");
-  await using hostile = await createRuntime({ dataDir, plugins: [testPlugin("puppet")], threadsMax: 1 });
+  const plugins = [testPlugin("puppet")];
+  await using hostile = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
   const requests = [
     { of: "store_read", request: { scope: "memory", path: "../../bob/memory/secret.md" } },
     { of: "store_read", request: { scope: "memory", path: "/etc/passwd" } },

@@ -6,6 +6,7 @@ import { createRuntime } from "memcell";
 import type { CallContext, LogEntry, Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
@@ -90,7 +91,14 @@ const brokenLog = (): never => {
 
 test("a log that throws does not undo a call", async () => {
   const dataDir = join(folder.path, "log");
-  await using own = await createRuntime({ dataDir, plugins: [testPlugin("puppet")], threadsMax: 1, onLog: brokenLog });
+  const plugins = [testPlugin("puppet")];
+  await using own = await createRuntime({
+    dataDir,
+    plugins,
+    policy: policyFor(plugins),
+    threadsMax: 1,
+    onLog: brokenLog,
+  });
   const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };
   const result = await own.call("Puppet", [write, { log: "x", times: 1 }], { userId: "alice" });
   expect(result).toMatchObject({ ok: true });
@@ -133,6 +141,11 @@ test.for([
   { name: "a clock that is a number", options: { dataDir: "data", clock: 5 } },
   { name: "a log that is a string", options: { dataDir: "data", onLog: "x" } },
   { name: "one plugin without an array", options: { dataDir: "data", plugins: "x.wasm" } },
+  { name: "a policy that is a number", options: { dataDir: "data", policy: 1 } },
+  { name: "a policy that is null", options: { dataDir: "data", policy: null } },
+  { name: "a policy without name", options: { dataDir: "data", policy: "" } },
 ])("createRuntime refuses $name as a mistake of the program", async ({ options }) => {
-  await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(/dataDir|threadsMax|clock|onLog|plugins/);
+  await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(
+    /dataDir|threadsMax|clock|onLog|plugins|policy/,
+  );
 });

@@ -12,6 +12,7 @@ import type { TestContext } from "vitest";
 
 import { loopDisk } from "../support/loop-disk.ts";
 import type { LoopDisk } from "../support/loop-disk.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles } from "../support/user-files.ts";
@@ -29,8 +30,9 @@ async function diskOr(context: TestContext, kind: (typeof kinds)[number]): Promi
 }
 
 const clock = (): number => 1_700_000_000_000;
+const plugins = [shippedPlugin("user-memory"), testPlugin("puppet")];
 const open = (dataDir: string): Promise<Runtime> =>
-  createRuntime({ dataDir, plugins: [shippedPlugin("user-memory"), testPlugin("puppet")], threadsMax: 1, clock });
+  createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1, clock });
 
 const upsert = (name: string, body: string) => ({ action: "upsert", name, type: "user", description: body, body });
 

@@ -9,6 +9,7 @@ import { createRuntime } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
 import { expect } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
@@ -40,7 +41,7 @@ export async function openConfinementStage(): Promise<ConfinementStage> {
   mkdirSync(outside);
   cpSync(userFolder(dataDir, "bob"), outside, { recursive: true });
   const plugins = [testPlugin("puppet"), shippedPlugin("user-memory")];
-  const runtime = await createRuntime({ dataDir, plugins, threadsMax: 1 });
+  const runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
   // Everything, so that a file that comes to lie anywhere is noticed.
   const before = treeFingerprint(folder.path);
   return {

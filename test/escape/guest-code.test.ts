@@ -3,6 +3,7 @@ import { createRuntime } from "memcell";
 import type { LogEntry, Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
@@ -15,9 +16,11 @@ const dataDir = `${folder.path}/data`;
 const log: LogEntry[] = [];
 let runtime: Runtime;
 beforeAll(async () => {
+  const plugins = [testPlugin("puppet"), echo, hoarder];
   runtime = await createRuntime({
     dataDir,
-    plugins: [testPlugin("puppet"), echo, hoarder],
+    plugins,
+    policy: policyFor(plugins),
     threadsMax: 1,
     onLog: (entry) => log.push(entry),
   });

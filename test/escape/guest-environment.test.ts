@@ -3,13 +3,15 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 
 const folder = temporaryFolder();
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await createRuntime({ dataDir: folder.path, plugins: [testPlugin("puppet")], threadsMax: 1 });
+  const plugins = [testPlugin("puppet")];
+  runtime = await createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins), threadsMax: 1 });
 });
 afterAll(async () => {
   await runtime.close();

@@ -5,6 +5,7 @@ import { createRuntime } from "memcell";
 import type { LogEntry, Runtime, RuntimeOptions, ToolResult } from "memcell";
 import { expect } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
@@ -29,9 +30,11 @@ export async function openGuestStage(
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   const log: LogEntry[] = [];
+  const plugins = [...writeGuests(folder.path), shippedPlugin("user-memory")];
   const runtime = await createRuntime({
     dataDir,
-    plugins: [...writeGuests(folder.path), shippedPlugin("user-memory")],
+    plugins,
+    policy: policyFor(plugins),
     threadsMax: 1,
     onLog: (entry) => log.push(entry),
     ...options,

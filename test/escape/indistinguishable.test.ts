@@ -13,6 +13,8 @@ import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
 import { openReaders } from "../../host/store/open-store.ts";
 import type { UserId } from "../../host/user-id.ts";
+import { fullGrant } from "../support/full-grant.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
@@ -43,7 +45,9 @@ beforeAll(async () => {
   writeFileSync(join(rich.path, "data/users/alice/memory/a b.md"), fact);
   const plugins = [testPlugin("puppet"), shippedPlugin("user-memory")];
   runtimes = await Promise.all(
-    worlds.map((dataDir) => createRuntime({ dataDir, plugins, threadsMax: 1, clock: () => 0 })),
+    worlds.map((dataDir) =>
+      createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1, clock: () => 0 }),
+    ),
   );
 });
 afterAll(async () => {
@@ -55,12 +59,7 @@ afterAll(async () => {
 function replies(dataDir: string, scope: string, path: string): string[] {
   return capabilities.map((name) => {
     using store = openReaders({ kind: "files", dataDir }).openUser("alice" as UserId);
-    const grant = {
-      userId: "alice" as UserId,
-      scopes: ["memory"],
-      rights: ["read", "list", "write", "trash"] as const,
-    };
-    const call = { grant, store, staged: new StagedChanges(), epochMs: 0 };
+    const call = { grant: fullGrant("alice" as UserId), store, staged: new StagedChanges(), epochMs: 0 };
     const rest = name === "store_list" ? { prefix: path } : { path, ...(name === "store_write" && { content: "x" }) };
     return bindCapabilities(call, { denial: null, reported: new Set(), causes: [] })[name](
       JSON.stringify({ scope, ...rest }),

@@ -10,6 +10,7 @@ import { createRuntime, ToolError } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { WasmReader } from "../../shared/wasm-sections.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -65,14 +66,14 @@ test.for(wholeFiles)("$name that is cut off anywhere is refused", async ({ wasm 
 test("control: the guest that these are made from is accepted", async () => {
   const file = join(folder.path, "good.wasm");
   writeFileSync(file, goodFile);
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file] });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().map((tool) => tool.name)).toEqual(["Guest"]);
 });
 
 test.for(wholeFiles)("control: $name is accepted as long as nothing is cut off", async ({ wasm }) => {
   const file = join(folder.path, "whole.wasm");
   writeFileSync(file, wasm);
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file] });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().length).toBeGreaterThan(0);
 });
 
@@ -89,7 +90,9 @@ function bordersOf(wasm: Uint8Array): number[] {
 }
 
 async function expectRefused(file: string, reason: RegExp): Promise<void> {
-  const error = await createRuntime({ dataDir: folder.path, plugins: [file] }).catch((thrown: unknown) => thrown);
+  const error = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) }).catch(
+    (thrown: unknown) => thrown,
+  );
   if (!(error instanceof ToolError)) throw new Error(`The plugin was not refused: ${String(error)}`);
   expect(error.code).toBe("PLUGIN_REFUSED");
   expect(error.message).toMatch(reason);

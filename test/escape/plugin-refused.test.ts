@@ -8,6 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import type { Manifest } from "../../shared/manifest.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
@@ -189,7 +190,7 @@ test.for(refusals)("a plugin with $name is refused", async ({ text, manifests = 
 test("control: the guest that these are made from is accepted", async () => {
   const file = join(folder.path, "good.wasm");
   writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(good)]));
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file] });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
 });
 
@@ -198,7 +199,8 @@ test("two plugins that offer one tool are refused", async () => {
 });
 
 async function expectRefused(plugins: string[], reason: RegExp): Promise<void> {
-  const error = await createRuntime({ dataDir: folder.path, plugins }).catch((thrown: unknown) => thrown);
+  const policy = policyFor(plugins);
+  const error = await createRuntime({ dataDir: folder.path, plugins, policy }).catch((thrown: unknown) => thrown);
   if (!(error instanceof ToolError)) throw new Error("The plugin was not refused");
   expect(error.code).toBe("PLUGIN_REFUSED");
   expect(error.message).toMatch(reason);

@@ -10,6 +10,7 @@ import { createRuntime } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { markerVariants, writeMarker } from "./marker-variants.ts";
 import type { MarkerVariant } from "./marker-variants.ts";
@@ -38,7 +39,8 @@ const looks = ["L", "V", "Z", "-"];
 test.for(markerVariants)("a guest with $name finds no mark of the calls before it", async (variant) => {
   using folder = temporaryFolder();
   const plugin = writeMarker(folder.path, variant);
-  const open = (): Promise<Runtime> => createRuntime({ dataDir: folder.path, plugins: [plugin], threadsMax: 1 });
+  const open = (): Promise<Runtime> =>
+    createRuntime({ dataDir: folder.path, plugins: [plugin], policy: policyFor([plugin]), threadsMax: 1 });
 
   const inNewRuntime: Record<string, ToolResult> = {};
   for (const look of looks) {

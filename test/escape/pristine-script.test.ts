@@ -7,6 +7,7 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { ask, memory } from "./puppet-stage.ts";
@@ -68,5 +69,7 @@ test("control: the same script finds every mark when one instance serves two cal
 });
 
 function open(): Promise<Runtime> {
-  return createRuntime({ dataDir: join(folder.path, "data"), plugins: [testPlugin("puppet")], threadsMax: 1 });
+  const plugins = [testPlugin("puppet")];
+  const dataDir = join(folder.path, "data");
+  return createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
 }

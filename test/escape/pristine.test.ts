@@ -6,6 +6,7 @@ import { createPlugin } from "@extism/extism";
 import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { writeGuest } from "../support/write-guest.ts";
@@ -20,9 +21,11 @@ test.for([
   { name: "the same user", second: "alice" },
   { name: "another user", second: "bob" },
 ])("a call of $name finds nothing of the call before it in the same thread", async ({ second }) => {
+  const plugins = [testPlugin("puppet"), scavenger];
   await using runtime = await createRuntime({
     dataDir: join(folder.path, "data"),
-    plugins: [testPlugin("puppet"), scavenger],
+    plugins,
+    policy: policyFor(plugins),
     threadsMax: 1,
   });
   const untouched = { moduleVariable: "nothing", global: "undefined", prototype: "undefined" };
@@ -57,7 +60,13 @@ async function openInstance(file: string): ReturnType<typeof createPlugin> {
 }
 
 test("a guest is handed its input and not a byte more", async () => {
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [echo], threadsMax: 1 });
+  const plugins = [echo];
+  await using runtime = await createRuntime({
+    dataDir: folder.path,
+    plugins,
+    policy: policyFor(plugins),
+    threadsMax: 1,
+  });
   for (const data of ["x", "日本語", "y".repeat(1000)]) {
     const envelope = { ok: true, message: "m", data };
     expect(await runtime.call("Echo", envelope, { userId: "alice" })).toEqual(envelope);

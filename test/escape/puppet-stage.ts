@@ -3,6 +3,7 @@ import { createRuntime } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
 import { expect } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames, writeUserFiles } from "../support/user-files.ts";
@@ -30,7 +31,9 @@ export async function openPuppetStage(): Promise<PuppetStage> {
   const folder = temporaryFolder();
   const dataDir = folder.path;
   writeUserFiles(dataDir, before);
-  const runtime = await createRuntime({ dataDir, plugins: [testPlugin("puppet")], threadsMax: 1, clock });
+  const plugins = [testPlugin("puppet")];
+  const policy = policyFor(plugins);
+  const runtime = await createRuntime({ dataDir, plugins, policy, threadsMax: 1, clock });
   return {
     runtime,
     dataDir,

@@ -14,6 +14,7 @@ import type { ChangeSet } from "../../host/change-set.ts";
 import type { UserReader } from "../../host/store/store.ts";
 import type { UserId } from "../../host/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
+import { fullGrant } from "../support/full-grant.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -165,8 +166,7 @@ function readQuietly(at: string): string | null {
 
 /** A fresh call of a guest that has every right. */
 function guest(reader: UserReader): ReturnType<typeof bindCapabilities> {
-  const grant = { userId: alice, scopes: ["memory"], rights: ["read", "list", "write", "trash", "clock"] as const };
-  const call = { grant, store: reader, staged: new StagedChanges(), epochMs: 0 };
+  const call = { grant: fullGrant(alice), store: reader, staged: new StagedChanges(), epochMs: 0 };
   return bindCapabilities(call, { denial: null, reported: new Set(), causes: [] });
 }
 

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { loadCatalog } from "../../host/catalog.ts";
+import { loadPolicy } from "../../host/policy/load-policy.ts";
 import { asToolError } from "../../host/tool-error.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { readInterface } from "../../shared/wasm-signatures.ts";
 import { writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { guestText } from "../support/write-guest.ts";
@@ -26,7 +28,7 @@ test("a file with changed bytes is accepted or PLUGIN_REFUSED", async () => {
   const outcomes = { accepted: 0, refused: 0 };
   for (const wasm of changed(forger([JSON.stringify(manifest)]))) {
     writeFileSync(file, wasm);
-    const error = await loadCatalog([file]).then(
+    const error = await loadCatalog([file], await loadPolicy(policyFor([file]))).then(
       () => null,
       (thrown: unknown) => asToolError(thrown, "load"),
     );

@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
 import { checkUserId } from "../../host/user-id.ts";
-import { rights } from "../../shared/abi.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
+import { fullGrant } from "../support/full-grant.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
 interface Block {
@@ -22,7 +22,7 @@ interface NextContext {
 
 test("@extism/extism 2.0.0-rc13 stores an entry, and reports a failure as an error", async () => {
   const staged = new StagedChanges();
-  const grant = { userId: checkUserId("alice"), scopes: ["memory"], rights };
+  const grant = fullGrant(checkUserId("alice"));
   const record = { denial: null, reported: new Set<never>(), causes: [] };
   const capabilities = bindCapabilities({ grant, store: emptyFolder, staged, epochMs: 0 }, record);
   const user = Object.fromEntries(

@@ -87,6 +87,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",
+    "host/policy/load-policy.ts",
     "host/runtime.ts",
     "host/store/files/disk/data-root.ts",
     "host/store/files/disk/place.ts",

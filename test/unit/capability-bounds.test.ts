@@ -5,15 +5,15 @@ import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
 import { checkUserId } from "../../host/user-id.ts";
-import { rights } from "../../shared/abi.ts";
 import { callLimits, storeLimits } from "../../shared/limits.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
+import { fullGrant } from "../support/full-grant.ts";
 
 const scopes = ["first", "second"];
 
 function openCall(): { capabilities: BoundCapabilities; record: CapabilityRecord } {
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const grant = { userId: checkUserId("alice"), scopes, rights };
+  const grant = fullGrant(checkUserId("alice"), scopes);
   const parts = { grant, store: emptyFolder, staged: new StagedChanges(), epochMs: 0 };
   return { capabilities: bindCapabilities(parts, record), record };
 }

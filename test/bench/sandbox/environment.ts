@@ -4,7 +4,7 @@ import type { BoundCapabilities, CapabilityRecord } from "../../../host/capabili
 import { StagedChanges } from "../../../host/capabilities/staged-changes.ts";
 import { openReaders } from "../../../host/store/open-store.ts";
 import type { UserId } from "../../../host/user-id.ts";
-import { rights } from "../../../shared/abi.ts";
+import { fullGrant } from "../../support/full-grant.ts";
 
 export interface CallEnvironment extends Disposable {
   readonly capabilities: BoundCapabilities;
@@ -16,7 +16,7 @@ export function callEnvironments(dataDir: string): (userId: string) => CallEnvir
   const readers = openReaders({ kind: "files", dataDir });
   return (userId) => {
     const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-    const grant = { userId: userId as UserId, scopes: ["memory"], rights };
+    const grant = fullGrant(userId as UserId);
     const store = readers.openUser(grant.userId);
     const parts = { grant, store, staged: new StagedChanges(), epochMs: Date.now() };
     return { capabilities: bindCapabilities(parts, record), record, [Symbol.dispose]: () => store[Symbol.dispose]() };

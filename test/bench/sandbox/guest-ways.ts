@@ -7,10 +7,11 @@ import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
 import { GuestLog } from "../../../host/guest/guest-log.ts";
 import type { GuestModule } from "../../../host/guest/guest-module.ts";
 import { judgeOutcome } from "../../../host/guest/judge-outcome.ts";
+import { loadPolicy } from "../../../host/policy/load-policy.ts";
 import type { ToolCall, ToolWay } from "./tool-way.ts";
 
 export async function guestWays(): Promise<ToolWay[]> {
-  const { plugins } = await loadCatalog(await bundledPluginFiles());
+  const { plugins } = await loadCatalog(await bundledPluginFiles(), await loadPolicy(undefined));
   const [plugin] = plugins;
   if (!plugin) throw new RangeError("There is no plugin to measure");
   const restored = { make: restoring(plugin.guest), name: "restored memory" };

@@ -1,0 +1,128 @@
+/** The shipped policy grants what the shipped tools need: with any part of it gone one of them fails, and none has more. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime, ToolError } from "memcell";
+import type { PolicyFile, Runtime } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { policyFor } from "../support/policy-for.ts";
+import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { writeUserFiles } from "../support/user-files.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const file = new URL(import.meta.resolve("memcell/default-policy.json"));
+const { lockFile, ...unlocked } = JSON.parse(readFileSync(file, "utf8")) as PolicyFile;
+const shipped = readFileSync(shippedPlugin("user-memory"));
+const tools = Object.entries(unlocked.plugins["user-memory"]?.tools ?? {});
+const alice = { userId: "alice" };
+
+/** Each part of the policy. */
+const grants = tools.flatMap(([tool, { rights, scopes }]) => [
+  ...rights.map((part) => ({ tool, kind: "rights" as const, part: part as string })),
+  ...scopes.map((part) => ({ tool, kind: "scopes" as const, part })),
+]);
+
+test("the shipped policy names the shipped plugin alone, pins it, and leaves the limits as they are", () => {
+  expect(Object.keys(unlocked.plugins)).toEqual(["user-memory"]);
+  expect(tools.map(([name]) => name)).toEqual(manifestOf(shipped).tools.map(({ name }) => name));
+  expect(lockFile).toBe("../../build/plugins.lock.json");
+  expect(unlocked.limits).toBeUndefined();
+});
+
+test.for(grants)("without $part in the $kind of $tool the shipped plugin is refused", async ({ tool, kind, part }) => {
+  const policy = structuredClone(unlocked) as unknown as ChangeablePolicy;
+  const granted = policy.plugins["user-memory"].tools[tool];
+  if (!granted) throw new Error("The policy does not name the tool");
+  granted[kind] = granted[kind].filter((each) => each !== part);
+  const creating = createRuntime({ dataDir: folder.path, policy: policy as unknown as PolicyFile });
+  const asking = `the tool "${tool}" asks for ${kind === "scopes" ? "the scope " : ""}"${part}", the policy grants`;
+  await expect(creating).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringContaining(asking),
+  });
+});
+
+test("control: with all of it the shipped plugin is loaded, and what each tool does is allowed", async () => {
+  await using runtime = await createRuntime({ dataDir: dataFolder("control"), policy: unlocked, threadsMax: 1 });
+  for (const steps of Object.values(uses)) expect(await denialsIn(steps(runtime))).toEqual([]);
+});
+
+test.for(grants)("$tool really uses $part of its $kind", async ({ tool, kind, part }, { task }) => {
+  const plugin = join(folder.path, `${task.id}.wasm`);
+  const manifest = manifestOf(shipped);
+  const asked = manifest.tools.find(({ name }) => name === tool)?.[kind] ?? [];
+  const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part) });
+  writeFileSync(plugin, resealPlugin(shipped, narrowed));
+  const plugins = [plugin];
+  const dataDir = dataFolder(task.id);
+  await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
+  const denials = await denialsIn(uses[tool]?.(runtime) ?? []);
+  expect(denials).toContainEqual(expect.stringMatching(new RegExp(`not granted "${part}"|scope "${part}"`)));
+});
+
+interface ChangeablePolicy {
+  plugins: { "user-memory": { tools: Record<string, { rights: string[]; scopes: string[] }> } };
+}
+
+const entry = { type: "user", description: "d", body: "b" };
+
+/** What each tool can do, and needs its rights for: each step resolves to the messages of what went wrong. */
+const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = {
+  UpdateUserMemory: (runtime) => [
+    () => called(runtime, "UpdateUserMemory", { action: "upsert", name: "new", ...entry }),
+    () => called(runtime, "UpdateUserMemory", { action: "delete", name: "old" }),
+  ],
+  ReadUserMemory: (runtime) => [() => called(runtime, "ReadUserMemory", { name: "kept" })],
+  PromptIndex: (runtime) => [() => ended(runtime.memoryIndex(alice))],
+  InspectMemory: (runtime) => [
+    async () => {
+      const found = await runtime.upkeep.inspect(alice);
+      return found.filter(({ problem }) => problem === "not-inspected").map(({ message }) => message);
+    },
+    () => ended(runtime.upkeep.mend(alice)),
+  ],
+  RestoreEntry: (runtime) => [() => ended(runtime.upkeep.restore(alice, "gone"))],
+};
+
+async function called(runtime: Runtime, tool: string, input: object): Promise<string[]> {
+  const result = await runtime.call(tool, input, alice);
+  return result.ok ? [] : [result.error.message];
+}
+
+async function ended(working: Promise<unknown>): Promise<string[]> {
+  try {
+    await working;
+    return [];
+  } catch (error) {
+    if (error instanceof ToolError) return [error.message];
+    throw error;
+  }
+}
+
+async function denialsIn(steps: readonly (() => Promise<string[]>)[]): Promise<string[]> {
+  const messages: string[] = [];
+  for (const step of steps) messages.push(...(await step()));
+  return messages;
+}
+
+const fact = (name: string): string =>
+  `---\nname: ${name}\ndescription: d\ntype: user\ncreated: '2026-01-02T03:04:05.000Z'\n` +
+  "updated: '2026-01-02T03:04:05.000Z'\n---\nbody\n";
+
+/** A folder with entries that nobody lists, one that cannot be read, and one in the trash. */
+function dataFolder(name: string): string {
+  const dataDir = join(folder.path, `data-${name}`);
+  const files = {
+    "memory/old.md": fact("old"),
+    "memory/kept.md": fact("kept"),
+    "memory/broken.md": "No front matter.\n",
+    "memory/trash/gone.20260102T030405000Z.md": fact("gone"),
+  };
+  writeUserFiles(dataDir, { alice: files });
+  return dataDir;
+}

@@ -1,0 +1,167 @@
+/** What a policy lowers holds for every call, and nothing that comes later raises it again. */
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { PolicyFile, Runtime, RuntimeOptions, ToolResult } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { compileGuest } from "../../host/guest/guest-module.ts";
+import { writeSpinner } from "../bounds/bounded-stage.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import { writeGuest } from "../support/write-guest.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const spinner = writeSpinner(folder.path, 10_000);
+const growths = { GrowAndTrap: "grow_and_trap", GrowAndAnswer: "grow_and_answer" };
+const grower = writeGuest(folder.path, "grower", growths);
+const plugins = [testPlugin("puppet"), spinner, grower, shippedPlugin("user-memory")];
+const alice = { userId: "alice" };
+let folders = 0;
+
+/** What calls answer under a policy's limits, and what they leave behind. */
+async function under(
+  limits: PolicyFile["limits"],
+  call: (runtime: Runtime) => Promise<ToolResult>,
+  options: Partial<RuntimeOptions> = {},
+): Promise<{ result: ToolResult; files: Record<string, string> }> {
+  const dataDir = join(folder.path, `data-${++folders}`);
+  await using runtime = await createRuntime({
+    dataDir,
+    plugins,
+    policy: policyFor(plugins, limits),
+    threadsMax: 1,
+    ...options,
+  });
+  const result = await call(runtime);
+  return { result, files: userFolderNames(dataDir).length === 0 ? {} : readUserFiles(dataDir, "alice") };
+}
+
+const refusal = (code: string, message: string): object => ({
+  ok: false,
+  error: { code, message: expect.stringContaining(message) as string },
+});
+const step = (of: string, request: object): object => ({ of, request: JSON.stringify(request) });
+
+const spin = (runtime: Runtime): Promise<ToolResult> => runtime.call("Spin", {}, alice);
+
+test.for<{ name: string; options: Partial<RuntimeOptions>; ms: number }>([
+  { name: "without an option", options: {}, ms: 60 },
+  { name: "beside a longer one", options: { deadlineMs: 60_000 }, ms: 60 },
+  { name: "beside a shorter one", options: { deadlineMs: 30 }, ms: 30 },
+])("the policy's deadline ends a guest, $name", async ({ options, ms }) => {
+  const { result, files } = await under({ deadlineMs: 60 }, spin, options);
+  expect(result).toMatchObject(refusal("DEADLINE_EXCEEDED", `it ran for over ${ms} ms`));
+  expect(files).toEqual({});
+});
+
+test("a plugin's own deadline, when it is the shorter one, stays", async () => {
+  using own = temporaryFolder();
+  const quick = writeSpinner(own.path, 40);
+  const policy = policyFor([quick], { deadlineMs: 9_000 });
+  await using runtime = await createRuntime({ dataDir: own.path, plugins: [quick], policy, threadsMax: 1 });
+  expect(await spin(runtime)).toMatchObject(refusal("DEADLINE_EXCEEDED", "it ran for over 40 ms"));
+});
+
+const turn = (runtime: Runtime): Promise<ToolResult> => runtime.call("Puppet", [{ turns: 1_000_000 }], alice);
+
+test.for<{ name: string; limits: PolicyFile["limits"]; options: Partial<RuntimeOptions>; code: string | null }>([
+  { name: "control: the host's own is enough", limits: {}, options: {}, code: null },
+  { name: "a policy lowers it", limits: { fuelPolls: 20 }, options: {}, code: "FUEL_EXHAUSTED" },
+  { name: "no option raises it", limits: { fuelPolls: 20 }, options: { fuelPolls: 20_000 }, code: "FUEL_EXHAUSTED" },
+  {
+    name: "an option lowers it more",
+    limits: { fuelPolls: 9_000 },
+    options: { fuelPolls: 20 },
+    code: "FUEL_EXHAUSTED",
+  },
+])("fuel: $name", async ({ limits, options, code }) => {
+  const { result } = await under(limits, turn, options);
+  expect(result.ok ? null : result.error.code).toBe(code);
+});
+
+test.for<{ name: string; memoryPages: number; pages: number; instances: "fresh" | "restored" }>([
+  { name: "the policy's maximum", memoryPages: 3, pages: 3, instances: "restored" },
+  { name: "the policy's maximum in an instance of its own", memoryPages: 2, pages: 2, instances: "fresh" },
+  { name: "the plugin's own maximum, which the policy does not raise", memoryPages: 512, pages: 4, instances: "fresh" },
+])("a guest's memory grows up to $name", async ({ memoryPages, pages, instances }) => {
+  using own = temporaryFolder();
+  const policy = policyFor([grower], { memoryPages });
+  const options = { dataDir: own.path, plugins: [grower], policy, threadsMax: 1, instances };
+  await using runtime = await createRuntime(options);
+  for (let call = 0; call < 3; call++) {
+    expect(await runtime.call("GrowAndAnswer", {}, alice)).toMatchObject({ ok: true, data: pages });
+  }
+  expect(await runtime.call("GrowAndTrap", {}, alice)).toMatchObject({ ok: false, error: { code: "MEMORY_EXCEEDED" } });
+});
+
+test("a plugin whose memory cannot grow any more under the policy is refused", async () => {
+  const policy = policyFor([grower], { memoryPages: 1 });
+  await expect(createRuntime({ dataDir: folder.path, plugins: [grower], policy })).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringContaining("its memory is 1 pages at first, which must be fewer than the policy's 1 at last"),
+  });
+});
+
+/** As the engine offers it for a module that was compiled before. */
+const instantiate = WebAssembly.instantiate as unknown as (module: WebAssembly.Module) => Promise<WebAssembly.Instance>;
+
+test.for([
+  { name: "that can be restored", global: "i32" },
+  { name: "that serves one call only", global: "f32" },
+])("the engine itself keeps the lowered maximum of a module $name", async ({ global }) => {
+  const text = `(module (memory (export "memory") 1 4) (global (mut ${global}) (${global}.const 0)))`;
+  const wasm = assembleGuest(text, []);
+  for (const [lowered, pages] of [[3, 3] as const, [512, 4] as const]) {
+    const guest = await compileGuest(wasm, { memoryPagesMax: lowered, fuelPollsMax: 1 });
+    expect(guest.memoryBytesMax).toBe(pages * 65_536);
+    expect(guest.stateExports === null).toBe(global === "f32");
+    const { exports } = await instantiate(guest.module);
+    const memory = exports["memory"] as { grow(pages: number): number };
+    expect(memory.grow(pages - 1)).toBe(1);
+    expect(() => memory.grow(1)).toThrow(RangeError);
+  }
+});
+
+test("the policy bounds a call's input, and what is longer leaves nothing behind", async () => {
+  const input = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
+  const bytes = JSON.stringify(input).length;
+  const call = (runtime: Runtime): Promise<ToolResult> => runtime.call("UpdateUserMemory", input, alice);
+  const fitting = await under({ inputBytes: bytes }, call);
+  expect(fitting.result).toMatchObject({ ok: true });
+  const { result, files } = await under({ inputBytes: bytes - 1 }, call);
+  expect(result).toMatchObject(refusal("INPUT_INVALID", `${bytes} bytes of JSON, allowed: at most ${bytes - 1} bytes`));
+  expect(files).toEqual({});
+});
+
+test("the policy bounds a call's capability requests, and one more drops all that it has written", async () => {
+  const written = step("store_write", { scope: "memory", path: "a.md", content: "x" });
+  const call = (runtime: Runtime): Promise<ToolResult> =>
+    runtime.call("Puppet", [written, step("clock_now", {}), step("clock_now", {})], alice);
+  const fitting = await under({ hostCalls: 3 }, call);
+  expect(fitting.result).toMatchObject({ ok: true });
+  expect(fitting.files).toEqual({ "memory/a.md": "x" });
+  const { result, files } = await under({ hostCalls: 2 }, call);
+  expect(result).toMatchObject(refusal("CAPABILITY_DENIED", "this call has asked 2 times, no more is allowed"));
+  expect(files).toEqual({});
+});
+
+test("the policy bounds what a call writes in all its files together", async () => {
+  const files = ["a", "b"].map((name) =>
+    step("store_write", { scope: "memory", path: `${name}.md`, content: "12345" }),
+  );
+  const call = (runtime: Runtime): Promise<ToolResult> => runtime.call("Puppet", files, alice);
+  const fitting = await under({ stagedBytes: 10 }, call);
+  expect(Object.keys(fitting.files)).toEqual(["memory/a.md", "memory/b.md"]);
+  const { result } = await under({ stagedBytes: 9 }, call);
+  const [first, second] = result.ok ? (result.data as string[]) : [];
+  expect(first).toBe('{"ok":true}');
+  expect(JSON.parse(second ?? "")).toMatchObject(
+    refusal("QUOTA_EXCEEDED", "this call would write 10 bytes, at most 9 allowed"),
+  );
+});

@@ -1,0 +1,147 @@
+/** Plugins that ask for more than the policy grants, or are other files than it pins: refused before any code runs. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime, ToolError } from "memcell";
+import type { PolicyFile } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { readSections } from "../../shared/wasm-sections.ts";
+import { customSection, writeModule } from "../../shared/wasm-writer.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { userFolderNames } from "../support/user-files.ts";
+import { guestText, writeGuest } from "../support/write-guest.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const dataDir = join(folder.path, "data");
+
+const shipped = readFileSync(shippedPlugin("user-memory"));
+const defaultPolicy = JSON.parse(
+  readFileSync(new URL(import.meta.resolve("memcell/default-policy.json")), "utf8"),
+) as PolicyFile;
+/** What the default policy grants, to any file of the name. */
+const unpinned: PolicyFile = { version: 1, plugins: defaultPolicy.plugins };
+
+async function refusalOf(wasm: Uint8Array | string, policy?: PolicyFile): Promise<string> {
+  const file = typeof wasm === "string" ? wasm : join(folder.path, "candidate.wasm");
+  if (typeof wasm !== "string") writeFileSync(file, wasm);
+  const options = { dataDir, plugins: [file], ...(policy && { policy }) };
+  const error = await createRuntime(options).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ToolError)) throw new Error(`The plugin was not refused: ${String(error)}`);
+  expect(error.code).toBe("PLUGIN_REFUSED");
+  expect(error.message).not.toContain(folder.path);
+  expect(userFolderNames(dataDir)).toEqual([]);
+  return error.message;
+}
+
+test("a plugin that no policy names is refused, and what helps is said", async () => {
+  expect(await refusalOf(testPlugin("puppet"))).toBe(
+    'Cannot load plugin "puppet.wasm": the policy "default" does not name the plugin "puppet", so it grants it nothing ' +
+      '("memcell audit FILE --propose" prints a policy)',
+  );
+});
+
+test("the shipped plugin with one more byte is refused by the default policy, with both hashes", async () => {
+  const altered = writeModule([...readSections(shipped), customSection("note", Uint8Array.of(1))]);
+  const hash = "[0-9a-f]{64}";
+  expect(await refusalOf(altered)).toMatch(new RegExp(`: its SHA-256 is ${hash}, the policy pins ${hash}$`));
+});
+
+test("a widened manifest is refused, pinned or not", async () => {
+  const widened = resealPlugin(
+    shipped,
+    withTool(manifestOf(shipped), "ReadUserMemory", { rights: ["read", "write"], scopes: ["memory", "other"] }),
+  );
+  expect(await refusalOf(widened)).toContain("its SHA-256 is");
+  expect(await refusalOf(widened, unpinned)).toContain(
+    ': the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
+  );
+});
+
+test("a tool that the policy does not name is refused, whatever it is called", async () => {
+  const [first, ...others] = manifestOf(shipped).tools;
+  if (!first) throw new Error("The plugin has no tools");
+  for (const name of ["constructor", "toString", "readUserMemory"]) {
+    const renamed = resealPlugin(shipped, { ...manifestOf(shipped), tools: [{ ...first, name }, ...others] });
+    expect(await refusalOf(renamed, unpinned)).toContain(`: the policy does not name the tool "${name}"`);
+  }
+});
+
+test("a plugin named constructor is none that a policy names", async () => {
+  const file = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
+  const named = resealPlugin(readFileSync(file), { ...manifestOf(readFileSync(file)), name: "constructor" });
+  expect(await refusalOf(named, unpinned)).toContain('does not name the plugin "constructor"');
+});
+
+test("what is wrong with the file itself is said first", async () => {
+  const manifest = guestManifest("stranger", { Guest: "guest" });
+  const undeclared = assembleGuest(guestText("undeclared"), [JSON.stringify(manifest)]);
+  expect(await refusalOf(undeclared, unpinned)).toContain("which its manifest does not account for");
+});
+
+test("no engine is asked to compile what the policy refuses", async () => {
+  // A code section that no engine takes.
+  const manifest = JSON.stringify(guestManifest("echo", { Echo: "echo", EchoAndFail: "echo_and_fail" }));
+  const sections = readSections(assembleGuest(guestText("echo"), [manifest]));
+  const broken = writeModule(sections.map((each) => (each.id === 10 ? { id: 10, payload: Uint8Array.of(1) } : each)));
+  const file = join(folder.path, "broken.wasm");
+  writeFileSync(file, broken);
+  expect(await refusalOf(file, unpinned)).toContain("does not name the plugin");
+  expect(await refusalOf(file, policyFor([file]))).toContain("not a valid WebAssembly module");
+});
+
+test("a tool that asks for less than the policy grants gets only what it asks for", async () => {
+  const plugins = [testPlugin("puppet")];
+  const proposed = policyFor(plugins).plugins["puppet"];
+  const everything = proposed?.tools["Puppet"];
+  if (!everything) throw new Error("The proposal does not name the tool");
+  const policy: PolicyFile = {
+    version: 1,
+    plugins: { puppet: { tools: { Puppet: everything, ReadingPuppet: everything } } },
+  };
+  await using runtime = await createRuntime({ dataDir, plugins, policy, threadsMax: 1 });
+  const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };
+  expect(await runtime.call("ReadingPuppet", [write], { userId: "alice" })).toMatchObject({
+    ok: false,
+    error: { code: "CAPABILITY_DENIED", message: 'Cannot call store_write: this call is not granted "write"' },
+  });
+  expect(userFolderNames(dataDir)).toEqual([]);
+});
+
+/** A plugin under the shipped one's name whose ReadUserMemory writes, and says that all is well. */
+function impostor(rightsOfReader: readonly ("read" | "write")[]): string {
+  const file = join(folder.path, `impostor-${rightsOfReader.join("-")}.wasm`);
+  const exports = { UpdateUserMemory: "write", ReadUserMemory: "write_unasked", RestoreEntry: "write_twice" };
+  const rights = { UpdateUserMemory: ["read", "write"], ReadUserMemory: rightsOfReader } as const;
+  writeFileSync(
+    file,
+    assembleGuest(guestText("liar"), [JSON.stringify(guestManifest("user-memory", exports, rights))]),
+  );
+  return file;
+}
+
+test.for([
+  { name: "a policy that it proposes itself", policyOf: (file: string) => policyFor([file]) },
+  { name: "the tools of the default policy", policyOf: () => unpinned },
+])("ReadUserMemory cannot write under $name, even if its code tries", async ({ policyOf }) => {
+  const file = impostor(["read"]);
+  await using runtime = await createRuntime({ dataDir, plugins: [file], policy: policyOf(file), threadsMax: 1 });
+  expect(await runtime.call("ReadUserMemory", {}, { userId: "alice" })).toMatchObject({
+    ok: false,
+    error: { code: "CAPABILITY_DENIED", message: 'Cannot call store_write: this call is not granted "write"' },
+  });
+  expect(userFolderNames(dataDir)).toEqual([]);
+});
+
+test("a ReadUserMemory whose manifest asks for write is refused, and so is any other file of the name", async () => {
+  expect(await refusalOf(impostor(["read", "write"]), unpinned)).toContain(
+    'the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
+  );
+  expect(await refusalOf(impostor(["read"]))).toContain("its SHA-256 is");
+});

@@ -1,0 +1,9 @@
+import type { Grant } from "../../host/grant.ts";
+import { policyLimitsMax } from "../../host/policy/policy-limits.ts";
+import type { UserId } from "../../host/user-id.ts";
+import { rights } from "../../shared/abi.ts";
+
+/** Every right in some scopes of a user's folder, as much as a call may have. */
+export function fullGrant(userId: UserId, scopes: readonly string[] = ["memory"]): Grant {
+  return { userId, scopes, rights, limits: policyLimitsMax };
+}

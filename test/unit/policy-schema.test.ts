@@ -1,0 +1,128 @@
+/** The published JSON Schema says what the host checks. After a change, `npx vitest run -u` with this file writes it. */
+import { readFileSync } from "node:fs";
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+
+import { loadPolicy } from "../../host/policy/load-policy.ts";
+import { policyFileSchema } from "../../host/policy/policy-schema.ts";
+import type { PolicyFile } from "../../host/policy/policy-schema.ts";
+import { asToolError } from "../../host/tool-error.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
+
+const published = (name: string): unknown => JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8"));
+
+test("policy.schema.json is made of the schema that the host checks with", async () => {
+  const { "~standard": _, ...schema } = toJSONSchema(policyFileSchema, { io: "input", target: "draft-2020-12" });
+  const text = `${JSON.stringify({ title: "A memcell policy", ...schema }, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../../host/policy/policy.schema.json");
+});
+
+const isValid = new Ajv2020({ strict: true }).compile(published("memcell/policy.schema.json") as object);
+const tool = { rights: ["read"], scopes: ["memory"] };
+
+test("the default policy fits it, and names it", () => {
+  const policy = published("memcell/default-policy.json") as { $schema: string };
+  expect(isValid(policy) || isValid.errors).toBe(true);
+  expect(policy.$schema).toBe("./policy.schema.json");
+});
+
+const fitting: { readonly name: string; readonly file: object }[] = [
+  { name: "nothing granted", file: { version: 1, plugins: {} } },
+  { name: "limits as they are", file: { version: 1, limits: { memoryPages: 512, deadlineMs: 10_000 }, plugins: {} } },
+  { name: "the lowest limits", file: { version: 1, limits: { fuelPolls: 1, stagedBytes: 1 }, plugins: {} } },
+  { name: "a tool without rights", file: { version: 1, plugins: { a: { tools: { T: { rights: [], scopes: [] } } } } } },
+  { name: "a plugin and a tool named constructor", file: plugins({ constructor: { tools: { constructor: tool } } }) },
+  { name: "a pinned file", file: plugins({ a: { sha256: ["0".repeat(64)], tools: {} } }) },
+];
+
+test.for(fitting)("$name fits, to both", async ({ file }) => {
+  expect(isValid(file) || isValid.errors).toBe(true);
+  await expect(loadPolicy(file as PolicyFile)).resolves.toMatchObject({ name: "inline" });
+});
+
+interface Misfit {
+  readonly name: string;
+  readonly file: unknown;
+  readonly says: string;
+}
+
+const misfits: readonly Misfit[] = [
+  { name: "an array", file: [], says: "it is an empty array, allowed: an object with version" },
+  { name: "nothing", file: {}, says: "version is missing, allowed: 1" },
+  { name: "another version", file: { version: 2, plugins: {} }, says: "version is 2, allowed: 1" },
+  { name: "no plugins", file: { version: 1 }, says: "plugins is missing, allowed: an object with plugins' names" },
+  { name: "an unknown key", file: { version: 1, plugins: {}, allow: [] }, says: 'it has the key "allow", allowed' },
+  {
+    name: "a higher limit",
+    file: { version: 1, limits: { memoryPages: 513 }, plugins: {} },
+    says: "limits.memoryPages is 513, allowed: a whole number from 1 to 512",
+  },
+  {
+    name: "a limit of zero",
+    file: { version: 1, limits: { hostCalls: 0 }, plugins: {} },
+    says: "limits.hostCalls is 0, allowed: a whole number from 1 to 10000",
+  },
+  {
+    name: "a fraction of a limit",
+    file: { version: 1, limits: { deadlineMs: 0.5 }, plugins: {} },
+    says: "limits.deadlineMs is 0.5, allowed: a whole number from 1 to 10000",
+  },
+  {
+    name: "a limit that is null",
+    file: { version: 1, limits: { inputBytes: null }, plugins: {} },
+    says: "limits.inputBytes is null, allowed: a whole number from 1 to 524288",
+  },
+  {
+    name: "a limit that is a text",
+    file: { version: 1, limits: { stagedBytes: "1" }, plugins: {} },
+    says: 'limits.stagedBytes is "1", allowed: a whole number from 1 to 67108864',
+  },
+  {
+    name: "a limit of another name",
+    file: { version: 1, limits: { deadlineMS: 1 }, plugins: {} },
+    says: 'limits has the key "deadlineMS", allowed: an object with deadlineMs, fuelPolls',
+  },
+  {
+    name: "a right that there is not",
+    file: plugins({ a: { tools: { T: { ...tool, rights: ["read", "network"] } } } }),
+    says: 'plugins.a.tools.T.rights[1] is "network", allowed: one of read, list, write, trash, clock',
+  },
+  {
+    name: "a scope that climbs",
+    file: plugins({ a: { tools: { T: { ...tool, scopes: ["../x"] } } } }),
+    says: 'plugins.a.tools.T.scopes[0] is "../x", allowed: a scope\'s name',
+  },
+  {
+    name: "a tool without scopes",
+    file: plugins({ a: { tools: { T: { rights: [] } } } }),
+    says: "plugins.a.tools.T.scopes is missing, allowed: an array of scopes",
+  },
+  {
+    name: "all tools at once",
+    file: plugins({ a: { tools: { "*": tool } } }),
+    says: 'plugins.a.tools has the key "*", allowed: an object with tools\' names',
+  },
+  { name: "a plugin's name that is none", file: plugins({ "../a": { tools: {} } }), says: 'has the key "../a"' },
+  {
+    name: "a hash in capitals",
+    file: plugins({ "a-b": { sha256: ["A".repeat(64)], tools: {} } }),
+    says: `plugins["a-b"].sha256[0] is "${"A".repeat(60)}…", allowed: a SHA-256 in lower-case hex`,
+  },
+  {
+    name: "no hash at all",
+    file: plugins({ a: { sha256: [], tools: {} } }),
+    says: "plugins.a.sha256 is an empty array, allowed: at least one hash",
+  },
+  { name: "a lock file without name", file: { version: 1, lockFile: "", plugins: {} }, says: 'lockFile is ""' },
+];
+
+test.for(misfits)("$name does not fit, to either, and what is allowed is said", async ({ file, says }) => {
+  expect(isValid(file)).toBe(false);
+  const error = await loadPolicy(file as PolicyFile).catch((thrown: unknown) => asToolError(thrown, "load"));
+  expect(error).toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringContaining(says) });
+});
+
+function plugins(entries: object): object {
+  return { version: 1, plugins: entries };
+}
