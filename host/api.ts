@@ -1,4 +1,5 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
+import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
 import type { PolicyFile } from "./policy/policy-schema.ts";
 import type { ToolResult } from "./tool-result.ts";
@@ -17,10 +18,15 @@ export interface ToolDescription {
 /** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
-  /** The tool that was called; `store` for what was found in a folder and mended; `thread` for one that has died. */
+  /**
+   * The tool that was called, empty when none was; `store` for what was found in a folder and mended; `thread` for one
+   * that has died; `log` for the audit log.
+   */
   readonly tool: string;
-  /** Empty for a thread. */
+  /** Empty where there is none, and so for a thread. */
   readonly userId: string;
+  /** As in the audit log: the caller's, or a random UUID. Empty for what no call has caused. */
+  readonly callId: string;
   readonly text: string;
 }
 
@@ -84,6 +90,16 @@ export interface RuntimeOptions {
   readonly closeGraceMs?: number;
   /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */
   readonly clock?: () => number;
+  /**
+   * Where calls are recorded. Default: nowhere. One record tells of each call: who called which tool of which plugin
+   * file, what it was granted, read, changed and was denied; never what a file, an input or an answer holds. See
+   * `AuditLogOptions`.
+   *
+   * A call whose record cannot be written fails with `STORAGE_FULL` or `STORAGE_FAILED` and commits nothing. What is to
+   * be committed is recorded before; when only the record of the finished call is missing, its result is a success, for
+   * it is durable, and all that it changed is in the log.
+   */
+  readonly auditLog?: AuditLogOptions;
   /** Receives what guests log and what lies behind host failures; what it throws is ignored. Default: nothing is kept. */
   readonly onLog?: (entry: LogEntry) => void;
 }
@@ -105,7 +121,7 @@ export interface Runtime {
    * begun finishes and tells what became of it.
    *
    * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`, `INPUT_INVALID` (also
-   * for a `ctx.signal` that is no `AbortSignal`), those of the tool (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`,
+   * for a `ctx.signal` that is no `AbortSignal`, or a `ctx.callId` that names nothing), those of the tool (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`,
    * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin (`CAPABILITY_DENIED`,
    * `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`, `MEMORY_EXCEEDED`), and
    * of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).

@@ -1,3 +1,5 @@
+import { callLimits } from "../shared/limits.ts";
+import { quoted } from "../shared/text.ts";
 import { ToolError } from "./tool-error.ts";
 import { checkUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
@@ -12,21 +14,52 @@ export interface CallContext {
    * as without the signal. Default: it cannot be cancelled.
    */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The caller's own name for the call, in the audit log, in the call's span and in what it logs: the id of a model's
+   * tool call, say. 1 to 128 printable ASCII characters. Default: a random UUID. No guest sees it.
+   */
+  readonly callId?: string | undefined;
 }
+
+/** A context as it came: callers without types may pass anything. */
+export type AskedContext = { readonly [Key in keyof CallContext]: unknown };
 
 export interface CheckedContext {
   readonly userId: UserId;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Callers without types may pass anything. Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
-export function checkContext(ctx: CallContext | null | undefined, action = "call a tool"): CheckedContext {
-  return { userId: checkUserId(ctx?.userId, action), signal: checkSignal(ctx?.signal, action) };
+/** Each property is read once, so that what is recorded and what is done are about the same user. */
+export function readContext(ctx: CallContext | null | undefined): AskedContext {
+  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId };
+}
+
+/** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
+export function checkContext({ userId, signal, callId }: AskedContext, action = "call a tool"): CheckedContext {
+  const checked = { userId: checkUserId(userId, action), signal: checkSignal(signal, action) };
+  if (callId !== undefined && !isCallId(callId)) {
+    const value = typeof callId === "string" ? quoted(callId) : typeOf(callId);
+    throw wrongProperty("callId", `1 to ${callLimits.callIdCharsMax} printable ASCII characters, or nothing`, {
+      action,
+      value,
+    });
+  }
+  return checked;
+}
+
+export function isCallId(callId: unknown): callId is string {
+  if (typeof callId !== "string" || callId.length > callLimits.callIdCharsMax) return false;
+  return /^[\x20-\x7e]+$/.test(callId);
 }
 
 function checkSignal(signal: unknown, action: string): AbortSignal | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return signal;
-  const [value, allowed] = [signal === null ? "null" : `of type ${typeof signal}`, "an AbortSignal or nothing"];
-  const issues = [{ field: "ctx.signal", value, allowed }];
-  throw new ToolError("INPUT_INVALID", `Cannot ${action}: ctx.signal is ${value}, allowed: ${allowed}`, { issues });
+  throw wrongProperty("signal", "an AbortSignal or nothing", { action, value: typeOf(signal) });
+}
+
+const typeOf = (value: unknown): string => (value === null ? "null" : `of type ${typeof value}`);
+
+function wrongProperty(name: string, allowed: string, { action, value }: { action: string; value: string }): ToolError {
+  const issues = [{ field: `ctx.${name}`, value, allowed }];
+  return new ToolError("INPUT_INVALID", `Cannot ${action}: ctx.${name} is ${value}, allowed: ${allowed}`, { issues });
 }

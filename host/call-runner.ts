@@ -2,18 +2,19 @@
 import { queueLimits } from "../shared/limits.ts";
 import { quoted } from "../shared/text.ts";
 import type { LogEntry } from "./api.ts";
+import type { CallAudit } from "./audit/call-audit.ts";
 import { CallControl, closedMeanwhile } from "./call-control.ts";
 import { CallerSignals } from "./caller-signals.ts";
 import type { CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
-import type { Change } from "./change-set.ts";
+import type { SizedChange } from "./change-set.ts";
 import { encodeInput } from "./encode-input.ts";
 import { grantFor } from "./grant.ts";
 import type { LogLine } from "./guest/guest-log.ts";
 import { Places } from "./places.ts";
 import type { Patience } from "./places.ts";
 import type { PolicyLimits } from "./policy/policy.ts";
-import type { Pool } from "./pool.ts";
+import type { Pool, PoolTask } from "./pool.ts";
 import type { HeldUser, HoldOptions, Store } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
 import { resultOf } from "./tool-result.ts";
@@ -22,7 +23,6 @@ import type { UserId } from "./user-id.ts";
 import { UserQueue } from "./user-queue.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import type { WaitingLimits } from "./waiting-calls.ts";
-import type { WorkerTask } from "./worker.ts";
 import { writeLog } from "./write-log.ts";
 
 export interface CallRunnerParts {
@@ -40,10 +40,12 @@ export interface CallRunnerParts {
 }
 
 export interface RunOptions {
+  /** Told what the call does. */
+  readonly audit: CallAudit;
   /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;
   /** Changes of the host's own that become durable together with the guest's. */
-  readonly alsoCommit?: readonly Change[];
+  readonly alsoCommit?: readonly SizedChange[];
   /** Looks at the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
   /** Takes nothing for granted that the store remembers of the user. */
@@ -54,6 +56,7 @@ export interface RunOptions {
 export interface HoldLabel {
   readonly action: string;
   readonly tool: string;
+  readonly callId: string;
   readonly inputBytes?: number;
 }
 
@@ -81,24 +84,32 @@ export class CallRunner {
   }
 
   /** Throws `ToolError` for what keeps the guest from running; what the guest answers is the result. */
-  async run(found: CatalogTool, input: unknown, userId: UserId, options: RunOptions = {}): Promise<ToolResult> {
-    const { signal, isLookingOnly = false, isThorough = false, alsoCommit = [] } = options;
+  async run(found: CatalogTool, input: unknown, userId: UserId, options: RunOptions): Promise<ToolResult> {
+    const { audit, signal, isLookingOnly = false, isThorough = false, alsoCommit = [] } = options;
+    const { callId } = audit;
     const { name, rights } = found.tool;
     const text = encodeInput(quoted(name), input, this.#parts.limits.inputBytes);
     const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
     return await this.#admit(
-      { action: `call ${name}`, tool: name, inputBytes: Buffer.byteLength(text) },
+      { action: `call ${name}`, tool: name, callId, inputBytes: Buffer.byteLength(text) },
       userId,
       { writes, isLookingOnly, isThorough, signal },
       async (held, call) => {
         const deadlineMs = this.#parts.deadlinesMs[found.moduleIndex] ?? 0;
-        const { envelope, changes, seen, log } = await this.#parts.pool.run({ name, deadlineMs, ...call }, () => {
+        const makeTask = (): ReturnType<PoolTask["makeTask"]> => {
           call.begin();
           return this.#taskFor(found, text, userId);
-        });
-        this.#log(log, name, userId);
+        };
+        const onEnd = (trail: SharedArrayBuffer): void => audit.guestEnded(trail);
+        const reply = await this.#parts.pool.run({ name, deadlineMs, ...call, makeTask, onEnd });
+        const { envelope, changes, seen, log, fuelPolls } = reply;
+        audit.used(fuelPolls);
+        this.#log(log, { tool: name, userId, callId });
         call.signal.throwIfAborted();
-        if (envelope.ok && writes) await held.commit([...changes, ...alsoCommit], seen);
+        if (envelope.ok && writes) {
+          const all = [...changes, ...alsoCommit];
+          await audit.commit(all, () => held.commit(all, seen));
+        }
         return resultOf(envelope);
       },
     );
@@ -141,7 +152,7 @@ export class CallRunner {
     options: Omit<HoldOptions, "until">,
     work: (held: HeldUser, call: Call) => Promise<Result>,
   ): Promise<Result> {
-    const { action, tool, inputBytes: bytes = 0 } = label;
+    const { action, tool, callId, inputBytes: bytes = 0 } = label;
     if (this.#isEnding) throw closedMeanwhile(action);
     using control = new CallControl(action, options.signal, this.#signals);
     const { signal } = control;
@@ -156,7 +167,7 @@ export class CallRunner {
       );
     } catch (error) {
       const failure = asToolError(error, action);
-      this.#log(causeLines([failure.cause]), tool, userId);
+      this.#log(causeLines([failure.cause]), { tool, userId, callId });
       throw failure;
     } finally {
       begin();
@@ -186,7 +197,7 @@ export class CallRunner {
     });
   }
 
-  #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): Omit<WorkerTask, "stamp"> {
+  #taskFor({ tool, moduleIndex }: CatalogTool, input: string, userId: UserId): ReturnType<PoolTask["makeTask"]> {
     const epochMs = this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
@@ -195,8 +206,8 @@ export class CallRunner {
     return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant, epochMs };
   }
 
-  #log(lines: readonly LogLine[], tool: string, userId: string): void {
-    for (const line of lines) writeLog(this.#parts.onLog, { ...line, tool, userId });
+  #log(lines: readonly LogLine[], of: Pick<LogEntry, "tool" | "userId" | "callId">): void {
+    for (const line of lines) writeLog(this.#parts.onLog, { ...line, ...of });
   }
 }
 

@@ -61,7 +61,8 @@ async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
   const sha256 = createHash("sha256").update(wasm).digest("hex");
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
-  const guest = await compileGuest(wasm, policy.limits.memoryPages).catch((error: unknown) => {
+  const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
+  const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
   // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.

@@ -8,6 +8,9 @@ export type Change =
 
 export type ChangeSet = readonly Change[];
 
+/** A change that knows what its file takes, in bytes: what is written, moved or removed. */
+export type SizedChange = Change & { readonly bytes: number };
+
 /** What a call has read: a file, and the SHA-256 of what it held, or `null` when there was none. */
 export interface Seen {
   readonly scope: string;

@@ -1,5 +1,6 @@
 /** The public face of memcell. What is not exported here may change without notice. */
 export { createRuntime } from "./runtime.ts";
+export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./call-context.ts";
 export type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 export type { PolicyFile } from "./policy/policy-schema.ts";

@@ -12,6 +12,8 @@ import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 
 import { threadLimits } from "../shared/limits.ts";
+import { closeTrail } from "./audit/read-trail.ts";
+import { TrailStock } from "./audit/trail-stock.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
 import { Places } from "./places.ts";
@@ -25,9 +27,18 @@ export interface PoolOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** A task for one of the threads. */
+export interface PoolTask extends TaskBounds {
+  /** Asked when a thread is free. */
+  readonly makeTask: () => Omit<WorkerTask, "stamp" | "trail">;
+  /** Told when the task has ended, however it did, with the trail of what its guest has done. */
+  readonly onEnd: (trail: SharedArrayBuffer) => void;
+}
+
 export class Pool {
   readonly #piscina: Piscina<WorkerTask, WorkerReply>;
   readonly #places: Places;
+  readonly #trails = new TrailStock();
   /** Threads that were killed and are not gone yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
@@ -50,7 +61,7 @@ export class Pool {
   }
 
   /** Runs a task that is made when a thread is free for it. Throws `BUSY` when none is in time. */
-  async run(bounds: TaskBounds, makeTask: () => Omit<WorkerTask, "stamp">): Promise<WorkerReply> {
+  async run({ makeTask, onEnd, ...bounds }: PoolTask): Promise<WorkerReply> {
     const { until, signal, name } = bounds;
     const tooLong = (waitedMs: number): ToolError =>
       new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
@@ -60,7 +71,7 @@ export class Pool {
     try {
       // Cancelled since the place was given: nobody has listened in between.
       signal.throwIfAborted();
-      task = { ...makeTask(), stamp: newStamp() };
+      task = { ...makeTask(), stamp: newStamp(), trail: this.#trails.lease() };
     } catch (error) {
       free();
       throw error;
@@ -69,7 +80,17 @@ export class Pool {
     const killer = new EventEmitter();
     const reply = this.#piscina.run(task, { signal: killer });
     reply.then(free, free);
-    return await withinBounds({ reply, stamp: task.stamp, kill: () => this.#kill(killer) }, bounds);
+    try {
+      return await withinBounds({ reply, stamp: task.stamp, kill: () => this.#kill(killer) }, bounds);
+    } finally {
+      closeTrail(task.trail);
+      onEnd(task.trail);
+      // Read by now; and the thread writes no more once it has answered.
+      reply.then(
+        () => this.#trails.giveBack(task.trail),
+        () => {},
+      );
+    }
   }
 
   /** Ends the threads, whatever they do. */

@@ -1,5 +1,6 @@
 import { closingLimits, queueLimits } from "../shared/limits.ts";
 import type { RuntimeOptions } from "./api.ts";
+import { checkAuditLogOptions } from "./audit/audit-log-options.ts";
 
 /** A longer timer fires at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -15,7 +16,7 @@ const numbersMax = {
   closeGraceMs: timerMsMax,
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
-type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls";
+type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset>> & Pick<RuntimeOptions, Unset>;
 
 /** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
@@ -32,6 +33,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   if (instances !== "restored" && instances !== "fresh") {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
+  if (options.auditLog !== undefined) checkAuditLogOptions(options.auditLog);
   for (const [name, max] of Object.entries(numbersMax))
     checkNumber(name, options[name as keyof typeof numbersMax], max);
   return {

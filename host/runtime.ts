@@ -7,6 +7,10 @@ import { quoted } from "../shared/text.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../shared/zod.ts";
 import type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+import type { PluginIdentity } from "./audit/audit-record.ts";
+import { Auditor } from "./audit/auditor.ts";
+import type { CallAudit } from "./audit/call-audit.ts";
+import { identityOf, openRuntimeLog } from "./audit/runtime-log.ts";
 import { checkContext } from "./call-context.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallRunner } from "./call-runner.ts";
@@ -31,23 +35,28 @@ import { writeLog } from "./write-log.ts";
  * Loads plugins and starts a thread to run them in.
  *
  * Rejects with `PLUGIN_REFUSED` when a file is not exactly what its manifest says or asks for more than the policy grants,
- * or when the policy cannot be used; and with a `TypeError` or `RangeError` for options that make no sense.
+ * or when the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` when the audit log
+ * cannot be opened; and with a `TypeError` or `RangeError` for options that make no sense.
  *
  * @example
  * const runtime = await createRuntime({ dataDir: "data" });
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
+  const { plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
-  const location: StoreLocation = { kind: "files", dataDir: resolve(dataDir) };
+  const dataDir = resolve(bounds.dataDir);
+  const location: StoreLocation = { kind: "files", dataDir };
   const modules = catalog.plugins.map(({ guest }) => guest);
   const store = openStore(location, {
     durability,
-    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, text }),
+    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
   });
+  const identities = catalog.plugins.map(identityOf);
+  const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
+  const log = await openRuntimeLog(bounds.auditLog, logParts);
   const pool = new Pool(
     { modules, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
     { threadsMax, onError: (error) => noteDeadThread(onLog, error) },
@@ -61,7 +70,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
   const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs, limits });
-  return new LocalRuntime(catalog, { store, runner, closeGraceMs: bounds.closeGraceMs });
+  const auditor = new Auditor(log, onLog);
+  return new LocalRuntime(catalog, { store, runner, auditor, identities, closeGraceMs: bounds.closeGraceMs });
 }
 
 /** What lowers every plugin's fuel. A guest can read it, so where nothing does there is nothing. */
@@ -72,12 +82,15 @@ function loweredFuel(limits: PolicyLimits, ofOptions = limits.fuelPolls): { read
 
 /** A thread that dies between calls is replaced. */
 function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void {
-  for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "" });
+  for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
 
 interface RuntimeParts {
   readonly store: Store;
   readonly runner: CallRunner;
+  readonly auditor: Auditor;
+  /** Of the catalog's plugins. */
+  readonly identities: readonly PluginIdentity[];
   readonly closeGraceMs: number;
 }
 
@@ -85,17 +98,22 @@ class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
   readonly #catalog: Catalog;
   readonly #runner: CallRunner;
+  readonly #auditor: Auditor;
+  readonly #identities: readonly PluginIdentity[];
   readonly #closeGraceMs: number;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: Catalog, { store, runner, closeGraceMs }: RuntimeParts) {
+  constructor(catalog: Catalog, { store, runner, auditor, identities, closeGraceMs }: RuntimeParts) {
     this.#catalog = catalog;
     this.#runner = runner;
+    this.#auditor = auditor;
+    this.#identities = identities;
     this.#closeGraceMs = closeGraceMs;
     this.#upkeep = new LocalUpkeep({
       store,
       runner,
-      find: (toolName) => this.#find("host", toolName),
+      auditor,
+      find: (toolName, audit) => this.#find("host", toolName, audit),
       checkOpen: (action) => this.#checkOpen(action),
     });
   }
@@ -141,6 +159,7 @@ class LocalRuntime implements Runtime {
     await Promise.all([this.#upkeep.idle(), this.#runner.idle()]);
     clearTimeout(graceOver);
     await this.#runner.close();
+    await this.#auditor.close();
   }
 
   async #callFor(
@@ -151,18 +170,25 @@ class LocalRuntime implements Runtime {
   ): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
     try {
-      this.#checkOpen(action);
-      const found = this.#find(audience, toolName);
-      const { userId, signal } = checkContext(ctx);
-      return await this.#runner.run(found, input, userId, { signal });
+      return await this.#auditor.call(toolName, action, async (audit) => {
+        const asked = audit.nameFrom(ctx);
+        this.#checkOpen(action);
+        const found = this.#find(audience, toolName, audit);
+        const { userId, signal } = checkContext(asked);
+        return await this.#runner.run(found, input, userId, { audit, signal });
+      });
     } catch (error) {
       return resultOf(envelopeOf(asToolError(error, action)));
     }
   }
 
-  #find(audience: ManifestTool["audience"], toolName: string): CatalogTool {
+  #find(audience: ManifestTool["audience"], toolName: string, audit: CallAudit): CatalogTool {
     const found = this.#catalog.tools.get(toolName);
-    if (found?.tool.audience === audience) return found;
+    if (found?.tool.audience === audience) {
+      const { scopes, rights } = found.tool;
+      audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
+      return found;
+    }
     const known = this.tools().map(({ name }) => name);
     throw new ToolError(
       "TOOL_UNKNOWN",

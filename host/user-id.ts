@@ -21,7 +21,7 @@ export function checkUserId(userId: unknown, action = "call a tool"): UserId {
   return userId as UserId;
 }
 
-function isUserId(userId: string): boolean {
+export function isUserId(userId: string): boolean {
   const bytes = Buffer.byteLength(userId);
   if (bytes < 1 || bytes > storeLimits.userIdBytesMax) return false;
   if (userId === "." || userId === ".." || userId.trim() !== userId) return false;

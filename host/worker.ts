@@ -6,11 +6,12 @@ import { workerData } from "node:worker_threads";
 
 import { fuelConfigKey } from "../shared/abi.ts";
 import type { Envelope } from "../shared/envelope.ts";
+import { CapabilityTrail } from "./audit/capability-trail.ts";
 import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import { StagedChanges } from "./capabilities/staged-changes.ts";
 import { causeLines } from "./cause-line.ts";
-import type { ChangeSet, Seen } from "./change-set.ts";
+import type { Seen, SizedChange } from "./change-set.ts";
 import type { Grant } from "./grant.ts";
 import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from "./guest/extism-plugin.ts";
 import { GuestLog } from "./guest/guest-log.ts";
@@ -44,17 +45,20 @@ export interface WorkerTask {
   readonly input: string;
   readonly grant: Grant;
   readonly epochMs: number;
-  /** Where to write down when the thread has begun. */
+  /** Where to write down when the thread has begun, and what the guest does. */
   readonly stamp: StartStamp;
+  readonly trail: SharedArrayBuffer;
 }
 
 export interface WorkerReply {
   readonly envelope: Envelope;
   /** Empty unless the envelope is a success. */
-  readonly changes: ChangeSet;
+  readonly changes: readonly SizedChange[];
   /** The files that the guest has read. */
   readonly seen: readonly Seen[];
   readonly log: readonly LogLine[];
+  /** Polls of its fuel that the guest has used; `null` when it did not run or does not tell. */
+  readonly fuelPolls: number | null;
 }
 
 export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
@@ -69,24 +73,26 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
       changes: [],
       seen: [],
       log: [...log.lines, ...causeLines([failure.cause])],
+      fuelPolls: null,
     };
   }
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, trail } = task;
   const { modules } = workerData as WorkerSetup;
   const module = modules[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges();
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
   using reader = readers().openUser(grant.userId);
-  const capabilities = bindCapabilities({ grant, store: reader, staged, epochMs }, record);
-  const outcome = await runPlugin(module, exportName, input, { capabilities, log });
+  const parts = { grant, store: reader, staged, epochMs };
+  const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
+  const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
   const envelope = judgeOutcome(toolName, outcome, record);
   const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
   const changes = envelope.ok ? staged.toChangeSet() : [];
-  return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)] };
+  return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)], fuelPolls };
 }
 
 let opened: ReturnType<typeof openReaders> | undefined;
@@ -116,13 +122,14 @@ async function runPlugin(
   exportName: string,
   input: string,
   environment: GuestEnvironment,
-): Promise<GuestOutcome> {
+): Promise<{ outcome: GuestOutcome; fuelPolls: number | null }> {
   let instance: GuestInstance | null = null;
   try {
     instance = await stock.take(module);
-    return await instance.run(exportName, input, environment);
+    const outcome = await instance.run(exportName, input, environment);
+    return { outcome, fuelPolls: instance.fuelPollsUsed };
   } catch (cause) {
-    return { kind: "trap", cause, isMemoryFull: false };
+    return { outcome: { kind: "trap", cause, isMemoryFull: false }, fuelPolls: null };
   } finally {
     // The pool sends the answer first: the caller does not wait for the next call's instance.
     stock.refillSoon(module, instance);

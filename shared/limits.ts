@@ -8,6 +8,8 @@ const mib = 1024 * kib;
 
 /** What a call may bring and take away. */
 export const callLimits = {
+  /** The caller's name for a call. Longer than every id of a model's tool call, a trace or a UUID. */
+  callIdCharsMax: 128,
   /** A 65,536-byte body written as JSON escapes takes six bytes for each of its own; the rest of the input is small. */
   inputBytesMax: 512 * kib,
   /** As the input: the largest answer is one body, escaped. */
@@ -62,6 +64,25 @@ export const threadLimits = {
   lingerMs: 50,
 } as const;
 
+/** What is kept of a call's capability uses, in memory that its thread shares. */
+export const trailLimits = {
+  /**
+   * Uses that went well: each path once for each kind of use. The largest repair reads, moves and writes each of 1,000
+   * entries; with the longest names that takes 480 KB.
+   */
+  usesBytes: 512 * kib,
+  /** Denied and failed uses. They have a place of their own, which uses that went well cannot fill. */
+  refusalsMax: 100,
+  /** The longest of them: a scope and a path of 128 characters each, every one written as an escape of six bytes. */
+  refusalBytes: 1_640,
+} as const;
+
+/** What a call tells an OpenTelemetry tracer. */
+export const spanLimits = {
+  /** Paths in one attribute. A tracer copies and exports them all; the audit log has the rest. */
+  pathsMax: 100,
+} as const;
+
 /** The end of a runtime. */
 export const closingLimits = {
   /** For how long what was admitted may go on. As long as a call that has just begun may run. */
@@ -99,7 +120,7 @@ export const auditLimits = {
   /** Files that a record says were read, and listings: those beyond are counted. The largest repair reads 1,000. */
   recordUsesMax: 2_500,
   recordPluginsMax: 256,
-  /** Names of tools, plugins, scopes and actions, versions, call ids: 64 is the longest that a manifest may give. */
+  /** Names of tools, plugins, scopes and actions, versions: 64 is the longest that a manifest may give. */
   labelCharsMax: 64,
   /** What a guest named and was not given. Enough to recognise; too little to carry a body out. */
   namedCharsMax: 128,

@@ -16,6 +16,7 @@ import {
 } from "./abi.ts";
 import type { CapabilityName } from "./abi.ts";
 import { capabilityMeanings } from "./import-meanings.ts";
+import { readFuelGlobal } from "./fuel-section.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import { quoted } from "./text.ts";
@@ -64,6 +65,7 @@ function* differences(
   yield* orUnreadable(() => memoryClauses(manifest, sections));
   yield* orUnreadable(() => signatureClauses(manifest, sections));
   yield* orUnreadable(() => countClauses(sections));
+  yield* orUnreadable(() => fuelClauses(sections));
   if (!manifest) return;
   yield* budgetClauses(manifest);
   yield* repetitionClauses(manifest);
@@ -181,6 +183,12 @@ function* countClauses(sections: readonly WasmSection[]): Generator<string> {
     const count = readerOf(sections, id).u32();
     if (count > countMax) yield `it has ${count} ${what}, at most ${countMax} allowed`;
   }
+}
+
+/** A plugin need not tell where it counts its fuel, but must not tell it wrongly. */
+function fuelClauses(sections: readonly WasmSection[]): string[] {
+  readFuelGlobal(sections);
+  return [];
 }
 
 /** A manifest may ask for less than the policy allows, and never for nothing, which would mean no bound. */

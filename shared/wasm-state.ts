@@ -11,6 +11,12 @@ export interface ChangingParts {
   readonly globals: readonly number[];
 }
 
+export interface WasmGlobal {
+  /** The byte that stands for its type. */
+  readonly type: number;
+  readonly isMutable: boolean;
+}
+
 const numberTypes: ReadonlySet<number> = new Set([0x7f, 0x7e]);
 const functionReference = 0x70;
 
@@ -22,7 +28,7 @@ export function readChangingParts(sections: readonly WasmSection[]): ChangingPar
   try {
     if (hasPassiveSegments(sections)) return null;
     const tables = readList(sections, sectionIds.table, readTable);
-    const globals = readList(sections, sectionIds.global, readGlobal);
+    const globals = readGlobals(sections);
     const mutable = [...globals.entries()].filter(([, { isMutable }]) => isMutable);
     if (tables.some((type) => type !== functionReference)) return null;
     if (mutable.some(([, { type }]) => !numberTypes.has(type))) return null;
@@ -31,6 +37,11 @@ export function readChangingParts(sections: readonly WasmSection[]): ChangingPar
     if (error instanceof RangeError) return null;
     throw error;
   }
+}
+
+/** The globals that a module defines. Throws `RangeError` for what cannot be read. */
+export function readGlobals(sections: readonly WasmSection[]): WasmGlobal[] {
+  return readList(sections, sectionIds.global, readGlobal);
 }
 
 /** A dropped segment cannot be told from outside. An active one is dropped before the first call already. */
@@ -63,7 +74,7 @@ function readTable(reader: WasmReader): number {
   return type;
 }
 
-function readGlobal(reader: WasmReader): { type: number; isMutable: boolean } {
+function readGlobal(reader: WasmReader): WasmGlobal {
   const type = reader.byte();
   const isMutable = reader.byte() === 1;
   skipConstant(reader);

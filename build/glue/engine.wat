@@ -79,8 +79,8 @@
   (import "family" "fuel_key_text" (global $fuel_key_text i32))
   (import "family" "fuel_key_text_bytes" (global $fuel_key_text_bytes i32))
 
-  ;; Polls left in this call.
-  (global $fuel (mut i32) (i32.const 0))
+  ;; Polls left in this call. The seal takes the export away again and writes down which global it was.
+  (global $fuel (export "memcell:fuel") (mut i32) (i32.const 0))
 
   ;; ---- one call of a tool ------------------------------------------------------------------------------------------
   ;; Runs a boxed JavaScript function of no arguments. It returns the tool's code: 0, or 1 after it set an error. What

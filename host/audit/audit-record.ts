@@ -5,7 +5,7 @@
  */
 import { capabilityNames, rights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
-import { auditLimits, storeLimits } from "../../shared/limits.ts";
+import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -15,6 +15,7 @@ const durationMs = z.number().check(z.nonnegative());
 const label = z.string().check(z.maxLength(auditLimits.labelCharsMax));
 /** Whatever a guest or a caller has named. */
 const named = z.string().check(z.maxLength(auditLimits.namedCharsMax));
+const callId = z.string().check(z.minLength(1), z.maxLength(callLimits.callIdCharsMax));
 const userId = z.nullable(z.string().check(z.maxLength(storeLimits.userIdBytesMax)));
 const path = z.string().check(z.maxLength(storeLimits.pathCharsMax));
 const filesMax = z.maxLength(auditLimits.recordFilesMax);
@@ -39,7 +40,7 @@ const chained = {
 
 /** What names a call in all of its records. */
 const ofCall = {
-  callId: label,
+  callId,
   /** `null` when the caller named none that is valid. */
   userId,
   /** `null` when it is no tool's name. */
@@ -123,6 +124,8 @@ const call = z.strictObject({
 const upkeep = z.strictObject({
   ...chained,
   kind: z.literal("upkeep"),
+  /** As in a `staged` record before it, when the operation itself changes files, and in those of calls it has made. */
+  callId,
   action: label,
   userId,
   removed: z.array(file).check(filesMax),
@@ -145,5 +148,7 @@ type WithoutChain<Record> = Record extends unknown ? Omit<Record, keyof typeof c
 /** What is to be recorded; the log adds its place in the chain. */
 export type AuditEntry = WithoutChain<AuditRecord>;
 
+export type UseEntry = Extract<AuditEntry, { kind: "use" }>;
 export type CallEntry = Extract<AuditEntry, { kind: "call" }>;
+export type UpkeepEntry = Extract<AuditEntry, { kind: "upkeep" }>;
 export type PluginIdentity = z.infer<typeof plugin>;

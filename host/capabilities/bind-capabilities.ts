@@ -8,8 +8,11 @@ import { capabilityNames, capabilityRights, requestSchemas } from "../../shared/
 import type { CapabilityName, CapabilityRequest } from "../../shared/abi.ts";
 import type { Failure } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { callLimits } from "../../shared/limits.ts";
+import { auditLimits, callLimits } from "../../shared/limits.ts";
 import { safeParse } from "../../shared/zod.ts";
+import { CapabilityTrail } from "../audit/capability-trail.ts";
+import type { Named } from "../audit/capability-trail.ts";
+import { trailBytes } from "../audit/trail-layout.ts";
 import type { UserReader } from "../store/store.ts";
 import { asToolError } from "../tool-error.ts";
 import type { ToolError } from "../tool-error.ts";
@@ -36,26 +39,61 @@ export interface CapabilityRecord {
 export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
 
 /** What a call brings: `GuestCall`, with the store as it is opened. */
-export type CallParts = Omit<GuestCall, "store"> & { readonly store: UserReader };
+export type CallParts = Omit<GuestCall, "store" | "trail"> & { readonly store: UserReader };
 
-export function bindCapabilities(parts: CallParts, record: CapabilityRecord): BoundCapabilities {
-  const call: GuestCall = { ...parts, store: new StoredFiles(parts.store) };
+/** A `trail` of its own is for who has nobody to read it. */
+export function bindCapabilities(
+  parts: CallParts,
+  record: CapabilityRecord,
+  trail: CapabilityTrail = new CapabilityTrail(new SharedArrayBuffer(trailBytes)),
+): BoundCapabilities {
+  const call: GuestCall = { ...parts, trail, store: new StoredFiles(parts.store) };
   let hostCalls = 0;
   const bound = capabilityNames.map((name) => [
     name,
-    (request: string) => answer(name, record, () => perform(name, call, request, ++hostCalls)),
+    (request: string) => answer(name, { request, record, trail }, () => perform(name, call, request, ++hostCalls)),
   ]);
   return Object.fromEntries(bound) as BoundCapabilities;
 }
 
-function answer(name: CapabilityName, record: CapabilityRecord, work: () => unknown): string {
+interface Asked {
+  readonly request: string;
+  readonly record: CapabilityRecord;
+  readonly trail: CapabilityTrail;
+}
+
+/** The trail is looked at again when the use is written down there: nothing is answered that nobody will read of. */
+function answer(name: CapabilityName, { request, record, trail }: Asked, work: () => unknown): string {
+  if (trail.isClosed) return tooLate(name);
+  let reply: unknown;
   try {
-    return JSON.stringify(work());
+    reply = work();
   } catch (thrown) {
     const error = asToolError(thrown, name);
     remember(error, record);
-    return JSON.stringify(envelopeOf(error));
+    trail.refuse(name, error.code, () => namedIn(request));
+    reply = envelopeOf(error);
   }
+  return trail.isClosed ? tooLate(name) : JSON.stringify(reply);
+}
+
+const tooLate = (name: CapabilityName): string =>
+  JSON.stringify(envelopeOf(denied(`Cannot call ${name}: the call has ended`)));
+
+/** What a refused request named: of each as much as a record shows, and of nothing else anything. */
+function namedIn(request: string): Named {
+  let value: unknown;
+  try {
+    value = JSON.parse(request);
+  } catch {
+    value = null;
+  }
+  if (typeof value !== "object" || value === null) return { scope: null, path: null };
+  const shown = (key: string): string | null => {
+    const name: unknown = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : null;
+    return typeof name === "string" ? name.slice(0, auditLimits.namedCharsMax) : null;
+  };
+  return { scope: shown("scope"), path: shown("path") ?? shown("prefix") };
 }
 
 function remember(error: ToolError, record: CapabilityRecord): void {

@@ -1,6 +1,7 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import type { CapabilityTrail } from "../audit/capability-trail.ts";
 import type { Grant } from "../grant.ts";
 import { ToolError } from "../tool-error.ts";
 import type { StagedChanges } from "./staged-changes.ts";
@@ -11,6 +12,8 @@ export interface GuestCall {
   readonly grant: Grant;
   readonly store: StoredFiles;
   readonly staged: StagedChanges;
+  /** Where each use is written down before it is answered. */
+  readonly trail: CapabilityTrail;
   /** The time, the same for the whole call. */
   readonly epochMs: number;
 }

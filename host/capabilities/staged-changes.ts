@@ -1,6 +1,6 @@
-import type { Change, ChangeSet } from "../change-set.ts";
+import type { SizedChange } from "../change-set.ts";
 
-type WriteChange = Extract<Change, { kind: "write" }>;
+type WriteChange = Extract<SizedChange, { kind: "write" }>;
 
 /** How a file that a call has touched stands now. */
 export type StagedFile =
@@ -16,7 +16,7 @@ export function stagedBytes(file: StagedFile): number {
 
 /** What a call has changed so far. Its own later reads see it; nobody else does until it is committed. */
 export class StagedChanges {
-  readonly #changes = new Set<Change>();
+  readonly #changes = new Set<SizedChange>();
   /** For each file its last write, while nothing has moved it since: a further write takes its place. */
   readonly #lastWrites = new Map<string, WriteChange>();
   readonly #files = new Map<string, StagedFile>();
@@ -28,7 +28,7 @@ export class StagedChanges {
     const replaced = this.#lastWrites.get(key);
     this.#writtenBytes = this.writtenBytesWith(scope, path, bytes);
     if (replaced) this.#changes.delete(replaced);
-    const change: WriteChange = { kind: "write", scope, path, content };
+    const change: WriteChange = { kind: "write", scope, path, content, bytes };
     this.#changes.add(change);
     this.#lastWrites.set(key, change);
     this.#files.set(key, { kind: "written", content, bytes });
@@ -36,7 +36,7 @@ export class StagedChanges {
 
   /** `file` is how the file will stand under its new path. */
   trash(scope: string, path: string, trashed: string, file: StagedFile): void {
-    this.#changes.add({ kind: "trash", scope, path, trashed });
+    this.#changes.add({ kind: "trash", scope, path, trashed, bytes: stagedBytes(file) });
     this.#lastWrites.delete(keyOf(scope, path));
     this.#files.set(keyOf(scope, path), { kind: "gone" });
     this.#files.set(keyOf(scope, trashed), file);
@@ -65,7 +65,7 @@ export class StagedChanges {
     return this.#changes.size;
   }
 
-  toChangeSet(): ChangeSet {
+  toChangeSet(): SizedChange[] {
     return [...this.#changes];
   }
 }

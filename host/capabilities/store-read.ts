@@ -8,7 +8,9 @@ export function storeRead(
   { scope, path }: CapabilityRequest<"store_read">,
 ): CapabilityReply<"store_read"> {
   checkPlace(call, scope, path);
-  return { ok: true, content: currentText(call, scope, path) };
+  const content = currentText(call, scope, path);
+  call.trail.read(scope, path, content === null ? null : Buffer.byteLength(content));
+  return { ok: true, content };
 }
 
 function currentText({ staged, store }: GuestCall, scope: string, path: string): string | null {

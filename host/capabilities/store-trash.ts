@@ -2,6 +2,7 @@ import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { freeTrashPath } from "../trash-path.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
+import { stagedBytes } from "./staged-changes.ts";
 import type { StagedFile } from "./staged-changes.ts";
 
 /** Stages a move into `trash/`, to a name that nothing has. */
@@ -16,6 +17,7 @@ export function storeTrash(
   if (file === null) throw denied(`Cannot trash "${path}": no such file`);
   const trashed = freePath(call, scope, path);
   call.staged.trash(scope, path, trashed, file);
+  call.trail.trash(scope, path, { trashed, bytes: stagedBytes(file) });
   return { ok: true, trashed };
 }
 

@@ -20,6 +20,7 @@ export function storeWrite(
   checkSize(call, scope, path, bytes);
   checkStagedBytes(call, scope, path, bytes);
   call.staged.write(scope, path, content, bytes);
+  call.trail.write(scope, path, bytes);
   return { ok: true };
 }
 

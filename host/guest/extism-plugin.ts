@@ -5,7 +5,7 @@
 import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";
 
-import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
+import { capabilityModule, capabilityNames, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
 import { accessBlocks } from "./block-access.ts";
@@ -53,6 +53,9 @@ export class GuestInstance {
   readonly #memory: WebAssembly.Memory;
   readonly #memoryBytesMax: number;
   readonly #state: InstanceState | null;
+  /** Polls left, as the guest counts them. */
+  readonly #fuel: WebAssembly.Global | null;
+  readonly #fuelPollsMax: number;
   readonly #forgetBlocks: () => void;
   /** `broken`: its code was left in the middle of something, or nobody knows. */
   #condition: "pristine" | "used" | "broken" = "pristine";
@@ -65,6 +68,9 @@ export class GuestInstance {
     this.#forgetBlocks = parts.forgetBlocks;
     const shown = parts.stateExports?.map((name) => instance.exports[name]) ?? null;
     this.#state = shown && new InstanceState(this.#memory, shown);
+    const fuel = parts.fuelExport === null ? null : instance.exports[parts.fuelExport];
+    this.#fuel = fuel instanceof WebAssembly.Global ? fuel : null;
+    this.#fuelPollsMax = parts.fuelPollsMax;
   }
 
   /** No code of the guest runs here: a module with a start function is refused before it gets so far. */
@@ -84,7 +90,8 @@ export class GuestInstance {
       },
     );
     const instance = await plugin.getInstance(onlyModule);
-    const parts = { ...guest, forgetBlocks: () => access.forget() };
+    const fuelPollsMax = Math.min(guest.fuelPollsMax, Number(config[fuelConfigKey] ?? guest.fuelPollsMax));
+    const parts = { ...guest, fuelPollsMax, forgetBlocks: () => access.forget() };
     const made = new GuestInstance(plugin, slot, instance, parts);
     watchReturnCode(instance, slot);
     return made;
@@ -114,6 +121,16 @@ export class GuestInstance {
     }
   }
 
+  /**
+   * Polls that the call since the last `restore` has used; `null` when the plugin does not tell. It is the guest's own
+   * counter: as much worth as the fuel, which the guest counts with it.
+   */
+  get fuelPollsUsed(): number | null {
+    if (this.#fuel === null) return null;
+    const left = Number(this.#fuel.value);
+    return Math.min(Math.max(this.#fuelPollsMax - left, 0), this.#fuelPollsMax);
+  }
+
   /** Makes a used instance pristine. `false` when that cannot be done; it has to be thrown away then. */
   async restore(): Promise<boolean> {
     if (this.#condition === "pristine") return true;
@@ -141,7 +158,7 @@ export class GuestInstance {
   }
 }
 
-type InstanceParts = Pick<GuestModule, "stateExports" | "memoryBytesMax"> & { readonly forgetBlocks: () => void };
+type InstanceParts = Omit<GuestModule, "module"> & { readonly forgetBlocks: () => void };
 
 /**
  * The SDK drops what an export returns, but a code other than 0 is a failure on every other host. It looks the export

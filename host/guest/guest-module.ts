@@ -1,3 +1,4 @@
+import { readFuelGlobal } from "../../shared/fuel-section.ts";
 import { readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { readChangingParts } from "../../shared/wasm-state.ts";
@@ -14,8 +15,17 @@ export interface GuestModule {
   readonly module: WebAssembly.Module;
   /** The exports through which the host sees tables and globals; `null` when an instance can only be used once. */
   readonly stateExports: readonly string[] | null;
+  /** The one of them that counts the polls left of a call's fuel; `null` when the plugin does not tell. */
+  readonly fuelExport: string | null;
+  /** The fuel of a call that no configuration lowers. */
+  readonly fuelPollsMax: number;
   /** How far the module's memory may grow. */
   readonly memoryBytesMax: number;
+}
+
+export interface GuestBounds {
+  readonly memoryPagesMax: number;
+  readonly fuelPollsMax: number;
 }
 
 const pageBytes = 65_536;
@@ -31,10 +41,18 @@ interface StateExport {
  * Compiles a module whose memory has a maximum, which may be lowered and never raised. Throws `UnreadableWasm` or the
  * engine's `CompileError` for what is no module.
  */
-export async function compileGuest(wasm: Uint8Array, memoryPagesMax: number): Promise<GuestModule> {
-  const { sections, pagesMax } = withMemoryMax(readSections(wasm), memoryPagesMax);
-  const { bytes, stateExports } = widened(sections);
-  return { module: await WebAssembly.compile(bytes), stateExports, memoryBytesMax: pagesMax * pageBytes };
+export async function compileGuest(wasm: Uint8Array, bounds: GuestBounds): Promise<GuestModule> {
+  const { sections, pagesMax } = withMemoryMax(readSections(wasm), bounds.memoryPagesMax);
+  const { bytes, added } = widened(sections);
+  const fuelGlobal = readFuelGlobal(sections);
+  const fuelExport = added?.find(({ kind, index }) => kind === exportKinds.global && index === fuelGlobal)?.name;
+  return {
+    module: await WebAssembly.compile(bytes),
+    stateExports: added?.map(({ name }) => name) ?? null,
+    fuelExport: fuelExport ?? null,
+    fuelPollsMax: bounds.fuelPollsMax,
+    memoryBytesMax: pagesMax * pageBytes,
+  };
 }
 
 /** Whether an engine takes what a host would have it compile. Nothing is compiled, and nothing runs. */
@@ -42,12 +60,11 @@ export function isValidGuest(wasm: Uint8Array): boolean {
   return WebAssembly.validate(widened(readSections(wasm)).bytes);
 }
 
-/** A module with the exports that a host needs, and their names. */
-function widened(sections: readonly WasmSection[]): { bytes: Uint8Array; stateExports: readonly string[] | null } {
+/** A module with the exports that a host needs; `null` where they would not show all of its state. */
+function widened(sections: readonly WasmSection[]): { bytes: Uint8Array; added: StateExport[] | null } {
   const parts = readChangingParts(sections);
   const added = parts && stateExportsOf(parts);
-  const bytes = writeModule(added ? withExports(sections, added) : sections);
-  return { bytes, stateExports: added?.map(({ name }) => name) ?? null };
+  return { bytes: writeModule(added ? withExports(sections, added) : sections), added };
 }
 
 /** The engine itself keeps the bound: growing beyond it fails as it does at the module's own maximum. */

@@ -3,11 +3,14 @@ import { parseTrashPath, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { inspectOutput } from "../../shared/user-memory/inspect.ts";
 import { safeParse } from "../../shared/zod.ts";
+import type { Auditor } from "../audit/auditor.ts";
+import type { CallAudit } from "../audit/call-audit.ts";
+import type { UpkeepAudit } from "../audit/upkeep-audit.ts";
 import { checkContext } from "../call-context.ts";
 import type { CallContext, CheckedContext } from "../call-context.ts";
-import type { CallRunner, HoldLabel } from "../call-runner.ts";
+import type { CallRunner, HoldLabel, RunOptions } from "../call-runner.ts";
 import type { CatalogTool } from "../catalog.ts";
-import type { Change } from "../change-set.ts";
+import type { SizedChange } from "../change-set.ts";
 import type { Store } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
 import type { ToolResult } from "../tool-result.ts";
@@ -20,10 +23,16 @@ const scope = "memory";
 export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
-  /** A tool with the audience `host`. */
-  readonly find: (toolName: string) => CatalogTool;
+  readonly auditor: Auditor;
+  /** A tool with the audience `host`, which the call's record then tells. */
+  readonly find: (toolName: string, audit: CallAudit) => CatalogTool;
   /** Throws `CLOSED` when the runtime is. */
   readonly checkOpen: (action: string) => void;
+}
+
+/** Who asks, and what is recorded of it. */
+interface Operation extends CheckedContext {
+  readonly audit: UpkeepAudit;
 }
 
 /** The host's part of looking after files; what the text in them means is asked of the guest. */
@@ -41,50 +50,47 @@ export class LocalUpkeep implements Upkeep {
   }
 
   inspect(ctx: CallContext): Promise<Finding[]> {
-    return this.#operate("inspect a user's files", ctx, (checked) => this.#inspect(checked));
+    return this.#operate(["inspect", "inspect a user's files"], ctx, (checked) => this.#inspect(checked));
   }
 
   mend(ctx: CallContext): Promise<Finding[]> {
-    return this.#operate("mend a user's files", ctx, async (checked) => {
-      const { userId, signal } = checked;
-      const { runner, find } = this.#parts;
+    return this.#operate(["mend", "mend a user's files"], ctx, async (checked) => {
       // Looked at before anything is held for writing, which by itself finishes what a crash has left.
       const before = await this.#inspect(checked);
       if (before.every(({ remedy }) => remedy === null)) return [];
-      throwFailure(await runner.run(find("InspectMemory"), { mend: true }, userId, { isThorough: true, signal }));
+      throwFailure(await this.#callTool("InspectMemory", { mend: true }, checked, { isThorough: true }));
       // What was put right is told, also to who has cancelled meanwhile.
-      const after = new Set((await this.#inspect({ userId, signal: undefined })).map(keyOf));
+      const after = new Set((await this.#inspect({ ...checked, signal: undefined })).map(keyOf));
       return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
     });
   }
 
   listTrash(ctx: CallContext): Promise<TrashedFile[]> {
-    return this.#operate("list the trash", ctx, (checked) => this.#listTrash(checked));
+    return this.#operate(["listTrash", "list the trash"], ctx, (checked) => this.#listTrash(checked));
   }
 
   restore(ctx: CallContext, name: string): Promise<TrashedFile> {
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
-    return this.#operate("restore an entry", ctx, async (checked) => {
-      const { userId, signal } = checked;
+    return this.#operate(["restore", "restore an entry"], ctx, async (checked) => {
       const files = await this.#listTrash(checked);
       const file = files.find((each) => each.name === name) ?? files.find(({ path }) => path === `${name}.md`);
       if (!file) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash`);
       const trashed = `${trashFolder}/${file.name}`;
-      const { runner, find } = this.#parts;
-      const alsoCommit: Change[] = [{ kind: "remove", scope, path: trashed }];
-      throwFailure(await runner.run(find("RestoreEntry"), { trashed }, userId, { alsoCommit, signal }));
+      const alsoCommit: SizedChange[] = [{ kind: "remove", scope, path: trashed, bytes: file.bytes }];
+      throwFailure(await this.#callTool("RestoreEntry", { trashed }, checked, { alsoCommit }));
       return file;
     });
   }
 
   purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
-    return this.#operate("purge the trash", ctx, ({ userId, signal }) =>
-      this.#parts.runner.hold(ofStoreOnly("purge the trash"), userId, { writes: true, signal }, async (held) => {
+    const label = "purge the trash";
+    return this.#operate(["purge", label], ctx, ({ userId, signal, audit }) =>
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: true, signal }, async (held) => {
         const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
         for (const part of partsOf(old)) {
-          const changes = part.map(({ name }): Change => ({ kind: "remove", scope, path: `${trashFolder}/${name}` }));
-          await held.commit(changes, []);
+          const changes = part.map(removalOf);
+          await audit.commit(changes, () => held.commit(changes, []));
         }
         return old;
       }),
@@ -98,12 +104,15 @@ export class LocalUpkeep implements Upkeep {
 
   /** Checks who asks, and keeps the runtime open until the operation has ended, which may take several calls. */
   async #operate<Result>(
-    action: string,
+    [name, action]: readonly [name: string, action: string],
     ctx: CallContext,
-    work: (ctx: CheckedContext) => Promise<Result>,
+    work: (operation: Operation) => Promise<Result>,
   ): Promise<Result> {
-    this.#parts.checkOpen(action);
-    const running = work(checkContext(ctx, action));
+    const running = this.#parts.auditor.upkeep(name, action, async (audit) => {
+      const asked = audit.nameFrom(ctx);
+      this.#parts.checkOpen(action);
+      return await work({ ...checkContext(asked, action), audit });
+    });
     this.#running.add(running);
     try {
       return await running;
@@ -112,20 +121,36 @@ export class LocalUpkeep implements Upkeep {
     }
   }
 
-  async #inspect({ userId, signal }: CheckedContext): Promise<Finding[]> {
-    const { runner, find } = this.#parts;
+  /** A tool's call has a record of its own, under the operation's id. */
+  #callTool(
+    name: string,
+    input: unknown,
+    { userId, signal, audit: ofOperation }: Operation,
+    options: Omit<RunOptions, "audit" | "signal">,
+  ): Promise<ToolResult> {
+    const { runner, auditor, find } = this.#parts;
+    return auditor.call(name, `call ${name}`, async (audit) => {
+      audit.nameFrom({ userId, callId: ofOperation.callId });
+      try {
+        return await runner.run(find(name, audit), input, userId, { ...options, audit, signal });
+      } finally {
+        if (audit.isCommitted) ofOperation.toolHasCommitted();
+      }
+    });
+  }
+
+  async #inspect(operation: Operation): Promise<Finding[]> {
+    const { userId, signal, audit } = operation;
+    const label = ofStoreOnly("inspect a user's files", audit);
     const options = { writes: false, isLookingOnly: true, signal };
-    const ofStore = await runner.hold(ofStoreOnly("inspect a user's files"), userId, options, async (held) =>
-      held.findings(),
-    );
-    const looked = await runner.run(find("InspectMemory"), { mend: false }, userId, { isLookingOnly: true, signal });
+    const ofStore = await this.#parts.runner.hold(label, userId, options, async (held) => held.findings());
+    const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked)];
   }
 
-  #listTrash({ userId, signal }: CheckedContext): Promise<TrashedFile[]> {
-    return this.#parts.runner.hold(ofStoreOnly("list the trash"), userId, { writes: false, signal }, async () =>
-      this.#trashOf(userId),
-    );
+  #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
+    const label = ofStoreOnly("list the trash", audit);
+    return this.#parts.runner.hold(label, userId, { writes: false, signal }, async () => this.#trashOf(userId));
   }
 
   /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
@@ -140,7 +165,14 @@ export class LocalUpkeep implements Upkeep {
   }
 }
 
-const ofStoreOnly = (action: string): HoldLabel => ({ action, tool: "store" });
+const ofStoreOnly = (action: string, { callId }: UpkeepAudit): HoldLabel => ({ action, tool: "store", callId });
+
+const removalOf = ({ name, bytes }: TrashedFile): SizedChange => ({
+  kind: "remove",
+  scope,
+  path: `${trashFolder}/${name}`,
+  bytes,
+});
 
 /** Parts of a list that one change set takes. */
 function partsOf<Item>(items: readonly Item[]): Item[][] {

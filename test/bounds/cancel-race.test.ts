@@ -1,13 +1,17 @@
 /**
  * Cancelled at any instant, a call says `CANCELLED` and has written nothing, or says what it says without a signal and
- * has written everything. `MEMCELL_SEED` repeats a run as far as threads and clocks do.
+ * has written everything; and the audit log says the same. `MEMCELL_SEED` repeats a run as far as threads and clocks do.
  */
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 
 import type { LogEntry, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
+import type { AuditRecord } from "../../host/audit/audit-record.ts";
+import { readRecords } from "../audit/audited-stage.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openBoundedStage, writing } from "./bounded-stage.ts";
 import type { BoundedStage } from "./bounded-stage.ts";
 
@@ -29,7 +33,9 @@ const onReply = new Map<string, () => void>();
 const onLog = ({ text }: LogEntry): void => onReply.get(text)?.();
 
 test(`${callsCount} calls cancelled at random instants, seed ${seed}`, async () => {
-  await using stage = await openBoundedStage({ threadsMax: 2, onLog });
+  using logFolder = temporaryFolder();
+  const logFile = join(logFolder.path, "audit.jsonl");
+  await using stage = await openBoundedStage({ threadsMax: 2, onLog, auditLog: { file: logFile } });
   const outcomes: Outcome[] = [];
   const callers = Array.from({ length: atOnce }, async (_, caller) => {
     for (let call = caller; call < callsCount; call += atOnce) outcomes.push(await callAndCancel(stage, call));
@@ -49,14 +55,30 @@ test(`${callsCount} calls cancelled at random instants, seed ${seed}`, async () 
   expect(callsCount - finished).toBeGreaterThan(20);
   const present = Array.from({ length: usersCount }, (_, user) => Object.keys(stage.filesOf(`user-${user}`)).length);
   expect(present.reduce((sum, count) => sum + count, 0)).toBe(finished);
+  expectRecorded(outcomes, readRecords(logFile));
 });
+
+/** A call has one record, which says `committed` exactly when its file is there; what it committed was staged before. */
+function expectRecorded(outcomes: readonly Outcome[], records: readonly AuditRecord[]): void {
+  const calls = records.filter((record) => record.kind === "call");
+  expect(calls.map(({ callId }) => callId).toSorted()).toEqual(outcomes.map(({ path }) => path).toSorted());
+  for (const { path, userId, result } of outcomes) {
+    const call = calls.find(({ callId }) => callId === path);
+    expect(call).toMatchObject({ userId, code: result.ok ? null : "CANCELLED" });
+    expect(call?.changes === "committed", path).toBe(result.ok);
+    if (!result.ok) continue;
+    const staged = records.find((record) => record.kind === "staged" && record.callId === path);
+    expect(staged, path).toMatchObject({ writes: [{ scope: "memory", path, bytes: `of ${path}`.length }] });
+    expect(staged?.seq).toBeLessThan(call?.seq ?? 0);
+  }
+}
 
 /** One in fifty never ends by itself. */
 async function callAndCancel(stage: BoundedStage, call: number): Promise<Outcome> {
   const userId = `user-${Math.floor(random() * usersCount)}`;
   const path = `${call}.md`;
   const controller = new AbortController();
-  const ctx = { userId, signal: controller.signal };
+  const ctx = { userId, signal: controller.signal, callId: path };
   const cancel = (): void => controller.abort();
   const timer = call % 2 === 0 ? setTimeout(cancel, anyDelayMs()) : undefined;
   if (call % 50 === 49) setTimeout(cancel, anyDelayMs());

@@ -118,7 +118,7 @@ test.for([
   const text = `(module (memory (export "memory") 1 4) (global (mut ${global}) (${global}.const 0)))`;
   const wasm = assembleGuest(text, []);
   for (const [lowered, pages] of [[3, 3] as const, [512, 4] as const]) {
-    const guest = await compileGuest(wasm, lowered);
+    const guest = await compileGuest(wasm, { memoryPagesMax: lowered, fuelPollsMax: 1 });
     expect(guest.memoryBytesMax).toBe(pages * 65_536);
     expect(guest.stateExports === null).toBe(global === "f32");
     const { exports } = await instantiate(guest.module);

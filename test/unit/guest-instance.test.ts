@@ -13,7 +13,10 @@ import { capabilityNames } from "../../shared/abi.ts";
 import { guestLimits } from "../../shared/limits.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
-const guest = await compileGuest(readFileSync(shippedPlugin("user-memory")), guestLimits.memoryPagesMax);
+const guest = await compileGuest(readFileSync(shippedPlugin("user-memory")), {
+  memoryPagesMax: guestLimits.memoryPagesMax,
+  fuelPollsMax: guestLimits.fuelPollsMax,
+});
 const config = Object.create(null) as Record<string, string>;
 const refusal = JSON.stringify({ ok: true, content: null });
 const environment = {

@@ -11,10 +11,11 @@ test("a call that is cancelled between its place and its thread never begins", a
   const controller = new AbortController();
   const bounds = { name: "T", until: Infinity, deadlineMs: 60_000, signal: controller.signal };
   let hasBegun = false;
-  const running = pool.run(bounds, () => {
+  const makeTask = (): never => {
     hasBegun = true;
     throw new RangeError("It has begun");
-  });
+  };
+  const running = pool.run({ ...bounds, makeTask, onEnd: () => {} });
   controller.abort(new Error("cancelled"));
   await expect(running).rejects.toThrow("cancelled");
   expect(hasBegun).toBe(false);

@@ -1,0 +1,90 @@
+/** Has each call and each upkeep operation of a runtime recorded, and keeps the log open until the last has ended. */
+import type { LogEntry } from "../api.ts";
+import { causeLines } from "../cause-line.ts";
+import { asToolError } from "../tool-error.ts";
+import type { ToolError } from "../tool-error.ts";
+import type { ToolResult } from "../tool-result.ts";
+import { writeLog } from "../write-log.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { CallAudit } from "./call-audit.ts";
+import { UpkeepAudit } from "./upkeep-audit.ts";
+
+/** How something that was asked for has ended. */
+type Outcome<Result> =
+  | { readonly isDone: true; readonly result: Result }
+  | { readonly isDone: false; readonly failure: ToolError };
+
+export class Auditor {
+  readonly #onLog: (entry: LogEntry) => void;
+  #log: AuditLog | null;
+  #running = 0;
+  readonly #onIdle: (() => void)[] = [];
+
+  constructor(log: AuditLog | null, onLog: (entry: LogEntry) => void) {
+    this.#log = log;
+    this.#onLog = onLog;
+  }
+
+  /** Throws what `work` throws, as a `ToolError`, and what keeps its result from being told. */
+  async call(tool: unknown, action: string, work: (audit: CallAudit) => Promise<ToolResult>): Promise<ToolResult> {
+    const audit = new CallAudit({ log: this.#log, onLog: this.#onLog }, tool, action);
+    return await this.#run(
+      action,
+      () => work(audit),
+      (outcome) => {
+        audit.end(outcome.isDone ? codeOf(outcome.result) : outcome.failure.code);
+      },
+    );
+  }
+
+  /** As `call`, for the owner of the data. */
+  async upkeep<Result>(name: string, action: string, work: (audit: UpkeepAudit) => Promise<Result>): Promise<Result> {
+    const audit = new UpkeepAudit({ log: this.#log, onLog: this.#onLog }, name, action);
+    return await this.#run(
+      action,
+      () => work(audit),
+      (outcome) => {
+        audit.end(outcome.isDone ? null : outcome.failure.code);
+      },
+    );
+  }
+
+  /** Closes the log when everything has ended. What is asked for afterwards is not recorded: it does nothing. */
+  async close(): Promise<void> {
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    const log = this.#log;
+    this.#log = null;
+    try {
+      log?.close();
+    } catch (error) {
+      for (const line of causeLines([error])) writeLog(this.#onLog, { ...line, tool: "log", userId: "", callId: "" });
+    }
+  }
+
+  async #run<Result>(
+    action: string,
+    work: () => Promise<Result>,
+    end: (outcome: Outcome<Result>) => void,
+  ): Promise<Result> {
+    this.#running++;
+    try {
+      const outcome = await outcomeOf(action, work);
+      end(outcome);
+      if (outcome.isDone) return outcome.result;
+      throw outcome.failure;
+    } finally {
+      this.#running--;
+      if (this.#running === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    }
+  }
+}
+
+async function outcomeOf<Result>(action: string, work: () => Promise<Result>): Promise<Outcome<Result>> {
+  try {
+    return { isDone: true, result: await work() };
+  } catch (error) {
+    return { isDone: false, failure: asToolError(error, action) };
+  }
+}
+
+const codeOf = (result: ToolResult) => (result.ok ? null : result.error.code);

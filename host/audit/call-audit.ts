@@ -1,0 +1,173 @@
+/**
+ * What is recorded of one call, from its beginning to its result: each denied or failed use when the guest has ended,
+ * what is to be changed before it is committed, and the call itself at last. Whoever runs the call tells it what happens.
+ */
+import { randomUUID } from "node:crypto";
+
+import type { ErrorCode } from "../../shared/errors.ts";
+import { toolName } from "../../shared/manifest.ts";
+import type { LogEntry } from "../api.ts";
+import { isCallId, readContext } from "../call-context.ts";
+import type { AskedContext, CallContext } from "../call-context.ts";
+import { causeLines } from "../cause-line.ts";
+import type { SizedChange } from "../change-set.ts";
+import { startCallSpan } from "../telemetry.ts";
+import type { CallSpan } from "../telemetry.ts";
+import { ToolError } from "../tool-error.ts";
+import { isUserId } from "../user-id.ts";
+import { writeLog } from "../write-log.ts";
+import type { AuditLog, ChainHead } from "./audit-log.ts";
+import type { AuditEntry, CallEntry } from "./audit-record.ts";
+import { changedBy } from "./changed-files.ts";
+import type { ChangedFiles } from "./changed-files.ts";
+import { readTrail } from "./read-trail.ts";
+import { spanAttributes } from "./span-attributes.ts";
+import { TotalUses } from "./total-uses.ts";
+
+export interface AuditParts {
+  readonly log: AuditLog | null;
+  readonly onLog: (entry: LogEntry) => void;
+}
+
+/** The tool that was found, and what it is granted. */
+export type FoundTool = Pick<CallEntry, "plugin" | "scopes" | "rights">;
+
+const nothingFound: FoundTool = { plugin: null, scopes: [], rights: [] };
+
+export class CallAudit {
+  readonly #parts: AuditParts;
+  readonly #action: string;
+  readonly #tool: string | null;
+  readonly #span: CallSpan;
+  readonly #beganMs = performance.now();
+  readonly #uses = new TotalUses();
+  #callId: string | null = null;
+  #userId: string | null = null;
+  #found = nothingFound;
+  #fuelPolls: number | null = null;
+  /** What was about to be committed. */
+  #staged: ChangedFiles | null = null;
+  #isCommitted = false;
+
+  /** `tool` is whatever the caller has named. */
+  constructor(parts: AuditParts, tool: unknown, action: string) {
+    this.#parts = parts;
+    this.#action = action;
+    this.#tool = typeof tool === "string" && toolName.test(tool) ? tool : null;
+    this.#span = startCallSpan(this.#tool);
+  }
+
+  /** The caller's, if it is valid. */
+  get callId(): string {
+    this.#callId ??= randomUUID();
+    return this.#callId;
+  }
+
+  get isCommitted(): boolean {
+    return this.#isCommitted;
+  }
+
+  /** Reads a caller's context: what of it is valid is recorded, also when the rest is not. */
+  nameFrom(ctx: CallContext | null | undefined): AskedContext {
+    const asked = readContext(ctx);
+    if (isCallId(asked.callId)) this.#callId = asked.callId;
+    if (typeof asked.userId === "string" && isUserId(asked.userId)) this.#userId = asked.userId;
+    return asked;
+  }
+
+  found(tool: FoundTool): void {
+    this.#found = tool;
+  }
+
+  /** A guest has ended, or was ended. Throws when what it was denied cannot be recorded. */
+  guestEnded(trail: SharedArrayBuffer): void {
+    this.#staged = null;
+    if (!this.#isWanted) return;
+    const uses = readTrail(trail);
+    this.#uses.add(uses);
+    for (const refusal of uses.refusals) this.#append({ kind: "use", ...this.#named, ...refusal });
+  }
+
+  /** Polls of the guest that has just ended. */
+  used(fuelPolls: number | null): void {
+    if (fuelPolls !== null) this.#fuelPolls = (this.#fuelPolls ?? 0) + fuelPolls;
+  }
+
+  /** Has changes committed. They are recorded first, and when they cannot be, nothing is committed. */
+  async commit(changes: readonly SizedChange[], commit: () => Promise<void>): Promise<void> {
+    if (changes.length === 0) return;
+    this.#staged = changedBy(changes);
+    this.#append({ kind: "staged", ...this.#named, ...this.#staged });
+    await commit();
+    this.#isCommitted = true;
+  }
+
+  /**
+   * The call has ended with a code, or well. Throws when it cannot be recorded: nobody is to get a result that is not in
+   * the log. A call that has committed is in the log already, with all that it changed.
+   */
+  end(code: ErrorCode | null): void {
+    const entry = this.#isWanted ? this.#entry(code) : null;
+    let head: ChainHead | null = null;
+    let failure: ToolError | null = null;
+    try {
+      head = entry && this.#append(entry);
+    } catch (error) {
+      failure = error as ToolError;
+      for (const line of causeLines([failure.cause])) this.tell(line);
+    }
+    const withheld = this.#isCommitted ? null : failure;
+    const told = withheld?.code ?? code;
+    this.#span.end(told, () => (entry ? spanAttributes({ ...entry, code: told }, head) : {}));
+    if (withheld) throw withheld;
+  }
+
+  /** A line for the operator. */
+  tell(line: Pick<LogEntry, "level" | "text">): void {
+    const { userId, tool, callId } = this.#named;
+    writeLog(this.#parts.onLog, { ...line, tool: tool ?? "", userId: userId ?? "", callId });
+  }
+
+  get #isWanted(): boolean {
+    return this.#parts.log !== null || this.#span.isRecording;
+  }
+
+  get #named(): Pick<CallEntry, "callId" | "userId" | "tool"> {
+    return { callId: this.callId, userId: this.#userId, tool: this.#tool };
+  }
+
+  #entry(code: ErrorCode | null): CallEntry {
+    const uses = this.#uses;
+    const files = this.#staged ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
+    const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;
+    return {
+      kind: "call",
+      ...this.#named,
+      ...this.#found,
+      reads: uses.reads,
+      lists: uses.lists,
+      ...files,
+      usesNotShown: uses.notShown + (this.#staged ? 0 : uses.changesNotShown),
+      usesDenied: uses.denied,
+      usesFailed: uses.failed,
+      changes: this.#isCommitted ? "committed" : isChanged ? "dropped" : "none",
+      code,
+      fuelPolls: this.#fuelPolls,
+      durationMs: Math.round((performance.now() - this.#beganMs) * 1000) / 1000,
+    };
+  }
+
+  #append(entry: AuditEntry): ChainHead | null {
+    return appendTo(this.#parts.log, entry, this.#action);
+  }
+}
+
+/** Throws `STORAGE_FULL` or `STORAGE_FAILED`, with what lies behind as its cause. */
+export function appendTo(log: AuditLog | null, entry: AuditEntry, action: string): ChainHead | null {
+  try {
+    return log?.append(entry) ?? null;
+  } catch (cause) {
+    const code = cause instanceof ToolError && cause.code === "STORAGE_FULL" ? cause.code : "STORAGE_FAILED";
+    throw new ToolError(code, `Cannot ${action}: the audit log cannot be written`, { cause });
+  }
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+
+import type { ErrorCode } from "../../shared/errors.ts";
+import { isCallId, readContext } from "../call-context.ts";
+import type { AskedContext, CallContext } from "../call-context.ts";
+import { causeLines } from "../cause-line.ts";
+import type { SizedChange } from "../change-set.ts";
+import { isUserId } from "../user-id.ts";
+import { writeLog } from "../write-log.ts";
+import type { UpkeepEntry } from "./audit-record.ts";
+import { appendTo } from "./call-audit.ts";
+import type { AuditParts } from "./call-audit.ts";
+import { changedBy } from "./changed-files.ts";
+
+/** What is recorded of one operation of the data's owner. The tools that it runs have records of their own. */
+export class UpkeepAudit {
+  readonly #parts: AuditParts;
+  readonly #name: string;
+  readonly #action: string;
+  readonly #beganMs = performance.now();
+  readonly #removed: UpkeepEntry["removed"] = [];
+  #callId: string = randomUUID();
+  #userId: string | null = null;
+  #hasCommitted = false;
+
+  constructor(parts: AuditParts, name: string, action: string) {
+    this.#parts = parts;
+    this.#name = name;
+    this.#action = action;
+  }
+
+  get callId(): string {
+    return this.#callId;
+  }
+
+  /** As `CallAudit.nameFrom`. */
+  nameFrom(ctx: CallContext | null | undefined): AskedContext {
+    const asked = readContext(ctx);
+    if (isCallId(asked.callId)) this.#callId = asked.callId;
+    if (typeof asked.userId === "string" && isUserId(asked.userId)) this.#userId = asked.userId;
+    return asked;
+  }
+
+  /** A tool that the operation has run has committed something. */
+  toolHasCommitted(): void {
+    this.#hasCommitted = true;
+  }
+
+  /** As `CallAudit.commit`. */
+  async commit(changes: readonly SizedChange[], commit: () => Promise<void>): Promise<void> {
+    if (changes.length === 0) return;
+    const files = changedBy(changes);
+    const named = { callId: this.#callId, userId: this.#userId, tool: null };
+    appendTo(this.#parts.log, { kind: "staged", ...named, ...files }, this.#action);
+    await commit();
+    this.#hasCommitted = true;
+    this.#removed.push(...files.removed);
+  }
+
+  /** As `CallAudit.end`. */
+  end(code: ErrorCode | null): void {
+    const durationMs = Math.round((performance.now() - this.#beganMs) * 1000) / 1000;
+    const ofCall = { callId: this.#callId, userId: this.#userId };
+    const entry = { kind: "upkeep", action: this.#name, ...ofCall, removed: this.#removed, code, durationMs } as const;
+    try {
+      appendTo(this.#parts.log, entry, this.#action);
+    } catch (error) {
+      const told = { tool: "store", userId: this.#userId ?? "", callId: this.#callId };
+      for (const line of causeLines([error])) writeLog(this.#parts.onLog, { ...line, ...told });
+      if (!this.#hasCommitted) throw error;
+    }
+  }
+}

@@ -1,0 +1,261 @@
+/** One record for each call, whatever became of it; one for each operation of the data's owner. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+import type { CallContext } from "memcell";
+import { expect, test } from "vitest";
+
+import { callLimits } from "../../shared/limits.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
+
+const upsert = (name: string, body = "b"): object => ({ action: "upsert", name, type: "user", description: "d", body });
+
+test("a call that writes: what it was granted, read and changed", async () => {
+  await using stage = await openAuditedStage();
+  await stage.runtime.call("UpdateUserMemory", upsert("a"), { userId: "alice", callId: "c1" });
+  const sizes = Object.fromEntries(
+    Object.entries(stage.filesOf("alice")).map(([path, text]) => [
+      path.slice("memory/".length),
+      Buffer.byteLength(text),
+    ]),
+  );
+  const writes = ["a.md", "MEMORY.md"].map((path) => ({ scope: "memory", path, bytes: sizes[path] }));
+  const named = { callId: "c1", userId: "alice", tool: "UpdateUserMemory" };
+  const changed = { writes, trashed: [], removed: [] };
+  const file = readFileSync(shippedPlugin("user-memory"));
+  expect(stage.recordsOf("staged", "c1")).toEqual([{ ...anyPlace, kind: "staged", ...named, ...changed }]);
+  expect(stage.recordsOf("call", "c1")).toEqual([
+    {
+      ...anyPlace,
+      kind: "call",
+      ...named,
+      plugin: { name: "user-memory", version: "0.1.0", sha256: createHash("sha256").update(file).digest("hex") },
+      scopes: ["memory"],
+      rights: ["read", "list", "write", "trash", "clock"],
+      reads: [
+        { scope: "memory", path: "a.md", bytes: null },
+        { scope: "memory", path: "MEMORY.md", bytes: null },
+      ],
+      lists: [{ scope: "memory", prefix: "", files: 0 }],
+      ...changed,
+      usesNotShown: 0,
+      usesDenied: 0,
+      usesFailed: 0,
+      changes: "committed",
+      code: null,
+      fuelPolls: expect.any(Number),
+      durationMs: expect.any(Number),
+    },
+  ]);
+});
+
+const anyPlace = { seq: expect.any(Number), time: expect.any(String), prev: expect.any(String) };
+
+test("what is staged is on record before it is committed, and the call after", async () => {
+  await using stage = await openAuditedStage();
+  for (const name of ["a", "b"]) await stage.runtime.call("UpdateUserMemory", upsert(name), { userId: "alice" });
+  expect(stage.records().map(({ kind }) => kind)).toEqual(["opened", "staged", "call", "staged", "call"]);
+});
+
+test.for([
+  { name: "no such tool", tool: "Nothing", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: "Nothing" },
+  { name: "what is no tool's name", tool: "my secret", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: null },
+  { name: "a tool that is a number", tool: 7, ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: null },
+  { name: "a host's tool", tool: "PromptIndex", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN" },
+  { name: "no context", ctx: undefined, code: "USER_REQUIRED", userId: null },
+  { name: "no user", ctx: {}, code: "USER_REQUIRED", userId: null },
+  { name: "an invalid user", ctx: { userId: "../bob" }, code: "USER_INVALID", userId: null },
+  { name: "a user that is an object", ctx: { userId: {} }, code: "USER_INVALID", userId: null },
+  { name: "no signal", ctx: { userId: "alice", signal: 1 }, code: "INPUT_INVALID" },
+  { name: "an aborted signal", ctx: { userId: "alice", signal: AbortSignal.abort() }, code: "CANCELLED" },
+  { name: "no input", input: undefined, ctx: { userId: "alice" }, code: "INPUT_INVALID" },
+  { name: "too large an input", input: "x".repeat(600_000), ctx: { userId: "alice" }, code: "INPUT_INVALID" },
+  { name: "an input the tool refuses", input: {}, ctx: { userId: "alice" }, code: "INPUT_INVALID", fuelPolls: 0 },
+])("a call that ends early is on record: $name", async ({ tool, ctx, code, ...row }) => {
+  await using stage = await openAuditedStage();
+  const input = "input" in row ? row.input : { name: "a" };
+  const result = await stage.runtime.call((tool ?? "ReadUserMemory") as string, input, ctx as CallContext);
+  expect(result).toMatchObject({ ok: false, error: { code } });
+  const expected = { toolName: tool ?? "ReadUserMemory", userId: "alice", fuelPolls: null, ...row };
+  expect(stage.recordsOf("call")).toMatchObject([
+    { tool: expected.toolName, userId: expected.userId, code, changes: "none", fuelPolls: expected.fuelPolls },
+  ]);
+});
+
+test("calls that were too many, and calls after closing has begun, are on record", async () => {
+  await using stage = await openAuditedStage({ queuedCallsPerUserMax: 1 });
+  const { runtime } = stage;
+  const results = await Promise.all([1, 2, 3].map(() => runtime.call("Puppet", [], { userId: "alice" })));
+  const closing = runtime.close();
+  const late = await runtime.call("Puppet", [], { userId: "alice", callId: "late" });
+  await closing;
+  const codes = [...results, late].map((result) => (result.ok ? null : result.error.code));
+  expect(codes).toContain("BUSY");
+  expect(codes.at(-1)).toBe("CLOSED");
+  const recorded = stage.recordsOf("call").map(({ code }) => code);
+  expect(recorded.toSorted()).toEqual(codes.toSorted());
+  expect(stage.records().at(-1)).toMatchObject({ kind: "closed" });
+  // The log is closed: nothing more is recorded, and nothing more is done.
+  expect(await runtime.call("Puppet", [], { userId: "alice" })).toMatchObject({ error: { code: "CLOSED" } });
+});
+
+test("the index of a prompt is a call like any other", async () => {
+  await using stage = await openAuditedStage();
+  await stage.runtime.memoryIndex({ userId: "alice", callId: "index" });
+  expect(stage.recordsOf("call", "index")).toMatchObject([{ tool: "PromptIndex", userId: "alice", code: null }]);
+  await expect(stage.runtime.memoryIndex({ userId: "" })).rejects.toMatchObject({ code: "USER_INVALID" });
+  expect(stage.recordsOf("call").at(-1)).toMatchObject({ tool: "PromptIndex", code: "USER_INVALID" });
+});
+
+test("a call that was denied something has changed nothing, and tells what it had staged", async () => {
+  await using stage = await openAuditedStage();
+  const steps = [write("a.md", "four"), ask("store_read", { scope: "memory", path: "../b" }), { output: "{}" }];
+  await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "denied" });
+  expect(stage.recordsOf("call", "denied")).toMatchObject([
+    {
+      writes: [{ scope: "memory", path: "a.md", bytes: 4 }],
+      usesDenied: 1,
+      changes: "dropped",
+      code: "CAPABILITY_DENIED",
+    },
+  ]);
+  expect(stage.recordsOf("staged")).toEqual([]);
+  expect(stage.recordsOf("use", "denied")).toMatchObject([{ capability: "store_read", path: "../b" }]);
+});
+
+test("a use that failed is on record, also in a call that went on and succeeded", async () => {
+  await using stage = await openAuditedStage();
+  const steps = [{ writeLarge: { path: "big.md", characters: 3 * 2 ** 20 } }, write("a.md", "x")];
+  const result = await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "failed" });
+  expect(result).toMatchObject({ ok: true });
+  expect(stage.recordsOf("use", "failed")).toMatchObject([{ code: "QUOTA_EXCEEDED", path: "big.md" }]);
+  expect(stage.recordsOf("call", "failed")).toMatchObject([{ usesFailed: 1, usesDenied: 0, changes: "committed" }]);
+  expect(stage.records().map(({ kind }) => kind)).toEqual(["opened", "use", "staged", "call"]);
+});
+
+test("calls of two users at the same time do not mix", async () => {
+  await using stage = await openAuditedStage();
+  const users = ["alice", "bob"];
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, at) => {
+      const userId = users[at % 2] ?? "";
+      const steps = [read(`${userId}-${at}.md`), write(`${userId}-${at}.md`, userId)];
+      await stage.runtime.call("Puppet", steps, { userId, callId: `${userId}-${at}` });
+    }),
+  );
+  const calls = stage.recordsOf("call");
+  expect(calls).toHaveLength(40);
+  for (const { callId, userId, reads, writes } of calls) {
+    expect(callId.startsWith(`${userId}-`)).toBe(true);
+    expect(reads).toEqual([{ scope: "memory", path: `${callId}.md`, bytes: null }]);
+    expect(writes).toEqual([{ scope: "memory", path: `${callId}.md`, bytes: userId?.length }]);
+  }
+});
+
+test("operations of the data's owner, with the calls of tools that they make", async () => {
+  await using stage = await openAuditedStage();
+  const { runtime } = stage;
+  const { upkeep } = runtime;
+  for (const name of ["a", "b"]) await runtime.call("UpdateUserMemory", upsert(name), { userId: "alice" });
+  for (const name of ["a", "b"]) {
+    await runtime.call("UpdateUserMemory", { action: "delete", name }, { userId: "alice" });
+  }
+  await upkeep.restore({ userId: "alice", callId: "op-1" }, "a");
+  const purged = await upkeep.purge({ userId: "alice", callId: "op-2" }, { beforeEpochMs: 9e15 });
+  await upkeep.inspect({ userId: "alice", callId: "op-3" });
+  await upkeep.mend({ userId: "alice", callId: "op-4" });
+  await upkeep.listTrash({ userId: "alice", callId: "op-5" });
+  await expect(upkeep.listTrash({ userId: "", callId: "op-6" })).rejects.toMatchObject({ code: "USER_INVALID" });
+  const [file] = purged;
+  const removed = [{ scope: "memory", path: `trash/${file?.name}`, bytes: file?.bytes }];
+  expect(stage.recordsOf("upkeep")).toMatchObject([
+    { action: "restore", callId: "op-1", userId: "alice", removed: [], code: null },
+    { action: "purge", callId: "op-2", removed, code: null },
+    { action: "inspect", callId: "op-3", removed: [], code: null },
+    { action: "mend", callId: "op-4", removed: [], code: null },
+    { action: "listTrash", callId: "op-5", removed: [], code: null },
+    { action: "listTrash", callId: "op-6", userId: null, code: "USER_INVALID" },
+  ]);
+  expect(stage.recordsOf("staged", "op-2")).toMatchObject([{ tool: null, userId: "alice", writes: [], removed }]);
+  expect(stage.recordsOf("call", "op-1")).toMatchObject([
+    { tool: "RestoreEntry", changes: "committed", removed: [{ scope: "memory" }] },
+  ]);
+  expect(stage.recordsOf("call", "op-3")).toMatchObject([{ tool: "InspectMemory", changes: "none" }]);
+});
+
+test.for([
+  { name: "empty", callId: "" },
+  { name: "longer than allowed", callId: "x".repeat(callLimits.callIdCharsMax + 1) },
+  { name: "with a line feed", callId: "a\nb" },
+  { name: "beyond ASCII", callId: "é" },
+  { name: "a number", callId: 7 },
+  { name: "null", callId: null },
+])("a call id that is $name is refused, and the call is on record under another", async ({ callId }) => {
+  await using stage = await openAuditedStage();
+  const ctx = { userId: "alice", callId } as unknown as CallContext;
+  const result = await stage.runtime.call("ReadUserMemory", { name: "a" }, ctx);
+  expect(result).toMatchObject({ error: { code: "INPUT_INVALID", issues: [{ field: "ctx.callId" }] } });
+  const [call] = stage.recordsOf("call");
+  expect(call?.callId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+  expect(call).toMatchObject({ userId: "alice", code: "INPUT_INVALID" });
+});
+
+test("lines of the operator's log have the call's id, and no guest sees it", async () => {
+  const lines: { text: string; callId: string }[] = [];
+  await using stage = await openAuditedStage({ onLog: ({ text, callId }) => lines.push({ text, callId }) });
+  const callId = "x".repeat(callLimits.callIdCharsMax);
+  const result = await stage.runtime.call("Puppet", [{ log: "hello", times: 1 }], { userId: "alice", callId });
+  expect(lines).toEqual([{ text: "hello", callId }]);
+  expect(JSON.stringify(result)).not.toContain(callId);
+  await stage.runtime.call("Puppet", [{ log: "again", times: 1 }], { userId: "alice" });
+  expect(lines[1]?.callId).toBe(stage.recordsOf("call").at(-1)?.callId);
+});
+
+test("who is recorded is who the call was made for, though the context says something else each time", async () => {
+  await using stage = await openAuditedStage();
+  const users = ["alice", "bob", "carol", "dave"];
+  const ctx = {
+    get userId(): string {
+      return users.shift() ?? "";
+    },
+  };
+  await stage.runtime.call("Puppet", [write("a.md", "x")], ctx);
+  expect(stage.recordsOf("call")).toMatchObject([{ userId: "alice", changes: "committed" }]);
+  expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/a.md"]);
+  expect(users).toHaveLength(3);
+});
+
+test("nothing that was written, described, answered, logged or denied is in the log", async () => {
+  await using stage = await openAuditedStage();
+  const { runtime } = stage;
+  const marker = "MARKER-that-nobody-else-would-write";
+  const entry = { ...upsert("a", `body ${marker}`), description: `description ${marker}` };
+  const ctx = { userId: "alice" };
+  await runtime.call("UpdateUserMemory", entry, ctx);
+  await runtime.call("UpdateUserMemory", { ...entry, unknown: marker }, ctx);
+  await runtime.call("ReadUserMemory", { name: "a" }, ctx);
+  await runtime.memoryIndex(ctx);
+  await runtime.call("Puppet", marker, ctx);
+  await runtime.call(marker, {}, ctx);
+  await runtime.call("ReadUserMemory", {}, { userId: `../${marker}` });
+  await runtime.call("ReadUserMemory", {}, { userId: "alice", callId: `${marker}\n` });
+  for (const step of [
+    { log: marker, times: 1 },
+    { fail: marker },
+    { output: JSON.stringify({ ok: true, message: marker, data: marker }) },
+    { output: marker },
+    ask("store_write", { scope: "memory", path: "../a", content: marker }),
+    ask("store_write", { scope: "memory", path: "a", content: marker, [marker]: marker }),
+    { of: "store_write", request: marker },
+  ]) {
+    await runtime.call("Puppet", [step], ctx);
+  }
+  await runtime.upkeep.inspect(ctx);
+  await runtime.close();
+  const text = readFileSync(stage.logFile, "utf8");
+  expect(text.split("\n").length).toBeGreaterThan(15);
+  expect(text).not.toContain(marker);
+  // Of what was read there was something to leak.
+  expect(Object.values(stage.filesOf("alice")).join("")).toContain(marker);
+});

@@ -1,0 +1,169 @@
+/** One OpenTelemetry span for each call, with the real SDK: where it hangs, what it says, and what it never says. */
+import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { spanLimits } from "../../shared/limits.ts";
+import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
+
+const exporter = new InMemorySpanExporter();
+
+beforeEach(() => {
+  exporter.reset();
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+});
+
+afterEach(() => {
+  trace.disable();
+  context.disable();
+});
+
+const spanNamed = (name: string): ReadableSpan | undefined =>
+  exporter.getFinishedSpans().find((span) => span.name === name);
+
+test("a call's span is a child of the caller's, named and typed by the conventions", async () => {
+  await using stage = await openAuditedStage();
+  await trace.getTracer("caller").startActiveSpan("agent", async (agent) => {
+    await Promise.all([
+      stage.runtime.call("Puppet", [write("a.md", "x")], { userId: "alice", callId: "one" }),
+      stage.runtime.memoryIndex({ userId: "bob" }),
+    ]);
+    agent.end();
+  });
+  await stage.runtime.call("Puppet", [], { userId: "alice" });
+  const [agent, index] = [spanNamed("agent"), spanNamed("execute_tool PromptIndex")];
+  const calls = exporter.getFinishedSpans().filter(({ name }) => name === "execute_tool Puppet");
+  const named = calls.find(({ attributes }) => attributes["gen_ai.tool.call.id"] === "one");
+  const { spanId, traceId } = agent?.spanContext() ?? {};
+  for (const span of [named, index]) {
+    expect(span?.parentSpanContext?.spanId).toBe(spanId);
+    expect(span?.spanContext().traceId).toBe(traceId);
+    expect(span?.kind).toBe(SpanKind.INTERNAL);
+    expect(span?.status.code).toBe(SpanStatusCode.UNSET);
+  }
+  expect(named?.attributes).toMatchObject({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "Puppet" });
+  expect(calls.find((span) => span !== named)?.parentSpanContext).toBeUndefined();
+});
+
+test("attributes are the facts of the call's record, with its place in the log", async () => {
+  await using stage = await openAuditedStage();
+  await stage.runtime.call("Puppet", [write("old.md", "four")], { userId: "alice" });
+  const steps = [
+    read("old.md"),
+    read("none.md"),
+    ask("store_list", { scope: "memory", prefix: "o" }),
+    write("a.md", "x"),
+    ask("store_trash", { scope: "memory", path: "old.md" }),
+    { writeLarge: { path: "big.md", characters: 3 * 2 ** 20 } },
+  ];
+  await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "c" });
+  const [call] = stage.recordsOf("call", "c");
+  const [span] = exporter.getFinishedSpans().filter(({ attributes }) => attributes["gen_ai.tool.call.id"] === "c");
+  const closed = (await stage.runtime.close(), stage.records().at(-1));
+  expect(span?.attributes).toEqual({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "Puppet",
+    "gen_ai.tool.call.id": "c",
+    "memcell.user.id": "alice",
+    "memcell.plugin.name": call?.plugin?.name,
+    "memcell.plugin.version": call?.plugin?.version,
+    "memcell.plugin.sha256": call?.plugin?.sha256,
+    "memcell.scopes": call?.scopes,
+    "memcell.rights": call?.rights,
+    "memcell.reads.count": 2,
+    "memcell.reads.path": ["memory/old.md", "memory/none.md"],
+    "memcell.reads.bytes": [4, -1],
+    "memcell.lists.count": 1,
+    "memcell.lists.prefix": ["memory/o"],
+    "memcell.lists.files": [1],
+    "memcell.writes.count": 1,
+    "memcell.writes.path": ["memory/a.md"],
+    "memcell.writes.bytes": [1],
+    "memcell.trashed.count": 1,
+    "memcell.trashed.path": ["memory/old.md"],
+    "memcell.trashed.bytes": [4],
+    "memcell.trashed.trashed": [`memory/${call?.trashed[0]?.trashed}`],
+    "memcell.uses.not_shown": 0,
+    "memcell.uses.denied": 0,
+    "memcell.uses.failed": 1,
+    "memcell.changes": "committed",
+    "memcell.fuel.polls": call?.fuelPolls,
+    "memcell.duration_ms": call?.durationMs,
+    "memcell.audit.seq": call?.seq,
+    // What the next record carries.
+    "memcell.audit.hash": closed?.prev,
+  });
+});
+
+test.for([
+  { name: "a denial", steps: [ask("store_read", { scope: "x", path: "y" })], code: "CAPABILITY_DENIED" },
+  { name: "a crash", steps: [{ fail: "x" }], code: "GUEST_TRAPPED" },
+])("$name is an error of the span, without a log too", async ({ steps, code }) => {
+  await using stage = await openAuditedStage({ isUnlogged: true });
+  await stage.runtime.call("Puppet", steps, { userId: "alice" });
+  const span = spanNamed("execute_tool Puppet");
+  expect(span?.status).toEqual({ code: SpanStatusCode.ERROR });
+  expect(span?.attributes).toMatchObject({ "error.type": code, "memcell.changes": "none" });
+  expect(span?.attributes).not.toHaveProperty("memcell.audit.seq");
+});
+
+test("a call of what is no tool's name has a span that does not repeat it", async () => {
+  await using stage = await openAuditedStage();
+  await stage.runtime.call("my secret tool", {}, { userId: "alice" });
+  const span = spanNamed("execute_tool");
+  expect(span?.attributes).toMatchObject({ "error.type": "TOOL_UNKNOWN", "memcell.user.id": "alice" });
+  expect(span?.attributes).not.toHaveProperty("gen_ai.tool.name");
+});
+
+test("a tracer is told as many paths as the limit says, and how many there were", async () => {
+  await using stage = await openAuditedStage();
+  const count = spanLimits.pathsMax + 5;
+  await stage.runtime.call(
+    "Puppet",
+    Array.from({ length: count }, (_, at) => read(`${at}`)),
+    { userId: "alice" },
+  );
+  const { attributes } = spanNamed("execute_tool Puppet") ?? {};
+  expect(attributes?.["memcell.reads.count"]).toBe(count);
+  expect(attributes?.["memcell.reads.path"]).toHaveLength(spanLimits.pathsMax);
+});
+
+test("no span holds what was written, described, answered, logged or failed with", async () => {
+  await using stage = await openAuditedStage();
+  const marker = "MARKER-that-nobody-else-would-write";
+  const ctx = { userId: "alice" };
+  const entry = { action: "upsert", name: "a", type: "user", description: marker, body: marker };
+  await stage.runtime.call("UpdateUserMemory", entry, ctx);
+  await stage.runtime.call("ReadUserMemory", { name: "a" }, ctx);
+  await stage.runtime.call("UpdateUserMemory", { ...entry, [marker]: marker }, ctx);
+  await stage.runtime.call("Puppet", [{ log: marker, times: 1 }, { fail: marker }], ctx);
+  await stage.runtime.call("Puppet", [ask("store_write", { scope: "x", path: "y", content: marker })], ctx);
+  const told = exporter
+    .getFinishedSpans()
+    .map(({ name, attributes, status, events }) => [name, attributes, status, events]);
+  expect(told).toHaveLength(5);
+  expect(JSON.stringify(told)).not.toContain(marker);
+});
+
+test("what a tracer throws ends no call", async () => {
+  const broken = new Proxy(
+    {},
+    {
+      get: () => () => {
+        throw new Error("a broken tracer");
+      },
+    },
+  );
+  for (const provider of [broken, { getTracer: () => broken }, { getTracer: () => ({ startSpan: () => broken }) }]) {
+    trace.disable();
+    trace.setGlobalTracerProvider(provider as Parameters<typeof trace.setGlobalTracerProvider>[0]);
+    // oxlint-disable-next-line no-await-in-loop -- there is one global provider
+    await using stage = await openAuditedStage();
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await stage.runtime.call("Puppet", [write("a.md", "x")], { userId: "alice" })).toMatchObject({ ok: true });
+    expect(stage.recordsOf("call")).toMatchObject([{ changes: "committed", code: null }]);
+  }
+});

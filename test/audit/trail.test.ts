@@ -1,0 +1,139 @@
+/** A call's trail in shared memory: what the thread writes is what the other side reads, and nothing after it is closed. */
+import { expect, test } from "vitest";
+
+import { CapabilityTrail } from "../../host/audit/capability-trail.ts";
+import { closeTrail, readTrail } from "../../host/audit/read-trail.ts";
+import { clearTrail, trailBytes } from "../../host/audit/trail-layout.ts";
+import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities, CapabilityRecord } from "../../host/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
+import { checkUserId } from "../../host/user-id.ts";
+import { trailLimits } from "../../shared/limits.ts";
+import { emptyFolder } from "../support/empty-folder.ts";
+import { fullGrant } from "../support/full-grant.ts";
+
+function openCall(): { memory: SharedArrayBuffer; capabilities: BoundCapabilities; record: CapabilityRecord } {
+  const memory = new SharedArrayBuffer(trailBytes);
+  const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
+  const parts = { grant: fullGrant(checkUserId("alice")), store: emptyFolder, staged: new StagedChanges(), epochMs: 0 };
+  return { memory, record, capabilities: bindCapabilities(parts, record, new CapabilityTrail(memory)) };
+}
+
+const place = (path: string, more: object = {}): string => JSON.stringify({ scope: "memory", path, ...more });
+
+test("each use is there as it was, once for each path", () => {
+  const { memory, capabilities } = openCall();
+  for (const path of ["a.md", "b.md", "a.md"]) capabilities.store_read(place(path));
+  capabilities.store_write(place("a.md", { content: "four" }));
+  capabilities.store_write(place("a.md", { content: "fünf" }));
+  capabilities.store_trash(place("a.md"));
+  capabilities.store_write(place("a.md", { content: "x" }));
+  capabilities.store_read(place("a.md"));
+  capabilities.store_list('{"scope":"memory","prefix":"a"}');
+  capabilities.clock_now("{}");
+  expect(readTrail(memory)).toEqual({
+    reads: [
+      { scope: "memory", path: "a.md", bytes: 1 },
+      { scope: "memory", path: "b.md", bytes: null },
+    ],
+    lists: [{ scope: "memory", prefix: "a", files: 1 }],
+    writes: [
+      { scope: "memory", path: "a.md", bytes: 5 },
+      { scope: "memory", path: "a.md", bytes: 1 },
+    ],
+    trashed: [{ scope: "memory", path: "a.md", bytes: 5, trashed: "trash/a.19700101T000000000Z.md" }],
+    refusals: [],
+    denied: 0,
+    failed: 0,
+    looksNotShown: 0,
+    changesNotShown: 0,
+  });
+});
+
+test.for([
+  { name: "of a scope that is not granted", request: '{"scope":"other","path":"a"}', scope: "other", path: "a" },
+  { name: "that is no JSON", request: "{", scope: null, path: null },
+  { name: "that is no object", request: '["memory"]', scope: null, path: null },
+  { name: "that is null", request: "null", scope: null, path: null },
+  { name: "with numbers for names", request: '{"scope":1,"path":{}}', scope: null, path: null },
+  { name: "with names of the prototype", request: '{"__proto__":{"scope":"x","path":"y"}}', scope: null, path: null },
+  { name: "with more in it", request: '{"scope":"memory","path":"a","content":"x"}', scope: "memory", path: "a" },
+  { name: "of a name beyond ASCII", request: '{"scope":"memory","path":"é💥\\n"}', scope: "memory", path: "é💥\n" },
+])("a denied request $name", ({ request, scope, path }) => {
+  const { memory, capabilities } = openCall();
+  capabilities.store_read(request);
+  const { refusals, denied } = readTrail(memory);
+  expect(refusals).toEqual([{ capability: "store_read", code: "CAPABILITY_DENIED", scope, path }]);
+  expect(denied).toBe(1);
+});
+
+test("a use that fails counts as failed", () => {
+  const { memory, capabilities } = openCall();
+  capabilities.store_write(place("a.md", { content: "x".repeat(2 * 1024 * 1024 + 1) }));
+  const { refusals, denied, failed, writes } = readTrail(memory);
+  expect(refusals).toMatchObject([{ capability: "store_write", code: "QUOTA_EXCEEDED", path: "a.md" }]);
+  expect({ denied, failed, writes }).toEqual({ denied: 0, failed: 1, writes: [] });
+});
+
+test("after the trail is closed nothing is answered, and nothing is written down that was read", () => {
+  const { memory, capabilities, record } = openCall();
+  capabilities.store_read(place("a.md"));
+  closeTrail(memory);
+  const before = readTrail(memory);
+  for (const [name, request] of [
+    ["store_read", place("late.md")],
+    ["store_write", place("late.md", { content: "x" })],
+    ["store_read", '{"scope":"other","path":"late.md"}'],
+    ["clock_now", "{}"],
+  ] as const) {
+    expect(JSON.parse(capabilities[name](request))).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
+  }
+  expect(readTrail(memory)).toEqual(before);
+  expect(record.denial).toBeNull();
+});
+
+test("a trail that is closed while a use is answered: the use is read, or it is not answered", () => {
+  const { memory, record } = openCall();
+  const reader = { ...emptyFolder, read: () => (closeTrail(memory), null), [Symbol.dispose]: () => {} };
+  const parts = { grant: fullGrant(checkUserId("alice")), store: reader, staged: new StagedChanges(), epochMs: 0 };
+  const { store_read } = bindCapabilities(parts, record, new CapabilityTrail(memory));
+  expect(JSON.parse(store_read(place("a.md")))).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
+});
+
+test("uses that find no room are counted, and never take that of denials", () => {
+  const memory = new SharedArrayBuffer(trailBytes);
+  const trail = new CapabilityTrail(memory);
+  const path = (at: number): string => `${at}`.padStart(255, "x");
+  const count = Math.ceil(trailLimits.usesBytes / 200);
+  for (let at = 0; at < count; at++) trail.write("memory", path(at), 1);
+  trail.read("memory", "a.md", 1);
+  trail.refuse("store_read", "CAPABILITY_DENIED", () => ({ scope: "s", path: "p" }));
+  const { writes, reads, changesNotShown, looksNotShown, refusals } = readTrail(memory);
+  expect(writes.length + changesNotShown).toBe(count);
+  expect(changesNotShown).toBeGreaterThan(0);
+  expect(reads.length + looksNotShown).toBe(1);
+  expect(refusals).toHaveLength(1);
+});
+
+test("the largest repair has room: 1,000 entries of the longest name are read, moved and written", () => {
+  const memory = new SharedArrayBuffer(trailBytes);
+  const trail = new CapabilityTrail(memory);
+  for (let at = 0; at < 1_000; at++) {
+    const name = `${at}`.padStart(100, "x");
+    trail.read("memory", `${name}.md`, 1);
+    trail.write("memory", `${name}.md`, 1);
+    trail.trash("memory", `${name}.md`, { trashed: `trash/${name}.20231114T221320000Z-2.md`, bytes: 1 });
+  }
+  const { reads, writes, trashed, changesNotShown, looksNotShown } = readTrail(memory);
+  expect([reads.length, writes.length, trashed.length]).toEqual([1_000, 1_000, 1_000]);
+  expect(changesNotShown + looksNotShown).toBe(0);
+});
+
+test("memory that is used again holds nothing of the call before", () => {
+  const { memory, capabilities } = openCall();
+  capabilities.store_read(place("a.md"));
+  capabilities.store_read("{");
+  closeTrail(memory);
+  clearTrail(memory);
+  expect(readTrail(memory)).toEqual(readTrail(new SharedArrayBuffer(trailBytes)));
+});
