@@ -2,23 +2,46 @@
  * `build/plugins.lock.json`: which files the committed sources make. The build writes it and compares with it; the host
  * takes pins from it, and compares a rebuild with it.
  */
+import { familyName } from "./manifest.ts";
 import { jsonDepth } from "./text.ts";
 import * as z from "./zod.ts";
 
-const lockedPlugin = z.strictObject({
-  version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
-  /** Of the file, in hex. */
-  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-  bytes: z.int(),
-});
+/** The texts say what is allowed, as messages show it. */
+export const sha256Schema = z
+  .string("a SHA-256 in lower-case hex")
+  .check(z.regex(/^[0-9a-f]{64}$/, "a SHA-256 in lower-case hex"));
 
-const pluginName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,63}$/));
+const lockedPlugin = z.strictObject(
+  {
+    version: z.string("a version").check(z.regex(/^\d+\.\d+\.\d+$/, "a version such as 1.2.3")),
+    /** Of the file. */
+    sha256: sha256Schema,
+    bytes: z.int("a whole number").check(z.minimum(1, "a whole number from 1")),
+  },
+  "an object with version, sha256, bytes",
+);
 
-const lockSchema = z.strictObject({ version: z.literal(1), plugins: z.record(pluginName, lockedPlugin) });
+export const lockSchema = z.strictObject(
+  {
+    version: z.literal(1, "1"),
+    plugins: byPluginName(lockedPlugin),
+  },
+  "an object with version, plugins",
+);
+
+/** An object whose keys are names that plugins may have. */
+export function byPluginName<Entry>(schema: z.ZodMiniType<Entry>): z.ZodMiniType<Record<string, Entry>> {
+  return z.record(
+    z.string().check(z.regex(familyName)),
+    schema,
+    `an object with plugins' names (${familyName.source})`,
+  );
+}
 
 /** The object, the plugins, a plugin. */
 const depthMax = 3;
 
+export type PluginLock = z.infer<typeof lockSchema>;
 export type LockedPlugin = z.infer<typeof lockedPlugin>;
 
 /** Plugins by name. */

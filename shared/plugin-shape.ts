@@ -15,8 +15,8 @@ import {
   kernelSignatures,
 } from "./abi.ts";
 import type { CapabilityName } from "./abi.ts";
-import { capabilityMeanings } from "./import-meanings.ts";
 import { readFuelGlobal } from "./fuel-section.ts";
+import { capabilityMeanings } from "./import-meanings.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import { quoted } from "./text.ts";

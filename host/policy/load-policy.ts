@@ -3,11 +3,11 @@ import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { policyLimits } from "../../shared/limits.ts";
+import { lockSchema } from "../../shared/plugin-lock.ts";
+import type { PluginLock } from "../../shared/plugin-lock.ts";
 import { quoted } from "../../shared/text.ts";
 import { readPluginFile } from "../plugin-file.ts";
 import { ToolError } from "../tool-error.ts";
-import { pluginLockSchema } from "./plugin-lock.ts";
-import type { PluginLock } from "./plugin-lock.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import { policyFileSchema } from "./policy-schema.ts";
 import type { PolicyFile } from "./policy-schema.ts";
@@ -82,7 +82,7 @@ async function completed(name: string, text: string, folder: string): Promise<Po
 
 async function readLock(lockFile: string, folder: string): Promise<PluginLock> {
   try {
-    return readJson(await readText(resolve(folder, lockFile)), pluginLockSchema);
+    return readJson(await readText(resolve(folder, lockFile)), lockSchema);
   } catch (error) {
     if (!(error instanceof UnusablePolicy)) throw error;
     const lock = `its lock file ${quoted(basename(lockFile))}`;

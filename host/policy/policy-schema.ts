@@ -3,6 +3,7 @@ import { rights } from "../../shared/abi.ts";
 import type { Right } from "../../shared/abi.ts";
 import { familyName, toolName } from "../../shared/manifest.ts";
 import { scopeName } from "../../shared/path.ts";
+import { byPluginName, sha256Schema } from "../../shared/plugin-lock.ts";
 import * as z from "../../shared/zod.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import type { PolicyLimits } from "./policy.ts";
@@ -40,21 +41,7 @@ interface PluginEntry {
   readonly tools: Readonly<Record<string, { readonly rights: readonly Right[]; readonly scopes: readonly string[] }>>;
 }
 
-/** The texts say what is allowed, as messages show it. */
-export const sha256Schema = z
-  .string("a SHA-256 in lower-case hex")
-  .check(z.regex(/^[0-9a-f]{64}$/, "a SHA-256 in lower-case hex"));
-export const versionSchema = z.literal(1, "1");
 export const lockFileSchema = z.string("a file's name").check(z.minLength(1, "a file's name"));
-
-/** The keys of `plugins`. */
-export function byPluginName<Entry>(schema: z.ZodMiniType<Entry>): z.ZodMiniType<Record<string, Entry>> {
-  return z.record(
-    z.string().check(z.regex(familyName)),
-    schema,
-    `an object with plugins' names (${familyName.source})`,
-  );
-}
 
 const toolEntry = z.strictObject(
   {
@@ -90,7 +77,7 @@ const limits = z.strictObject(
 export const policyFileSchema: z.ZodMiniType<PolicyFile> = z.strictObject(
   {
     $schema: z.optional(z.string("a text")),
-    version: versionSchema,
+    version: z.literal(1, "1"),
     lockFile: z.optional(lockFileSchema),
     limits: z.optional(limits),
     plugins: byPluginName(pluginEntry),
