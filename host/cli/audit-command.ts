@@ -77,7 +77,7 @@ interface Audit {
 }
 
 function refuseOthers(reason: string, options: Readonly<Record<string, unknown>>): void {
-  const [other] = Object.keys(options).filter((name) => options[name] !== undefined && options[name] !== false);
+  const other = Object.keys(options).find((name) => options[name] !== undefined && options[name] !== false);
   if (other !== undefined) throw new UsageError(`${reason}: --${other} does not go with it`);
 }
 

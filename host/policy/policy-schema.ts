@@ -1,7 +1,7 @@
 /** A policy as people write it. `policy.schema.json` beside this file is the same in JSON Schema, for editors. */
 import { rights } from "../../shared/abi.ts";
 import type { Right } from "../../shared/abi.ts";
-import { familyName, toolName } from "../../shared/manifest.ts";
+import { toolName } from "../../shared/manifest.ts";
 import { scopeName } from "../../shared/path.ts";
 import { byPluginName, sha256Schema } from "../../shared/plugin-lock.ts";
 import * as z from "../../shared/zod.ts";
