@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 
 const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+afterAll(() => folder[Symbol.dispose](), 120_000);
 
 /** Each part of it once was, or could be, taken for a part of the project. */
 const clone = join(folder.path, "shared", "gray-matter", "plugin", "ş with spaces", "c".repeat(100));

@@ -21,7 +21,7 @@ export function copyClone(to: string): void {
 export function copyPackage(to: string): void {
   const { files } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { files: string[] };
   for (const file of [...files, "package.json"]) cpSync(join(projectFolder, file), join(to, file), { recursive: true });
-  linkPackages(to);
+  symlinkSync(join(projectFolder, "node_modules"), join(to, "node_modules"));
 }
 
 export function copyFromProject(to: string, paths: readonly string[]): void {
@@ -40,12 +40,16 @@ const copied = new Set([
   "zod",
 ]);
 
+/** A third of zod, which no build reads. */
+const unused = /[\\/]zod[\\/]src$/;
+
 function linkPackages(to: string): void {
   const packages = join(projectFolder, "node_modules");
   mkdirSync(join(to, "node_modules"));
   for (const name of readdirSync(packages)) {
     const place = join(to, "node_modules", name);
-    if (copied.has(name)) cpSync(join(packages, name), place, { recursive: true });
+    if (copied.has(name))
+      cpSync(join(packages, name), place, { recursive: true, filter: (from) => !unused.test(from) });
     else symlinkSync(join(packages, name), place);
   }
 }

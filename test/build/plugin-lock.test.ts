@@ -1,0 +1,65 @@
+/** The lock file: one text for the same plugins, nothing but its own form, and a sentence for each difference. */
+import { readFileSync } from "node:fs";
+
+import { expect, test } from "vitest";
+
+import { lockDifferences, lockText, parseLock } from "../../shared/plugin-lock.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+
+const one = { version: "1.0.0", sha256: "1".repeat(64), bytes: 10 };
+const two = { version: "1.0.0", sha256: "2".repeat(64), bytes: 10 };
+const committed = readFileSync(new URL("../../build/plugins.lock.json", import.meta.url), "utf8");
+
+test("the committed lock names the plugin that is there", () => {
+  const sha256 = readFileSync(`${shippedPlugin("user-memory")}.sha256`, "utf8").slice(0, 64);
+  const bytes = readFileSync(shippedPlugin("user-memory")).length;
+  expect(parseLock(committed)).toEqual({ "user-memory": { version: "0.1.0", sha256, bytes } });
+});
+
+test("the order of the plugins, and of what is said of them, does not enter the text", () => {
+  expect(lockText({ b: two, a: { bytes: 10, sha256: one.sha256, version: "1.0.0" } })).toBe(
+    lockText({ a: one, b: two }),
+  );
+  expect(parseLock(lockText({ a: one, b: two }))).toEqual({ a: one, b: two });
+});
+
+const differences = [
+  { name: "equal", built: { a: one }, locked: { a: one }, says: [] },
+  { name: "none of either", built: {}, locked: {}, says: [] },
+  {
+    name: "another hash",
+    built: { a: one },
+    locked: { a: two },
+    says: [/"a".*built SHA-256 1{64}.*locked SHA-256 2{64}/],
+  },
+  {
+    name: "another version",
+    built: { a: one },
+    locked: { a: { ...one, version: "2.0.0" } },
+    says: [/version 2\.0\.0/],
+  },
+  { name: "another size", built: { a: one }, locked: { a: { ...one, bytes: 11 } }, says: [/11 bytes/] },
+  { name: "not locked", built: { a: one, b: two }, locked: { a: one }, says: [/"b".*locked none/] },
+  { name: "not built", built: { a: one }, locked: { a: one, b: two }, says: [/"b".*built none/] },
+];
+
+test.for(differences)("built and locked: $name", ({ built, locked, says }) => {
+  const found = lockDifferences(built, locked);
+  expect(found).toEqual(says.map((pattern) => expect.stringMatching(pattern)));
+});
+
+const wrongTexts = [
+  { name: "empty", text: "" },
+  { name: "no JSON", text: "{" },
+  { name: "of another version", text: committed.replace('"version": 1', '"version": 2') },
+  { name: "with a hash in capitals", text: lockText({ a: { ...one, sha256: "A".repeat(64) } }) },
+  { name: "with half a hash", text: lockText({ a: { ...one, sha256: "1".repeat(32) } }) },
+  { name: "with a version that is none", text: lockText({ a: { ...one, version: "1" } }) },
+  { name: "with a name that is a path", text: lockText({ "../a": one }) },
+  { name: "with more than its form", text: committed.replace('"version": 1', '"version": 1, "more": 1') },
+  { name: "too deep", text: "[".repeat(100_000) },
+];
+
+test.for(wrongTexts)("a lock that is $name is none", ({ text }) => {
+  expect(parseLock(text)).toBe(null);
+});
