@@ -69,6 +69,11 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
     content: '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}',
     says: 'it has the key "__proto__"',
   },
+  {
+    name: "a limit beyond all numbers",
+    content: '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
+    says: "limits.deadlineMs is Infinity, allowed: a whole number from 1 to 10000",
+  },
   { name: "17 levels", content: `${"[".repeat(17)}${"]".repeat(17)}`, says: "it is 17 levels deep, at most 16" },
   { name: "500,000 levels", content: "[".repeat(500_000), says: "levels deep, at most 16 allowed" },
   {
@@ -78,7 +83,7 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
   },
 ];
 
-test.for(texts)("a file that is $name is no policy", async ({ content, says }, { task }) => {
+test.for(texts)("a file with this in it is no policy: $name", async ({ content, says }, { task }) => {
   expect(await refusalOf(write(`${task.id}.json`, content))).toContain(says);
 });
 
