@@ -38,5 +38,5 @@ function presentValue(value: unknown): string {
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  return String(value as number | boolean | null);
+  return typeof value === "number" ? String(value) : JSON.stringify(value);
 }

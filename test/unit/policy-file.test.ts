@@ -1,7 +1,8 @@
 /** Which files and objects are no policy: refused with what is there and what is allowed, and never waited for. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
@@ -131,6 +132,12 @@ test("a lock file pins what the policy names, from the policy's own folder", asy
   expect([...locked.plugins.keys()]).toEqual(["a"]);
   const both = policyOf({ a: { sha256: [other, one], tools: {} } }, { lockFile });
   expect((await loadPolicy(write("both.json", both))).plugins.get("a")?.sha256).toEqual([one]);
+});
+
+test("the lock file of a policy that is no file is looked for from the working directory", async () => {
+  const lockFile = relative(process.cwd(), fileURLToPath(new URL("../../build/plugins.lock.json", import.meta.url)));
+  const policy = await loadPolicy(policyOf({ "user-memory": { tools: {} } }, { lockFile }));
+  expect(policy.plugins.get("user-memory")?.sha256).toHaveLength(1);
 });
 
 test.for<{ name: string; lock: string | object; plugin?: PolicyFile["plugins"][string]; says: string }>([
