@@ -1,7 +1,8 @@
 /** Which files and objects are no policy: refused with what is there and what is allowed, and never waited for. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
@@ -69,6 +70,11 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
     content: '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}',
     says: 'it has the key "__proto__"',
   },
+  {
+    name: "a limit beyond all numbers",
+    content: '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
+    says: "limits.deadlineMs is Infinity, allowed: a whole number from 1 to 10000",
+  },
   { name: "17 levels", content: `${"[".repeat(17)}${"]".repeat(17)}`, says: "it is 17 levels deep, at most 16" },
   { name: "500,000 levels", content: "[".repeat(500_000), says: "levels deep, at most 16 allowed" },
   {
@@ -78,7 +84,7 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
   },
 ];
 
-test.for(texts)("a file that is $name is no policy", async ({ content, says }, { task }) => {
+test.for(texts)("a file with this in it is no policy: $name", async ({ content, says }, { task }) => {
   expect(await refusalOf(write(`${task.id}.json`, content))).toContain(says);
 });
 
@@ -126,6 +132,12 @@ test("a lock file pins what the policy names, from the policy's own folder", asy
   expect([...locked.plugins.keys()]).toEqual(["a"]);
   const both = policyOf({ a: { sha256: [other, one], tools: {} } }, { lockFile });
   expect((await loadPolicy(write("both.json", both))).plugins.get("a")?.sha256).toEqual([one]);
+});
+
+test("the lock file of a policy that is no file is looked for from the working directory", async () => {
+  const lockFile = relative(process.cwd(), fileURLToPath(new URL("../../build/plugins.lock.json", import.meta.url)));
+  const policy = await loadPolicy(policyOf({ "user-memory": { tools: {} } }, { lockFile }));
+  expect(policy.plugins.get("user-memory")?.sha256).toHaveLength(1);
 });
 
 test.for<{ name: string; lock: string | object; plugin?: PolicyFile["plugins"][string]; says: string }>([
