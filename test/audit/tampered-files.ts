@@ -18,6 +18,8 @@ import {
   without,
 } from "./tamper.ts";
 
+export { shippedBytes } from "./tamper.ts";
+
 export interface TamperedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
