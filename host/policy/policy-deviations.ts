@@ -20,7 +20,7 @@ export function policyDeviations(manifest: Manifest, sha256: string, policy: Pol
 
 function pinDeviations(sha256: string, { sha256: pins }: PluginPolicy): string[] {
   if (pins === null || pins.includes(sha256)) return [];
-  return [`its SHA-256 is ${sha256}, the policy pins ${pins.join(" or ")}: this is not the file that was reviewed`];
+  return [`its SHA-256 is ${sha256}, the policy pins ${pins.join(" or ")}`];
 }
 
 function toolDeviations({ name, rights, scopes }: ManifestTool, granted: ToolPolicy | undefined): string[] {

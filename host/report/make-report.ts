@@ -16,7 +16,7 @@ export interface ReportParts {
 export function makeReport({ artifact, policy, dependencies }: ReportParts): AuditReport {
   const { manifest } = artifact;
   const granted = manifest ? policy.plugins.get(manifest.name) : undefined;
-  const beyond = manifest ? bounded(policyDeviations(manifest, artifact.sha256, policy)) : unpinned(artifact, policy);
+  const beyond = manifest ? beyondPolicy(manifest, artifact.sha256, policy) : unpinned(artifact, policy);
   const deviations: Deviation[] = [
     ...artifact.deviations.map((clause) => ({ about: "file" as const, text: sentenceOf(clause) })),
     ...beyond.map((clause) => ({ about: "policy" as const, text: sentenceOf(clause) })),
@@ -30,6 +30,15 @@ export function makeReport({ artifact, policy, dependencies }: ReportParts): Aud
     limits: manifest ? leastLimits(manifest, policy.limits) : policy.limits,
     dependencies,
   };
+}
+
+/** A hash that is not pinned comes first, and says more to a reviewer than two numbers. */
+function beyondPolicy(manifest: Manifest, sha256: string, policy: Policy): readonly string[] {
+  const clauses = bounded(policyDeviations(manifest, sha256, policy));
+  const [first, ...others] = clauses;
+  const pins = policy.plugins.get(manifest.name)?.sha256;
+  if (first === undefined || !pins || pins.includes(sha256)) return clauses;
+  return [`${first}: this is not the file that was reviewed`, ...others];
 }
 
 /** Without a manifest nothing says which plugin it would be. */

@@ -9,7 +9,7 @@ import type { AuditReport } from "../../host/report/report.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { runAudit } from "./run-audit.ts";
-import { resealed, shippedManifest } from "./tampered-files.ts";
+import { everyTool, resealed } from "./tamper.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -52,10 +52,7 @@ test("--json of a file that fails is whole, and ends with 1", () => {
 
 test("--propose prints a policy by which the file passes, and a runtime loads it", async () => {
   const file = join(folder.path, "own.wasm");
-  writeFileSync(
-    file,
-    resealed({ name: "own", tools: shippedManifest.tools.map((tool) => ({ ...tool, scopes: ["notes"] })) }),
-  );
+  writeFileSync(file, resealed({ name: "own", tools: everyTool({ scopes: ["notes"] }) }));
   expect(runAudit([file]).status).toBe(1);
   const policy = join(folder.path, "own-policy.json");
   const { status, stdout } = runAudit([file, "--propose"]);

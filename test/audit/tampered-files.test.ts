@@ -7,7 +7,8 @@ import { afterAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runAudit, unwrapped } from "./run-audit.ts";
-import { flippedFiles, notReviewed, ofNoPlugin, shippedBytes, tamperedFiles } from "./tampered-files.ts";
+import { shippedBytes } from "./tamper.ts";
+import { flippedFiles, notReviewed, ofNoPlugin, tamperedFiles } from "./tampered-files.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());

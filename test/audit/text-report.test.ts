@@ -12,7 +12,7 @@ import { textReport } from "../../host/report/text-report.ts";
 import { visibleJson, visibleText } from "../../host/report/visible-text.ts";
 import { hostileTexts, unsafeOnTerminal } from "./hostile-names.ts";
 import { unwrapped } from "./run-audit.ts";
-import { resealed, shippedBytes, shippedManifest, withCustomSections } from "./tampered-files.ts";
+import { everyTool, resealed, shippedBytes, shippedManifest, withCustomSections } from "./tamper.ts";
 
 const shipped = readArtifact(shippedBytes, "user-memory.wasm");
 const policy = await loadPolicy(undefined);
@@ -82,7 +82,7 @@ test("a policy that lowers a limit, or grants too little, is told", async () => 
 
 test.for(hostileTexts)("$name in every name of a file writes nothing but visible letters", ({ text }) => {
   const evil = JSON.stringify(text).slice(1, -1);
-  const tools = shippedManifest.tools.map((tool) => ({ ...tool, description: text, name: text, scopes: [text] }));
+  const tools = everyTool({ description: text, name: text, scopes: [text] });
   for (const bytes of [
     withCustomSections(text, `\n${text}\nPASS`),
     resealed({ name: text }),
