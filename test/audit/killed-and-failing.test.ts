@@ -79,7 +79,7 @@ const isChange = ({ name, text }: SystemCall): boolean =>
   name === "openat" ? text.includes("O_CREAT") : /^(mkdir|rename|write|pwrite64|ftruncate|fsync)$/.test(name);
 
 const ofLog = ({ name, text }: SystemCall): boolean =>
-  name === "write" ? text.startsWith("write(1<") : text.includes("/log");
+  name === "write" ? text.startsWith("write(1<") : /\/log\b|audit\.jsonl/.test(text);
 
 test("killed at any call", { timeout: 300_000 }, async (context) => {
   if (reason !== null) skipWithReason(context, reason);

@@ -92,6 +92,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/artifact/artifact-file.ts",
     "host/audit/disk/log-location.ts",
+    "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",
