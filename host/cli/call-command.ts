@@ -14,13 +14,14 @@ export const callCommand: Command = {
   help: `Calls a tool for a user and prints its result as JSON.
 
 Usage
-  memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE]
+  memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE] [--audit-log FILE]
 
 Options
-  --user ID      the user on whose behalf the tool runs
-  --data DIR     the data folder (default: data)
-  --input JSON   the tool's input; without it, standard input is read to its end
-  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
+  --user ID          the user on whose behalf the tool runs
+  --data DIR         the data folder (default: data)
+  --input JSON       the tool's input; without it, standard input is read to its end
+  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
+  --audit-log FILE   where to record what is done (default: nowhere)
 
 Examples
   memcell call ReadUserMemory --user alice --input '{"name":"editor"}'
@@ -31,7 +32,7 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: ["user", "data", "input", "policy"] }, 1);
+    const { operands, options } = parseOptions(args, { texts: ["user", "data", "input", "policy", "audit-log"] }, 1);
     const [tool] = operands;
     if (tool === undefined) throw new UsageError("the tool's name is missing");
     if (options.input === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");

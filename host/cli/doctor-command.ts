@@ -13,14 +13,15 @@ export const doctorCommand: Command = {
 With --fix it then does it. What a person has written is never destroyed: it goes to the trash.
 
 Usage
-  memcell doctor [--user ID] [--fix] [--json] [--data DIR] [--policy FILE]
+  memcell doctor [--user ID] [--fix] [--json] [--data DIR] [--policy FILE] [--audit-log FILE]
 
 Options
-  --user ID      whose files (default: everyone's)
-  --fix          mends what can be mended
-  --json         prints the findings as JSON
-  --data DIR     the data folder (default: data)
-  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
+  --user ID          whose files (default: everyone's)
+  --fix              mends what can be mended
+  --json             prints the findings as JSON
+  --data DIR         the data folder (default: data)
+  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
+  --audit-log FILE   where to record what is done (default: nowhere)
 
 Examples
   memcell doctor
@@ -32,7 +33,11 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["user", "data", "policy"], flags: ["fix", "json"] }, 0);
+    const { options } = parseOptions(
+      args,
+      { texts: ["user", "data", "policy", "audit-log"], flags: ["fix", "json"] },
+      0,
+    );
     const print = options.json ? () => {} : (text: string) => void process.stdout.write(text);
     return await orCodedFailure(async () => {
       await using runtime = await openRuntime(options);

@@ -7,12 +7,13 @@ export const indexCommand: Command = {
   help: `Prints a user's index as it enters a system prompt: nothing for a user without entries.
 
 Usage
-  memcell index --user ID [--data DIR] [--policy FILE]
+  memcell index --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
 
 Options
-  --user ID      whose index
-  --data DIR     the data folder (default: data)
-  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
+  --user ID          whose index
+  --data DIR         the data folder (default: data)
+  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
+  --audit-log FILE   where to record what is done (default: nowhere)
 
 Example
   memcell index --user alice
@@ -22,7 +23,7 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["user", "data", "policy"] }, 0);
+    const { options } = parseOptions(args, { texts: ["user", "data", "policy", "audit-log"] }, 0);
     return await orCodedFailure(async () => {
       await using runtime = await openRuntime(options);
       process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));

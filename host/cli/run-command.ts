@@ -19,11 +19,11 @@ const commands: ReadonlyMap<string, Command> = new Map([
 const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
 
 Usage
-  memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE]
-  memcell index --user ID [--data DIR] [--policy FILE]
+  memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE] [--audit-log FILE]
+  memcell index --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell tools [--policy FILE]
-  memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE]
-  memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE]
+  memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell audit [PLUGIN.wasm] [--policy FILE] [--json] [--html FILE] [--log LOG]
   memcell audit verify LOG | --rebuild | [PLUGIN.wasm] --propose
   memcell <command> --help

@@ -12,9 +12,9 @@ export const trashCommand: Command = {
   help: `Lists what tools have deleted, puts it back, or removes it for good. For the owner of the data; no tool can do it.
 
 Usage
-  memcell trash list --user ID [--json] [--data DIR] [--policy FILE]
-  memcell trash restore NAME --user ID [--data DIR] [--policy FILE]
-  memcell trash purge --older-than AGE --user ID [--dry-run] [--data DIR] [--policy FILE]
+  memcell trash list --user ID [--json] [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell trash restore NAME --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell trash purge --older-than AGE --user ID [--dry-run] [--data DIR] [--policy FILE] [--audit-log FILE]
 
 Options
   --user ID          whose trash
@@ -23,6 +23,7 @@ Options
   --json             prints JSON
   --data DIR         the data folder (default: data)
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
+  --audit-log FILE   where to record what is done (default: nowhere)
 
 NAME is a name that "list" prints, or an entry's name for what was trashed last of it.
 
@@ -36,7 +37,7 @@ Exit codes
 `,
 
   async run(args) {
-    const names = { texts: ["user", "data", "policy", "older-than"], flags: ["json", "dry-run"] } as const;
+    const names = { texts: ["user", "data", "policy", "audit-log", "older-than"], flags: ["json", "dry-run"] } as const;
     const { operands, options } = parseOptions(args, names, 2);
     const [action, name] = operands;
     const ctx = { userId: options.user as string };

@@ -1,6 +1,6 @@
-/** A runtime that keeps a log, with a plugin that does what it is told, one that spins, and the tools of the package. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+/** A runtime that keeps a log, with a plugin that does what it is told, two that spin, and the tools of the package. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 
 import { createRuntime } from "memcell";
 import type { Runtime, RuntimeOptions } from "memcell";
@@ -12,6 +12,7 @@ import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import { writeGuest } from "../support/write-guest.ts";
 
 export interface AuditedStage extends AsyncDisposable {
   readonly runtime: Runtime;
@@ -36,8 +37,7 @@ export async function openAuditedStage(stageOptions: StageOptions = {}): Promise
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   const logFile = join(logFolder ?? join(folder.path, "log"), "audit.jsonl");
-  const spinner = writeSpinner(folder.path, 10_000);
-  const plugins = [testPlugin("puppet"), spinner, shippedPlugin("user-memory")];
+  const plugins = [testPlugin("puppet"), ...writeSpinners(folder.path), shippedPlugin("user-memory")];
   const runtime = await createRuntime({
     dataDir,
     plugins,
@@ -66,6 +66,21 @@ export async function openAuditedStage(stageOptions: StageOptions = {}): Promise
   };
 }
 
+/** Assembled once: that takes longer than most tests. */
+const spinners = new Map<string, Uint8Array>();
+
+function writeSpinners(folder: string): string[] {
+  if (spinners.size === 0) {
+    const files = [writeSpinner(folder, 10_000), writeGuest(folder, "lurker", { Lurk: "lurk" }, { Lurk: ["read"] })];
+    for (const file of files) spinners.set(basename(file), readFileSync(file));
+  }
+  return Array.from(spinners, ([name, wasm]) => {
+    const file = join(folder, name);
+    writeFileSync(file, wasm);
+    return file;
+  });
+}
+
 export function readRecords(logFile: string): AuditRecord[] {
   const lines = readFileSync(logFile, "utf8").trimEnd().split("\n");
   return lines.map((line) => auditRecordSchema.parse(JSON.parse(line)));
@@ -76,3 +91,11 @@ export const ask = (of: string, request: unknown): object => ({ of, request: JSO
 
 export const read = (path: string): object => ask("store_read", { scope: "memory", path });
 export const write = (path: string, content: string): object => ask("store_write", { scope: "memory", path, content });
+
+export const upsert = (name: string, body = "b"): object => ({
+  action: "upsert",
+  name,
+  type: "user",
+  description: "d",
+  body,
+});

@@ -7,21 +7,15 @@ import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
 test("a guest uses a denied capability and loops until its thread is killed", async () => {
   await using stage = await openAuditedStage({ deadlineMs: 3_000 });
-  const { runtime } = stage;
-  await runtime.call("Puppet", [write("a.md", "of alice")], { userId: "alice" });
-  const denied = ask("store_write", { scope: "memory", path: "stolen.md", content: "x" });
-  const steps = [read("a.md"), read("b.md"), denied, { spin: true }];
-  const result = await runtime.call("ReadingPuppet", steps, { userId: "alice", callId: "killed" });
+  await stage.runtime.call("Puppet", [write("a.md", "of alice")], { userId: "alice" });
+  const result = await stage.runtime.call("Lurk", {}, { userId: "alice", callId: "killed" });
   expect(result).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
   expect(stage.recordsOf("use", "killed")).toMatchObject([
-    { tool: "ReadingPuppet", capability: "store_write", scope: "memory", path: "stolen.md", code: "CAPABILITY_DENIED" },
+    { tool: "Lurk", capability: "store_read", scope: "others", path: "b.md", code: "CAPABILITY_DENIED" },
   ]);
   expect(stage.recordsOf("call", "killed")).toMatchObject([
     {
-      reads: [
-        { scope: "memory", path: "a.md", bytes: 8 },
-        { scope: "memory", path: "b.md", bytes: null },
-      ],
+      reads: [{ scope: "memory", path: "a.md", bytes: 8 }],
       usesDenied: 1,
       changes: "none",
       code: "DEADLINE_EXCEEDED",
@@ -87,6 +81,7 @@ test.for([
   await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "long" });
   const uses = stage.recordsOf("use", "long");
   expect(uses).toHaveLength(trailLimits.refusalsMax);
-  const shown = (text: string): string => text.slice(0, auditLimits.namedCharsMax);
   expect(uses.at(-1)).toMatchObject({ scope: shown(request.scope), path: shown(request.path) });
 });
+
+const shown = (text: string): string => text.slice(0, auditLimits.namedCharsMax);

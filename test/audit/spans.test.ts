@@ -61,7 +61,7 @@ test("attributes are the facts of the call's record, with its place in the log",
   ];
   await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "c" });
   const [call] = stage.recordsOf("call", "c");
-  const [span] = exporter.getFinishedSpans().filter(({ attributes }) => attributes["gen_ai.tool.call.id"] === "c");
+  const span = exporter.getFinishedSpans().find(({ attributes }) => attributes["gen_ai.tool.call.id"] === "c");
   const closed = (await stage.runtime.close(), stage.records().at(-1));
   expect(span?.attributes).toEqual({
     "gen_ai.operation.name": "execute_tool",

@@ -103,9 +103,8 @@ test("a trail that is closed while a use is answered: the use is read, or it is 
 test("uses that find no room are counted, and never take that of denials", () => {
   const memory = new SharedArrayBuffer(trailBytes);
   const trail = new CapabilityTrail(memory);
-  const path = (at: number): string => `${at}`.padStart(255, "x");
   const count = Math.ceil(trailLimits.usesBytes / 200);
-  for (let at = 0; at < count; at++) trail.write("memory", path(at), 1);
+  for (let at = 0; at < count; at++) trail.write("memory", `${at}`.padStart(255, "x"), 1);
   trail.read("memory", "a.md", 1);
   trail.refuse("store_read", "CAPABILITY_DENIED", () => ({ scope: "s", path: "p" }));
   const { writes, reads, changesNotShown, looksNotShown, refusals } = readTrail(memory);

@@ -1,4 +1,6 @@
 /** What one call's guest may use, as a worker of the pool makes it: reads of a real folder, writes that are staged. */
+import { CapabilityTrail } from "../../../host/audit/capability-trail.ts";
+import { TrailStock } from "../../../host/audit/trail-stock.ts";
 import { bindCapabilities } from "../../../host/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../../host/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../../host/capabilities/staged-changes.ts";
@@ -14,11 +16,18 @@ export interface CallEnvironment extends Disposable {
 /** Nothing is committed, so every call finds the same folder. */
 export function callEnvironments(dataDir: string): (userId: string) => CallEnvironment {
   const readers = openReaders({ kind: "files", dataDir });
+  const trails = new TrailStock();
   return (userId) => {
     const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
     const grant = fullGrant(userId as UserId);
     const store = readers.openUser(grant.userId);
     const parts = { grant, store, staged: new StagedChanges(), epochMs: Date.now() };
-    return { capabilities: bindCapabilities(parts, record), record, [Symbol.dispose]: () => store[Symbol.dispose]() };
+    const memory = trails.lease();
+    const capabilities = bindCapabilities(parts, record, new CapabilityTrail(memory));
+    const dispose = (): void => {
+      trails.giveBack(memory);
+      store[Symbol.dispose]();
+    };
+    return { capabilities, record, [Symbol.dispose]: dispose };
   };
 }

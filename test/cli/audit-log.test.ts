@@ -1,0 +1,57 @@
+/** `--audit-log` of every command that has something to record. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, expect, test } from "vitest";
+
+import { readRecords } from "../audit/audited-stage.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
+const commands = [
+  {
+    args: ["call", "UpdateUserMemory", "--user", "alice", "--input", JSON.stringify(entry)],
+    kinds: ["staged", "call"],
+  },
+  { args: ["index", "--user", "alice"], kinds: ["call"] },
+  { args: ["doctor"], kinds: ["call", "upkeep"] },
+  { args: ["trash", "list", "--user", "alice"], kinds: ["upkeep"] },
+];
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function memcell(args: readonly string[]): Outcome {
+  return spawnSync(process.execPath, [program, ...args], { cwd: folder.path, encoding: "utf8" });
+}
+
+test("commands write one log after another", () => {
+  const [logFile, expected] = [join(folder.path, "log", "audit.jsonl"), [] as string[]];
+  for (const { args, kinds } of commands) {
+    expect(memcell([...args, "--audit-log", "log/audit.jsonl"])).toMatchObject({ status: 0, stderr: "" });
+    expected.push("opened", ...kinds, "closed");
+  }
+  expect(readRecords(logFile).map(({ kind }) => kind)).toEqual(expected);
+});
+
+test.for(commands)("a log that makes no sense is a mistake of the command line: $args", ({ args }) => {
+  const { status, stderr } = memcell([...args, "--audit-log", "log/"]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("the audit log's file is not the name of a file");
+});
+
+test.for(commands)("a log that cannot be opened is a coded error, and nothing is done: $args", ({ args }) => {
+  mkdirSync(join(folder.path, "folder"), { recursive: true });
+  const { status, stdout } = memcell([...args, "--data", "untouched", "--audit-log", "folder"]);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: expect.stringMatching(/^STORAGE_/) } });
+});
