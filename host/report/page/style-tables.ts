@@ -18,6 +18,7 @@ tbody th .below { display: block; }
 .scroll { position: relative; max-width: 100%; overflow-x: auto; }
 .wide { min-width: 40rem; }
 .wide td.text { min-width: 5.5rem; }
+.wide td.text:nth-child(3) { min-width: 9rem; }
 .wide td:last-child { white-space: nowrap; }
 .wide caption span { display: block; position: sticky; left: 0; width: max-content; max-width: min(100%, calc(100vw - 2rem)); }
 .wide tbody th { min-width: 6.5rem; }
