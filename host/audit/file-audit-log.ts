@@ -62,8 +62,7 @@ class FileAuditLog implements AuditLog {
   append(entry: AuditEntry): ChainHead | null {
     if (this.#isClosed) throw new ToolError("CLOSED", "Cannot write the audit log: it is closed");
     try {
-      this.#tellLost();
-      return this.#writer.append(entry);
+      return this.#lost === 0 ? this.#writer.append(entry) : this.#appendAfterLoss(entry);
     } catch (error) {
       if (!this.#plan.goesOn) throw error;
       if (this.#lost++ === 0) this.#plan.note(`audit log: calls go on without records: ${reasonOf(error)}`);
@@ -84,11 +83,12 @@ class FileAuditLog implements AuditLog {
     }
   }
 
-  #tellLost(): void {
-    if (this.#lost === 0) return;
-    this.#writer.append({ kind: "lost", records: this.#lost });
+  /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */
+  #appendAfterLoss(entry: AuditEntry): ChainHead {
+    const place = this.#writer.append({ kind: "lost", records: this.#lost }, entry);
     this.#plan.note(`audit log: ${this.#lost} records were lost`);
     this.#lost = 0;
+    return place;
   }
 }
 

@@ -41,9 +41,18 @@ export class LogWriter implements Disposable {
     this.#last = parts.last;
   }
 
-  /** Throws when the record cannot be written; then nothing of it is there, or the next call removes it first. */
-  append(entry: AuditEntry): ChainHead {
-    const { bytes, place } = recordLine(entry, this.#last);
+  /**
+   * Writes a record, and another behind it if there is one: all or nothing. Returns the place of the last. When it throws,
+   * nothing of them is there, or the next call removes it first.
+   */
+  append(first: AuditEntry, second?: AuditEntry): ChainHead {
+    const line = recordLine(first, this.#last);
+    if (second === undefined) return this.#write(line.bytes, line.place);
+    const next = recordLine(second, line.place);
+    return this.#write(Buffer.concat([line.bytes, next.bytes]), next.place);
+  }
+
+  #write(bytes: Uint8Array, place: ChainHead): ChainHead {
     if (this.#isUneven) this.#makeEven();
     this.#checkInPlace();
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#parts.fileBytesMax) this.#moveAway();
@@ -56,7 +65,7 @@ export class LogWriter implements Disposable {
       throw error;
     }
     this.#bytes += bytes.length;
-    this.#firstSeq ??= place.seq;
+    this.#firstSeq ??= this.#last === null ? 0 : this.#last.seq + 1;
     this.#last = place;
     return place;
   }

@@ -36,6 +36,8 @@ export async function openLogFiles(
   const folder = openFolder(dirname(path), join(resolve(dataDir), "users"));
   const opened: Disposable[] = [folder];
   try {
+    // What is no plain file is refused before anything is made beside it.
+    folder.findFile(name)?.[Symbol.dispose]();
     const headFile = await lockHead(folder, name, waitMs);
     opened.push(headFile);
     const log = folder.openFile(name, "make");

@@ -6,7 +6,7 @@ import { verifyLog } from "../audit/verify-log.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
-import { UsageError } from "./usage-error.ts";
+import { HelpRequest, UsageError } from "./usage-error.ts";
 
 /** `memcell audit verify`; its arguments are those behind "verify". */
 export const verifyCommand: Command = {
@@ -33,17 +33,28 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: ["head"], flags: ["partial", "json"] }, Infinity);
-    if (operands.length === 0) throw new UsageError("the log to verify is missing");
-    if (operands.includes("")) throw new UsageError("the name of a log is empty");
-    const noted = options.head === undefined ? null : parseHead(options.head);
-    return await orCodedFailure(async () => {
-      const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
-      process.stdout.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
-      return result.isIntact ? 0 : 1;
-    });
+    try {
+      return await verify(args);
+    } catch (error) {
+      // The command that this one belongs to has a help of its own.
+      if (!(error instanceof HelpRequest)) throw error;
+      process.stdout.write(verifyCommand.help);
+      return 0;
+    }
   },
 };
+
+async function verify(args: readonly string[]): Promise<number> {
+  const { operands, options } = parseOptions(args, { texts: ["head"], flags: ["partial", "json"] }, Infinity);
+  if (operands.length === 0) throw new UsageError("the log to verify is missing");
+  if (operands.includes("")) throw new UsageError("the name of a log is empty");
+  const noted = options.head === undefined ? null : parseHead(options.head);
+  return await orCodedFailure(async () => {
+    const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
+    process.stdout.write(options.json ? describeAsJson(result) : describe(result));
+    return result.isIntact ? 0 : 1;
+  });
+}
 
 function parseHead(text: string): ChainHead {
   const [, seq, hash] = /^(\d{1,12}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
@@ -66,6 +77,15 @@ function describe(result: LogVerification): string {
   if (!result.isEndKnown) lines.push("note  nothing but the log itself says where it ends");
   return `${lines.join("\n")}\n`;
 }
+
+/** As `describe`: JSON itself only minds control characters below U+0020. */
+function describeAsJson(result: LogVerification): string {
+  return `${JSON.stringify(result, null, 2).replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)}\n`;
+}
+
+const escapeUnits = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join("");
+const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 /** A file may have any name: what could turn text around or speak to a terminal is written as an escape. */
 function describeFinding({ text, file, line }: LogFinding): string {

@@ -84,6 +84,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
   expect(touching).toEqual(["host/plugin-file.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/audit/disk/log-location.ts",
+    "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
     "host/plugin-file.ts",

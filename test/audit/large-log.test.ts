@@ -1,0 +1,77 @@
+/** Logs of any size, in bounded memory. */
+import { createHash } from "node:crypto";
+import { appendFileSync, closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { summariseLog } from "../../host/audit/summarise-log.ts";
+import { verifyLog } from "../../host/audit/verify-log.ts";
+import { forgetPeakMemory, peakMemoryMib } from "../support/peak-memory.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { callEntry, useEntry } from "./audit-entries.ts";
+import { headName, logName } from "./log-under-test.ts";
+
+/** As the host writes it, without its checks: those take their time, and are not what is tested here. */
+function writeChain(folder: string, recordsCount: number): void {
+  const file = openSync(join(folder, logName), "w");
+  let prev = "0".repeat(64);
+  for (let seq = 0; seq < recordsCount; seq++) {
+    const time = new Date(1_700_000_000_000 + seq * 60_000).toISOString();
+    const entry = seq % 10 === 9 ? useEntry(seq) : { ...callEntry(seq), userId: `user-${seq}`, tool: `T${seq % 150}` };
+    const line = JSON.stringify({ seq, time, prev, ...entry });
+    prev = createHash("sha256").update(line).digest("hex");
+    writeSync(file, `${line}\n`);
+  }
+  closeSync(file);
+  appendFileSync(join(folder, headName), `${String(recordsCount - 1).padStart(12, "0")} ${prev}\n`);
+}
+
+/** More than the collector lets lie about; a log of 100,000 records has 70 MiB, and as objects many times as much. */
+const memoryMibMax = 150;
+
+test("100,000 records are verified and summarised in bounded memory", { timeout: 120_000 }, () => {
+  using folder = temporaryFolder();
+  writeChain(folder.path, 100_000);
+  verifyLog([join(folder.path, logName)]);
+  forgetPeakMemory();
+  const before = peakMemoryMib();
+  const summary = summariseLog([join(folder.path, logName)]);
+  const grown = peakMemoryMib() - before;
+  expect(grown).toBeLessThan(memoryMibMax);
+  expect(summary).toMatchObject({
+    calls: 90_000,
+    users: 90_000,
+    denials: 10_000,
+    unfitUsesNotShown: 9_800,
+    toolsNotShown: 35,
+    verification: { isIntact: true, records: 100_000, head: { seq: 99_999 } },
+  });
+  expect(summary.tools).toHaveLength(100);
+  expect(summary.timeline.buckets.length).toBeLessThanOrEqual(96);
+  expect(summary.timeline.buckets.reduce((sum, { calls }) => sum + calls, 0)).toBe(90_000);
+});
+
+test("a line without an end is a finding, and is not kept in memory", () => {
+  using folder = temporaryFolder();
+  writeChain(folder.path, 3);
+  const file = openSync(join(folder.path, logName), "a");
+  const part = Buffer.alloc(1024 * 1024, "x");
+  for (let count = 0; count < 200; count++) writeSync(file, part);
+  closeSync(file);
+  forgetPeakMemory();
+  const before = peakMemoryMib();
+  const torn = verifyLog([join(folder.path, logName)]);
+  appendFileSync(join(folder.path, logName), "\n");
+  const whole = verifyLog([join(folder.path, logName)]);
+  expect(peakMemoryMib() - before).toBeLessThan(memoryMibMax);
+  expect(torn.findings.map(({ kind }) => kind)).toEqual(["torn"]);
+  expect(whole.findings.map(({ text }) => text)).toEqual(["this line is no record: it is 209715200 bytes long"]);
+});
+
+test("findings and notes are bounded, and what is not shown is counted", () => {
+  using folder = temporaryFolder();
+  writeChain(folder.path, 1);
+  appendFileSync(join(folder.path, logName), "\n".repeat(5_000));
+  expect(verifyLog([join(folder.path, logName)])).toMatchObject({ isIntact: false, findingsNotShown: 4_000 });
+});

@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { traceProcess } from "../crash/strace.ts";
+import { systemCalls } from "../crash/syscall-log.ts";
+import type { SystemCall } from "../crash/syscall-log.ts";
+import type { LogWork } from "./log-process.ts";
+
+const script = fileURLToPath(new URL("../../dist/test/audit/log-process.js", import.meta.url));
+
+export interface WritingProcess extends Disposable {
+  readonly pid: number;
+  /** Lines that it has told since "ready"; resolves when there is this one. */
+  until(line: string): Promise<void>;
+  go(): void;
+  kill(): void;
+  /** All it has told, when it has ended. */
+  readonly ended: Promise<{ readonly told: readonly string[]; readonly signal: NodeJS.Signals | null }>;
+}
+
+/** Resolves when the process waits for its line. */
+export async function startWriting(work: LogWork): Promise<WritingProcess> {
+  const child = spawn(process.execPath, [script, JSON.stringify(work)], { stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  const told: string[] = [];
+  const listeners = new Set<() => void>();
+  let rest = "";
+  child.stdout.on("data", (text: Buffer) => {
+    const lines = (rest + text.toString()).split("\n");
+    rest = lines.pop() ?? "";
+    told.push(...lines);
+    for (const listener of listeners) listener();
+  });
+  const until = (line: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => (told.includes(line) ? resolve() : undefined);
+      listeners.add(look);
+      look();
+      void closed.then(() => reject(new Error(`The process has ended without "${line}": ${told.join(", ")}`)));
+    });
+  await until("ready");
+  return {
+    pid: child.pid ?? 0,
+    until,
+    go: () => void child.stdin.write("go\n"),
+    kill: () => void child.kill("SIGKILL"),
+    ended: closed.then(([, signal]) => ({ told: told.slice(1), signal })),
+    [Symbol.dispose]: () => void child.kill("SIGKILL"),
+  };
+}
+
+/** What the process has told; `options` are strace's, from the moment on when it is ready. */
+export async function runTraced(
+  work: LogWork,
+  options: readonly string[],
+  threads: "main" | "all" = "main",
+): Promise<{ told: readonly string[]; signal: NodeJS.Signals | null; pid: number }> {
+  using writing = await startWriting(work);
+  const tracing = await traceProcess(writing.pid, threads, options);
+  writing.go();
+  const ended = await writing.ended;
+  await tracing.ended;
+  return { ...ended, pid: writing.pid };
+}
+
+const fileCalls = "openat mkdir rename write pwrite64 ftruncate fsync fcntl pread64 getdents64 statx close";
+
+/** Every call that touches files, of a run in which nothing fails. */
+export async function callsOf(work: LogWork, logFile: string): Promise<SystemCall[]> {
+  const options = ["-y", "-o", logFile, "-e", `trace=${fileCalls.split(" ").join(",")}`];
+  const { pid, told } = await runTraced(work, options, "all");
+  if (told.at(-1) !== "ok close") throw new Error(`The log was not written: ${told.join(", ")}`);
+  return systemCalls(readFileSync(logFile, "utf8"), pid);
+}

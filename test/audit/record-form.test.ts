@@ -1,0 +1,91 @@
+/** What a record can hold: nothing that is not named, and nothing without a bound. */
+import { expect, test } from "vitest";
+
+import { auditRecordSchema } from "../../host/audit/audit-record.ts";
+import { recordLine } from "../../host/audit/record-line.ts";
+import { auditLimits } from "../../shared/limits.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
+import { callEntry, longEntry } from "./audit-entries.ts";
+
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: unknown;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly pattern?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+}
+
+/** A pattern of fixed length bounds a text as well as a number does. */
+const isFixed = (pattern = ""): boolean => pattern !== "" && !/[*+]|,\}/.test(pattern);
+
+/** What in a schema has no bound, and what is open to keys that it does not name. */
+function openPlaces(schema: Schema, path: string): string[] {
+  const inside = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([key, each]) => openPlaces(each, `${path}.${key}`)),
+    ...(schema.items ? openPlaces(schema.items, `${path}[]`) : []),
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((each) => openPlaces(each, path)),
+  ];
+  const isOpen = {
+    object: schema.additionalProperties !== false,
+    array: schema.maxItems === undefined,
+    string: schema.maxLength === undefined && !isFixed(schema.pattern) && !schema.enum && schema.const === undefined,
+    integer: schema.minimum === undefined || schema.minimum < 0,
+    number: schema.minimum === undefined || schema.minimum < 0,
+  }[schema.type ?? ""];
+  if (schema.type === undefined && !schema.anyOf && !schema.oneOf) return [...inside, `${path}: anything`];
+  return isOpen === true ? [...inside, `${path}: ${schema.type}`] : inside;
+}
+
+test("every object of a record is closed; every text, list and number has a bound", () => {
+  const schema = toJSONSchema(auditRecordSchema) as unknown as Schema;
+  expect(openPlaces(schema, "record")).toEqual([]);
+  expect(schema.oneOf ?? schema.anyOf).toHaveLength(7);
+});
+
+test("the check of bounds finds what is open", () => {
+  expect(openPlaces({ type: "object", properties: { a: { type: "string" } } }, "r")).toEqual([
+    "r.a: string",
+    "r: object",
+  ]);
+  expect(openPlaces({ type: "array", items: { type: "string", pattern: "^a+$" } }, "r")).toEqual([
+    "r[]: string",
+    "r: array",
+  ]);
+  expect(openPlaces({}, "r")).toEqual(["r: anything"]);
+});
+
+test.for([
+  { name: "a body", entry: { ...callEntry(1), body: "text" } },
+  {
+    name: "a file's content",
+    entry: callEntry(1, { writes: [{ scope: "m", path: "a", bytes: 1, content: "x" } as never] }),
+  },
+  {
+    name: "a path that is too long",
+    entry: callEntry(1, { writes: [{ scope: "m", path: "a".repeat(256), bytes: 1 }] }),
+  },
+  { name: "a user id that is too long", entry: callEntry(1, { userId: "a".repeat(129) }) },
+  { name: "a number that is none", entry: callEntry(1, { durationMs: Number.NaN }) },
+  { name: "an unknown kind", entry: { kind: "other" } as never },
+])("a record with $name is not written", ({ entry }) => {
+  expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it has not the form of one");
+});
+
+test("a record that is too long is not written", () => {
+  const file = { scope: "memory", path: "\u0001".repeat(255), bytes: 1 };
+  const writes = Array.from({ length: auditLimits.recordFilesMax }, () => file);
+  expect(() => recordLine(callEntry(1, { writes }), null)).toThrow(/it is \d+ bytes, at most 8388608 allowed/);
+});
+
+test("the longest record that can be right is written", () => {
+  const file = { scope: "s".repeat(32), path: "p".repeat(255), bytes: 2 ** 21 };
+  const removed = Array.from({ length: auditLimits.recordFilesMax }, () => file);
+  expect(recordLine({ ...longEntry(1), removed }, null).bytes.length).toBeGreaterThan(6_000_000);
+});

@@ -1,0 +1,70 @@
+/** One runtime writes a log at a time. */
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { verifyLog } from "../../host/audit/verify-log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { callEntry } from "./audit-entries.ts";
+import { startWriting } from "./log-processes.ts";
+import { kindsOf, logName, openLog, writeRun } from "./log-under-test.ts";
+
+const workIn = (folder: string, more: { waitMs?: number; holds?: boolean } = {}) => ({
+  folder,
+  file: join(folder, logName),
+  waitMs: 0,
+  holds: false,
+  ...more,
+});
+
+test("another process that opens the log is refused", async () => {
+  using folder = temporaryFolder();
+  const log = await openLog(folder.path);
+  using other = await startWriting(workIn(folder.path));
+  other.go();
+  expect((await other.ended).told).toEqual(["no open BUSY"]);
+  log.append(callEntry(1));
+  log.close();
+  expect(kindsOf(folder.path)).toEqual(["opened", "call", "closed"]);
+});
+
+test("another runtime of the same process is refused, and told for how long the log was kept", async () => {
+  using folder = temporaryFolder();
+  const log = await openLog(folder.path);
+  await expect(openLog(folder.path, { waitMs: 50 })).rejects.toThrow(
+    /^Cannot open the audit log: another runtime has been writing it for \d+ ms$/,
+  );
+  log.close();
+  await writeRun(folder.path, []);
+});
+
+test("another process waits for the log to be closed, also while files are moved away", async () => {
+  using folder = temporaryFolder();
+  using first = await startWriting(workIn(folder.path, { waitMs: 60_000 }));
+  using second = await startWriting(workIn(folder.path, { waitMs: 60_000 }));
+  const log = await openLog(folder.path);
+  first.go();
+  second.go();
+  log.append(callEntry(1));
+  log.close();
+  const all = ["ok open", "ok 1", "ok 2", "ok 3", "ok 4", "ok close"];
+  expect((await first.ended).told).toEqual(all);
+  expect((await second.ended).told).toEqual(all);
+  const run = ["opened", "call", "call", "call", "call", "closed"];
+  expect(kindsOf(folder.path)).toEqual(["opened", "call", "closed", ...run, ...run]);
+  expect(verifyLog([join(folder.path, logName)])).toMatchObject({ isIntact: true, records: 15 });
+});
+
+test("a log whose writer was killed is free, and can be verified before", async () => {
+  using folder = temporaryFolder();
+  using other = await startWriting(workIn(folder.path, { holds: true }));
+  other.go();
+  await other.until("ok 4");
+  expect(verifyLog([join(folder.path, logName)])).toMatchObject({ isIntact: true, records: 5, notes: [] });
+  await expect(openLog(folder.path)).rejects.toMatchObject({ code: "BUSY" });
+  other.kill();
+  await other.ended;
+  await writeRun(folder.path, []);
+  expect(kindsOf(folder.path)).toEqual(["opened", "call", "call", "call", "call", "opened", "closed"]);
+  expect(verifyLog([join(folder.path, logName)]).findings).toEqual([]);
+});
