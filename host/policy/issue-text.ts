@@ -37,6 +37,6 @@ function presentValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
-  // Of JSON there is left what has a short text: a number, a truth value, null.
-  return typeof value === "object" && value !== null ? "an object" : JSON.stringify(value);
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "number" ? String(value) : JSON.stringify(value);
 }

@@ -1,0 +1,22 @@
+/** What is published holds what the host reads at run time. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+test("the package has the policy, its schema and the lock file in the places that the policy names", () => {
+  const args = ["pack", "--dry-run", "--ignore-scripts", "--json"];
+  const output = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" });
+  const [packed] = JSON.parse(output) as { files: { path: string }[] }[];
+  const paths = packed?.files.map(({ path }) => path) ?? [];
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      "build/plugins.lock.json",
+      "dist/plugins/user-memory.wasm",
+      "host/policy/default-policy.json",
+      "host/policy/policy.schema.json",
+    ]),
+  );
+});
