@@ -19,6 +19,7 @@ test(`300 trails closed while they are written, seed ${seed}`, async () => {
   for (let round = 0; round < 300; round++) {
     const memory = new SharedArrayBuffer(trailBytes);
     const answer = once(worker, "message") as Promise<[number]>;
+    // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
     worker.postMessage(memory);
     const view = new Int32Array(memory);
     while (Atomics.load(view, words.usesEnd) === 0);

@@ -10,5 +10,6 @@ parentPort?.on("message", (memory: SharedArrayBuffer) => {
     answered++;
     trail.read("memory", `${answered}.md`, answered);
   } while (!trail.isClosed);
+  // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(answered);
 });
