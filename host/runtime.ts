@@ -158,8 +158,11 @@ class LocalRuntime implements Runtime {
     const graceOver = setTimeout(() => this.#runner.cancelAll(), this.#closeGraceMs);
     await Promise.all([this.#upkeep.idle(), this.#runner.idle()]);
     clearTimeout(graceOver);
-    await this.#runner.close();
-    await this.#auditor.close();
+    try {
+      await this.#runner.close();
+    } finally {
+      await this.#auditor.close();
+    }
   }
 
   async #callFor(

@@ -1,11 +1,13 @@
 /** One record for each call, whatever became of it; one for each operation of the data's owner. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
 import { shippedPlugin } from "../support/test-plugin.ts";
+import { userFolder } from "../support/user-files.ts";
 import { ask, openAuditedStage, read, upsert, write } from "./audited-stage.ts";
 
 test("a call that writes: what it was granted, read and changed", async () => {
@@ -149,6 +151,22 @@ test("calls of two users at the same time do not mix", async () => {
     expect(reads).toEqual([{ scope: "memory", path: `${callId}.md`, bytes: null }]);
     expect(writes).toEqual([{ scope: "memory", path: `${callId}.md`, bytes: userId?.length }]);
   }
+});
+
+test("a call that is made again, for a person has edited meanwhile: one record, and each change set before its commit", async () => {
+  let edits = 1;
+  const edit = (): void => {
+    if (edits-- > 0) writeFileSync(join(userFolder(stage.dataDir, "alice"), "memory", "a.md"), "edited by hand");
+  };
+  await using stage = await openAuditedStage({ onLog: edit });
+  await stage.runtime.call("Puppet", [write("a.md", "x")], { userId: "alice" });
+  const steps = [read("a.md"), write("a.md", "yy"), { log: "staged", times: 1 }];
+  const result = await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "again" });
+  expect(result).toMatchObject({ ok: true });
+  const writes = [{ scope: "memory", path: "a.md", bytes: 2 }];
+  expect(stage.recordsOf("staged", "again")).toMatchObject([{ writes }, { writes }]);
+  const reads = [{ scope: "memory", path: "a.md", bytes: "edited by hand".length }];
+  expect(stage.recordsOf("call", "again")).toMatchObject([{ reads, writes, changes: "committed", code: null }]);
 });
 
 test("operations of the data's owner, with the calls of tools that they make", async () => {

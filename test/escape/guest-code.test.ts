@@ -104,9 +104,9 @@ test("what a guest logs reaches the operator, within bounds", async () => {
     { log: "hello", times: 1 },
     { log: "y".repeat(5000), times: 300 },
   ];
-  await runtime.call("Puppet", steps, { userId: "alice" });
+  await runtime.call("Puppet", steps, { userId: "alice", callId: "c" });
   expect(log).toHaveLength(201);
-  expect(log[0]).toEqual({ level: "info", tool: "Puppet", userId: "alice", text: "hello" });
+  expect(log[0]).toEqual({ level: "info", tool: "Puppet", userId: "alice", callId: "c", text: "hello" });
   expect(log[1]?.text).toBe("y".repeat(2000));
 
   expect(log.at(-1)?.text).toBe("101 further lines not shown");

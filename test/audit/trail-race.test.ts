@@ -1,0 +1,38 @@
+/** A trail that is closed at any instant holds every use that was answered, and each of them whole. */
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+import { expect, test } from "vitest";
+
+import { closeTrail, readTrail } from "../../host/audit/read-trail.ts";
+import { trailBytes, words } from "../../host/audit/trail-layout.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+const writer = fileURLToPath(new URL("dist/test/audit/trail-writer.js", import.meta.resolve("memcell/package.json")));
+const seed = Number(process.env["MEMCELL_SEED"] ?? Date.now() % 1e6);
+const random = seededRandom(seed);
+
+test(`300 trails closed while they are written, seed ${seed}`, async () => {
+  const worker = new Worker(writer);
+  let amid = 0;
+  for (let round = 0; round < 300; round++) {
+    const memory = new SharedArrayBuffer(trailBytes);
+    const answer = once(worker, "message") as Promise<[number]>;
+    // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
+    worker.postMessage(memory);
+    const view = new Int32Array(memory);
+    while (Atomics.load(view, words.usesEnd) === 0);
+    for (let turn = Math.floor(random() * 20_000); turn > 0; turn--) Atomics.load(view, words.usesEnd);
+    closeTrail(memory);
+    const { reads, looksNotShown } = readTrail(memory);
+    // oxlint-disable-next-line no-await-in-loop -- one trail after another
+    const [answered] = await answer;
+    expect(reads.length + looksNotShown).toBeGreaterThanOrEqual(answered);
+    expect(reads).toEqual(reads.map((_, at) => ({ scope: "memory", path: `${at}.md`, bytes: at })));
+    if (reads.length < 2_500) amid++;
+  }
+  await worker.terminate();
+  // What is claimed above must not be about trails that were full.
+  expect(amid).toBeGreaterThan(20);
+});

@@ -1,0 +1,15 @@
+/** A thread that writes down one use after another until its trail is closed, and says how many it would have answered. */
+import { parentPort } from "node:worker_threads";
+
+import { CapabilityTrail } from "../../host/audit/capability-trail.ts";
+
+parentPort?.on("message", (memory: SharedArrayBuffer) => {
+  const trail = new CapabilityTrail(memory);
+  let answered = -1;
+  do {
+    answered++;
+    trail.read("memory", `${answered}.md`, answered);
+  } while (!trail.isClosed);
+  // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(answered);
+});
