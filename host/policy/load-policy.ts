@@ -105,9 +105,9 @@ function pinsOf(plugin: string, pins: readonly string[] | null, lock: PluginLock
 
 function toolsOf(tools: PolicyFile["plugins"][string]["tools"]): Map<string, ToolPolicy> {
   return new Map(
-    Object.entries(tools).map(([tool, { rights, scopes }]) => [
+    Object.entries(tools).map(([tool, { rights, scopes, audience = "model" }]) => [
       tool,
-      { rights: distinct(rights), scopes: distinct(scopes) },
+      { rights: distinct(rights), scopes: distinct(scopes), audience },
     ]),
   );
 }

@@ -23,12 +23,15 @@ function pinDeviations(sha256: string, { sha256: pins }: PluginPolicy): string[]
   return [`its SHA-256 is ${sha256}, the policy pins ${pins.join(" or ")}`];
 }
 
-function toolDeviations({ name, rights, scopes }: ManifestTool, granted: ToolPolicy | undefined): string[] {
+function toolDeviations({ name, rights, scopes, audience }: ManifestTool, granted: ToolPolicy | undefined): string[] {
   const tool = `the tool ${quoted(name)}`;
   if (!granted) return [`the policy does not name ${tool}, so it grants it nothing`];
   return [
     ...beyond(rights, granted.rights, `${tool} asks for`, "no right"),
     ...beyond(scopes, granted.scopes, `${tool} asks for the scope`, "no scope"),
+    ...(audience === "model" && granted.audience === "host"
+      ? [`${tool} is to be offered to models, the policy keeps it for the host`]
+      : []),
   ];
 }
 

@@ -38,7 +38,14 @@ interface PluginEntry {
   /** The only files that may bear this name, by SHA-256 in lower-case hex. Without it, and without a lock file: any. */
   readonly sha256?: readonly string[] | undefined;
   /** By name, with the rights and scopes that each may have at most. */
-  readonly tools: Readonly<Record<string, { readonly rights: readonly Right[]; readonly scopes: readonly string[] }>>;
+  readonly tools: Readonly<Record<string, ToolEntry>>;
+}
+
+interface ToolEntry {
+  readonly rights: readonly Right[];
+  readonly scopes: readonly string[];
+  /** `host` keeps it from models: only the host itself may call it. Default `model`: anybody may. */
+  readonly audience?: "model" | "host" | undefined;
 }
 
 export const lockFileSchema = z.string("a file's name").check(z.minLength(1, "a file's name"));
@@ -50,8 +57,9 @@ const toolEntry = z.strictObject(
       z.string("a scope's name").check(z.regex(scopeName, `a scope's name (${scopeName.source})`)),
       "an array of scopes",
     ),
+    audience: z.optional(z.enum(["model", "host"], "one of model, host")),
   },
-  "an object with rights and scopes",
+  "an object with rights and scopes, and audience",
 );
 
 const pluginEntry = z.strictObject(

@@ -19,6 +19,8 @@ export interface PolicyLimits {
 export interface ToolPolicy {
   readonly rights: readonly Right[];
   readonly scopes: readonly string[];
+  /** `host`: no model may be offered it. `model`: anybody may. */
+  readonly audience: "model" | "host";
 }
 
 export interface PluginPolicy {

@@ -9,7 +9,11 @@ import type { PolicyFile } from "./policy-schema.ts";
 export function proposePolicy(manifest: Manifest, sha256: string): PolicyFile {
   const tools = manifest.tools.map((tool) => [
     tool.name,
-    { rights: rights.filter((right) => tool.rights.includes(right)), scopes: [...new Set(tool.scopes)] },
+    {
+      rights: rights.filter((right) => tool.rights.includes(right)),
+      scopes: [...new Set(tool.scopes)],
+      ...(tool.audience === "host" && { audience: tool.audience }),
+    },
   ]);
   return { version: 1, plugins: { [manifest.name]: { sha256: [sha256], tools: Object.fromEntries(tools) } } };
 }

@@ -65,7 +65,7 @@ test("an object that is changed afterwards changes nothing", async () => {
   const tools: Record<string, { rights: Right[]; scopes: string[] }> = { T: { rights: [], scopes: [] } };
   const policy = await loadPolicy(policyOf({ a: { tools } }));
   tools["T"]?.rights.push("write");
-  expect(policy.plugins.get("a")?.tools.get("T")).toEqual({ rights: [], scopes: [] });
+  expect(policy.plugins.get("a")?.tools.get("T")).toEqual({ rights: [], scopes: [], audience: "model" });
 });
 
 test("a prototype's names are granted only where the policy itself names them", async () => {
@@ -85,11 +85,12 @@ test("every deviation is named, in the order file, tools, memory", async () => {
     ...guestManifest("a", { First: "first", Second: "second", Third: "third" }, ["read", "write", "clock"]),
     memoryPages: { min: 8, max: 16 },
   };
-  const tools = { First: read, Third: { rights: [], scopes: ["other"] } };
+  const tools = { First: { ...read, audience: "host" as const }, Third: { rights: [], scopes: ["other"] } };
   const policy = await loadPolicy(policyOf({ a: { sha256: [other], tools } }, { limits: { memoryPages: 8 } }));
   expect(policyDeviations(manifest, one, policy)).toEqual([
-    `its SHA-256 is ${one}, the policy pins ${other}`,
+    `its SHA-256 is ${one}, the policy pins ${other}: this is not the file that was reviewed`,
     'the tool "First" asks for "write", "clock", the policy grants it "read"',
+    'the tool "First" is to be offered to models, the policy keeps it for the host',
     'the policy does not name the tool "Second", so it grants it nothing',
     'the tool "Third" asks for "read", "write", "clock", the policy grants it no right',
     'the tool "Third" asks for the scope "memory", the policy grants it "other"',
