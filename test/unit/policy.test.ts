@@ -88,7 +88,7 @@ test("every deviation is named, in the order file, tools, memory", async () => {
   const tools = { First: { ...read, audience: "host" as const }, Third: { rights: [], scopes: ["other"] } };
   const policy = await loadPolicy(policyOf({ a: { sha256: [other], tools } }, { limits: { memoryPages: 8 } }));
   expect(policyDeviations(manifest, one, policy)).toEqual([
-    `its SHA-256 is ${one}, the policy pins ${other}: this is not the file that was reviewed`,
+    `its SHA-256 is ${one}, the policy pins ${other}`,
     'the tool "First" asks for "write", "clock", the policy grants it "read"',
     'the tool "First" is to be offered to models, the policy keeps it for the host',
     'the policy does not name the tool "Second", so it grants it nothing',
