@@ -1,19 +1,14 @@
-import { auditCommand } from "./audit-command.ts";
-import { callCommand } from "./call-command.ts";
 import type { Command } from "./command.ts";
-import { doctorCommand } from "./doctor-command.ts";
-import { indexCommand } from "./index-command.ts";
-import { toolsCommand } from "./tools-command.ts";
-import { trashCommand } from "./trash-command.ts";
 import { HelpRequest, UsageError } from "./usage-error.ts";
 
-const commands: ReadonlyMap<string, Command> = new Map([
-  ["call", callCommand],
-  ["index", indexCommand],
-  ["tools", toolsCommand],
-  ["doctor", doctorCommand],
-  ["trash", trashCommand],
-  ["audit", auditCommand],
+/** Each loads what it needs when it is asked for: a call does not wait for the pages of an audit. */
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["call", async () => (await import("./call-command.ts")).callCommand],
+  ["index", async () => (await import("./index-command.ts")).indexCommand],
+  ["tools", async () => (await import("./tools-command.ts")).toolsCommand],
+  ["doctor", async () => (await import("./doctor-command.ts")).doctorCommand],
+  ["trash", async () => (await import("./trash-command.ts")).trashCommand],
+  ["audit", async () => (await import("./audit-command.ts")).auditCommand],
 ]);
 
 const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
@@ -51,11 +46,12 @@ export async function runCommand([name, ...args]: readonly string[]): Promise<nu
     process[name === undefined ? "stderr" : "stdout"].write(help);
     return name === undefined ? 2 : 0;
   }
-  const command = commands.get(name);
-  if (!command) {
+  const load = commands.get(name);
+  if (!load) {
     process.stderr.write(`memcell: no command "${name}", allowed: ${[...commands.keys()].join(", ")}\n`);
     return 2;
   }
+  const command = await load();
   try {
     return await command.run(args);
   } catch (error) {
