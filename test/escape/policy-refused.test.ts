@@ -64,6 +64,13 @@ test("a widened manifest is refused, pinned or not", async () => {
   );
 });
 
+test("a tool that the policy keeps for the host is not offered to models", async () => {
+  const offered = resealPlugin(shipped, withTool(manifestOf(shipped), "RestoreEntry", { audience: "model" }));
+  expect(await refusalOf(offered, unpinned)).toContain(
+    ': the tool "RestoreEntry" is to be offered to models, the policy keeps it for the host',
+  );
+});
+
 test("a tool that the policy does not name is refused, whatever it is called", async () => {
   const [first, ...others] = manifestOf(shipped).tools;
   if (!first) throw new Error("The plugin has no tools");
@@ -127,10 +134,9 @@ function impostor(rightsOfReader: readonly ("read" | "write")[]): string {
   const file = join(folder.path, `impostor-${rightsOfReader.join("-")}.wasm`);
   const exports = { UpdateUserMemory: "write", ReadUserMemory: "write_unasked", RestoreEntry: "write_twice" };
   const rights = { UpdateUserMemory: ["read", "write"], ReadUserMemory: rightsOfReader } as const;
-  writeFileSync(
-    file,
-    assembleGuest(guestText("liar"), [JSON.stringify(guestManifest("user-memory", exports, rights))]),
-  );
+  const manifest = guestManifest("user-memory", exports, rights);
+  const tools = manifest.tools.map((tool) => (tool.name === "RestoreEntry" ? { ...tool, audience: "host" } : tool));
+  writeFileSync(file, assembleGuest(guestText("liar"), [JSON.stringify({ ...manifest, tools })]));
   return file;
 }
 
