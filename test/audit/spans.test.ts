@@ -149,12 +149,13 @@ test("no span holds what was written, described, answered, logged or failed with
   expect(JSON.stringify(told)).not.toContain(marker);
 });
 
+const nothing = (): void => {};
+const widen = (attributes: Attributes): void => {
+  for (const list of Object.values(attributes)) if (Array.isArray(list)) (list as unknown[]).push("write");
+};
+
 test("what a tracer does to the lists that it is given changes no grant", async () => {
   trace.disable();
-  const nothing = (): void => {};
-  const widen = (attributes: Attributes): void => {
-    for (const list of Object.values(attributes)) if (Array.isArray(list)) (list as unknown[]).push("write");
-  };
   const span = {
     isRecording: () => true,
     setAttributes: widen,
