@@ -113,7 +113,7 @@ function firstSeqOf(log: LogFile, lastSeq: number): number {
 function hashAt(log: LogFile, seq: number): string | null {
   for (const { bytes, hash, isTorn } of readLines(log)) {
     const place = bytes && !isTorn ? placeOf(parseLine(bytes)) : null;
-    if (place?.seq === seq) return hash;
+    if (place?.seq === seq) return hash();
     if (place?.seq === seq + 1) return place.prev;
   }
   return null;

@@ -1,3 +1,4 @@
+import { auditLimits } from "../../shared/limits.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { ChainHead } from "./audit-log.ts";
 import { auditRecordSchema } from "./audit-record.ts";
@@ -86,6 +87,7 @@ class LogReading {
     if (line.isTorn) return this.#torn(file, line);
     if (bytes === null) return this.#unreadable(file, number, `it is ${length} bytes long`);
     if (length === 0) return this.#unreadable(file, number, "it is empty");
+    if (length < auditLimits.recordBytesMin) return this.#unreadable(file, number, "it is too short to be one");
     const json = parseLine(bytes);
     if (json === undefined) return this.#unreadable(file, number, "it is not JSON");
     const place = placeOf(json);
@@ -94,7 +96,7 @@ class LogReading {
     const missing = parsed.success && parsed.data.kind === "opened" ? parsed.data.missing : 0;
     this.#firstSeq ??= place.seq;
     this.#records++;
-    this.#chain.take({ ...place, hash, file, line: number, missing });
+    this.#chain.take({ ...place, hash: hash(), file, line: number, missing });
     if (parsed.success) {
       noteRecord(parsed.data, { file, line: number }, this.#findings);
       this.#onRecord(parsed.data);
