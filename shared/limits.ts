@@ -115,8 +115,6 @@ export const auditLimits = {
   fileBytesMin: 64 * kib,
   /** One record, as a line. The longest that can be right names 20,000 files of 255 characters, in 7 MB. */
   recordBytesMax: 8 * mib,
-  /** What chains a record takes so much. A log of nothing but shorter lines is read as fast as it comes. */
-  recordBytesMin: 83,
   /** Files that a record says were written, trashed, or removed: as many as a listing holds. */
   recordFilesMax: 20_000,
   /** Files that a record says were read, and listings: those beyond are counted. The largest repair reads 1,000. */

@@ -1,4 +1,3 @@
-import { auditLimits } from "../../shared/limits.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { ChainHead } from "./audit-log.ts";
 import { auditRecordSchema } from "./audit-record.ts";
@@ -11,7 +10,7 @@ import type { LogVerification } from "./log-verification.ts";
 import { noteRecord } from "./note-record.ts";
 import { readLines } from "./read-lines.ts";
 import type { LogLine } from "./read-lines.ts";
-import { parseLine, placeOf } from "./read-place.ts";
+import { parseLine, placeOf, recordBytesMin } from "./read-place.ts";
 
 export interface VerifyOptions {
   /** Whether the log may begin later than with record 0, and end earlier than anybody says: part of it is elsewhere. */
@@ -87,7 +86,7 @@ class LogReading {
     if (line.isTorn) return this.#torn(file, line);
     if (bytes === null) return this.#unreadable(file, number, `it is ${length} bytes long`);
     if (length === 0) return this.#unreadable(file, number, "it is empty");
-    if (length < auditLimits.recordBytesMin) return this.#unreadable(file, number, "it is too short to be one");
+    if (length < recordBytesMin) return this.#unreadable(file, number, "it is too short to be one");
     const json = parseLine(bytes);
     if (json === undefined) return this.#unreadable(file, number, "it is not JSON");
     const place = placeOf(json);
