@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+
 import { closingLimits, queueLimits } from "../shared/limits.ts";
 import type { RuntimeOptions } from "./api.ts";
 import { checkAuditLogOptions } from "./audit/audit-log-options.ts";
@@ -33,12 +35,14 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   if (instances !== "restored" && instances !== "fresh") {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
-  if (options.auditLog !== undefined) checkAuditLogOptions(options.auditLog);
+  const auditLog = options.auditLog === undefined ? null : checkAuditLogOptions(options.auditLog);
   for (const [name, max] of Object.entries(numbersMax))
     checkNumber(name, options[name as keyof typeof numbersMax], max);
   return {
     ...options,
-    dataDir,
+    // Now: while plugins are loaded the program may change its folder, or what it has passed.
+    dataDir: resolve(dataDir),
+    ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
     clock,
     onLog,
     durability,

@@ -1,6 +1,4 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
-import { resolve } from "node:path";
-
 import { queueLimits } from "../shared/limits.ts";
 import type { ManifestTool } from "../shared/manifest.ts";
 import { quoted } from "../shared/text.ts";
@@ -43,11 +41,10 @@ import { writeLog } from "./write-log.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
+  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
-  const dataDir = resolve(bounds.dataDir);
   const location: StoreLocation = { kind: "files", dataDir };
   const modules = catalog.plugins.map(({ guest }) => guest);
   const store = openStore(location, {

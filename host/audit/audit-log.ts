@@ -29,10 +29,10 @@ export interface AuditLogOptions {
    */
   readonly fileBytesMax?: number;
   /**
-   * What happens when a record cannot be written. `refuse`, the default: the call is refused (`STORAGE_FULL`,
-   * `STORAGE_FAILED` or `STORAGE_UNSAFE`), and nothing happens that is not on record. `continue`: calls go on without,
-   * and the first record that can be written again says how many were lost. A log that cannot be opened at all is refused
-   * in either case.
+   * What happens when a record cannot be written. `refuse`, the default: the call is refused (`STORAGE_FULL` or
+   * `STORAGE_FAILED`), and nothing is committed that is not on record. `continue`: calls go on without, and the first
+   * record that can be written again says how many were lost; when none can be until the end, only `onLog` is told. A log
+   * that cannot be opened at all is refused in either case.
    */
   readonly onFailure?: "refuse" | "continue";
 }

@@ -81,6 +81,7 @@ class FileAuditLog implements AuditLog {
       this.#isClosed = true;
       this.#writer[Symbol.dispose]();
     }
+    if (this.#lost > 0) this.#plan.note(`audit log: ${this.#lost} records were lost, and no record tells`);
   }
 
   /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { auditLimits } from "../../shared/limits.ts";
 import type { ChainHead } from "./audit-log.ts";
 import type { LogFile } from "./disk/log-file.ts";
-import { lineFeed } from "./read-lines.ts";
+import { lineFeed, readLines } from "./read-lines.ts";
 import { parseLine, placeOf } from "./read-place.ts";
 
 /** How a file of a log ends. */
@@ -25,7 +25,7 @@ export function readEnd(file: LogFile): LogEnd {
   const line = lineBefore(file, wholeBytes);
   const hash = hashOfPart(file, line);
   const place = readPlace(file, line);
-  return { ...end, last: { hash, seq: place?.seq ?? seqByCounting(file, line.start), prev: place?.prev ?? null } };
+  return { ...end, last: { hash, seq: place?.seq ?? seqByCounting(file), prev: place?.prev ?? null } };
 }
 
 interface Part {
@@ -38,16 +38,13 @@ function lineBefore(file: LogFile, end: number): Part {
   return { start: feedBefore(file, end - 1) + 1, end: end - 1 };
 }
 
-/** The number of a record that does not tell it: counted from the nearest one before it that does. */
-function seqByCounting(file: LogFile, start: number): number {
-  let count = 0;
-  for (let end = start; end > 0; count++) {
-    const line = lineBefore(file, end);
-    const place = readPlace(file, line);
-    if (place) return Math.min(place.seq + count + 1, auditLimits.seqMax);
-    end = line.start;
+/** The number of the last record, which does not tell it: counted from the nearest one before it that does. */
+function seqByCounting(file: LogFile): number {
+  let seq = -1;
+  for (const { bytes, isTorn } of readLines(file)) {
+    if (!isTorn) seq = (bytes && placeOf(parseLine(bytes))?.seq) ?? seq + 1;
   }
-  return count;
+  return Math.min(seq, auditLimits.seqMax);
 }
 
 function readPlace(file: LogFile, { start, end }: Part): ReturnType<typeof placeOf> {

@@ -33,7 +33,7 @@ export async function openLogFiles(
 ): Promise<OpenedLog> {
   const path = resolve(file);
   const name = basename(path);
-  const folder = openFolder(dirname(path), join(resolve(dataDir), "users"));
+  const folder = openFolder(path, join(resolve(dataDir), "users"));
   const opened: Disposable[] = [folder];
   try {
     // What is no plain file is refused before anything is made beside it.
@@ -58,9 +58,11 @@ export async function openLogFiles(
 }
 
 /** Asked again when the folders are there: before, what they are called need not tell what they are. */
-function openFolder(path: string, users: string): LogFolder {
+function openFolder(file: string, users: string): LogFolder {
+  const path = dirname(file);
   const refuseUsers = (): void => {
-    if (!leadsInto(path, users)) return;
+    // A log in the place of the users' folder would keep every user out.
+    if (!leadsInto(file, users)) return;
     throw new ToolError("STORAGE_UNSAFE", "Cannot open the audit log: it would lie among the users' files");
   };
   refuseUsers();
@@ -111,7 +113,7 @@ function firstSeqOf(log: LogFile, lastSeq: number): number {
 function hashAt(log: LogFile, seq: number): string | null {
   for (const { bytes, hash, isTorn } of readLines(log)) {
     const place = bytes && !isTorn ? placeOf(parseLine(bytes)) : null;
-    if (place?.seq === seq) return hash;
+    if (place?.seq === seq) return hash();
     if (place?.seq === seq + 1) return place.prev;
   }
   return null;

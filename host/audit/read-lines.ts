@@ -11,8 +11,8 @@ export interface LogLine {
   /** Without its line feed; `null` when it is longer than a record can be. Only good until the next line is asked for. */
   readonly bytes: Uint8Array | null;
   readonly length: number;
-  /** SHA-256 in hex. */
-  readonly hash: string;
+  /** SHA-256 in hex, as long as `bytes` is good. Not made unasked: a file may be nothing but short lines. */
+  readonly hash: () => string;
   /** Nothing follows it, not even a line feed. */
   readonly isTorn: boolean;
 }
@@ -60,11 +60,14 @@ class BegunLine {
 
   end(part: Uint8Array): Pick<LogLine, "bytes" | "length" | "hash"> {
     // Most lines lie within one chunk and are not copied.
-    if (this.length === 0) return { bytes: part, length: part.length, hash: hashOf(part) };
+    if (this.length === 0) return { bytes: part, length: part.length, hash: () => hashOf(part) };
     this.add(part);
-    if (this.#hash) return { bytes: null, length: this.length, hash: this.#hash.digest("hex") };
+    if (this.#hash) {
+      const hash = this.#hash.digest("hex");
+      return { bytes: null, length: this.length, hash: () => hash };
+    }
     const bytes = Buffer.concat(this.#parts);
-    return { bytes, length: this.length, hash: hashOf(bytes) };
+    return { bytes, length: this.length, hash: () => hashOf(bytes) };
   }
 
   #keepOnlyHash(): void {

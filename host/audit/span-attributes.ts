@@ -16,8 +16,9 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
     "memcell.plugin.name": plugin?.name,
     "memcell.plugin.version": plugin?.version,
     "memcell.plugin.sha256": plugin?.sha256,
-    "memcell.scopes": entry.scopes,
-    "memcell.rights": entry.rights,
+    // Copies: the record's are the tool's own, and what a span processor does to a list would be granted from then on.
+    "memcell.scopes": [...entry.scopes],
+    "memcell.rights": [...entry.rights],
     ...columns("memcell.reads", reads, { path: placeOf, bytes: ({ bytes }) => bytes ?? -1 }),
     ...columns("memcell.lists", lists, {
       prefix: ({ scope, prefix }) => `${scope}/${prefix}`,

@@ -10,7 +10,7 @@ import type { LogVerification } from "./log-verification.ts";
 import { noteRecord } from "./note-record.ts";
 import { readLines } from "./read-lines.ts";
 import type { LogLine } from "./read-lines.ts";
-import { parseLine, placeOf } from "./read-place.ts";
+import { parseLine, placeOf, recordBytesMin } from "./read-place.ts";
 
 export interface VerifyOptions {
   /** Whether the log may begin later than with record 0, and end earlier than anybody says: part of it is elsewhere. */
@@ -86,6 +86,7 @@ class LogReading {
     if (line.isTorn) return this.#torn(file, line);
     if (bytes === null) return this.#unreadable(file, number, `it is ${length} bytes long`);
     if (length === 0) return this.#unreadable(file, number, "it is empty");
+    if (length < recordBytesMin) return this.#unreadable(file, number, "it is too short to be one");
     const json = parseLine(bytes);
     if (json === undefined) return this.#unreadable(file, number, "it is not JSON");
     const place = placeOf(json);
@@ -94,7 +95,7 @@ class LogReading {
     const missing = parsed.success && parsed.data.kind === "opened" ? parsed.data.missing : 0;
     this.#firstSeq ??= place.seq;
     this.#records++;
-    this.#chain.take({ ...place, hash, file, line: number, missing });
+    this.#chain.take({ ...place, hash: hash(), file, line: number, missing });
     if (parsed.success) {
       noteRecord(parsed.data, { file, line: number }, this.#findings);
       this.#onRecord(parsed.data);

@@ -69,6 +69,12 @@ const places: Place[] = [
     says: "it would lie among the users' files",
   },
   {
+    name: "the users' folder",
+    prepare: () => {},
+    file: "data/users",
+    says: "it would lie among the users' files",
+  },
+  {
     name: "a file among the users', spelt in another way",
     prepare: (folder) => {
       mkdirSync(join(folder, "data/users"), { recursive: true });
@@ -131,6 +137,8 @@ test.for([
   [{ file: "" }, TypeError, "the audit log needs a file"],
   [{ file: "log/" }, TypeError, "the audit log's file is not the name of a file"],
   [{ file: "a\0b" }, TypeError, "the audit log's file is not the name of a file"],
+  [{ file: "audit.jsonl.head" }, TypeError, "the name of a log's head, or of its full file"],
+  [{ file: "audit.jsonl.000000000000.jsonl" }, TypeError, "the name of a log's head, or of its full file"],
   [{ fileBytesMax: 0 }, RangeError, "fileBytesMax is 0, allowed: a whole number from 65536"],
   [{ fileBytesMax: 65_535 }, RangeError, "allowed: a whole number from 65536"],
   [{ fileBytesMax: 70_000.5 }, RangeError, "allowed: a whole number from 65536"],

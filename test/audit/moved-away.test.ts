@@ -105,3 +105,16 @@ test("nothing is written while the log's folder is moved away", async () => {
   expect(readdirSync(inside)).toEqual([]);
   expect(await failureOf(() => log.close())).toMatchObject({ code: "STORAGE_UNSAFE" });
 });
+
+test("what is lost until the end is told the operator, for no record can", async () => {
+  using folder = temporaryFolder();
+  const notes: string[] = [];
+  const log = await openLog(folder.path, { onFailure: "continue", note: (text) => notes.push(text) });
+  away(folder.path, logName);
+  expect([log.append(callEntry(1)), log.append(callEntry(2))]).toEqual([null, null]);
+  log.close();
+  expect(notes).toEqual([
+    "audit log: calls go on without records: Cannot write the audit log: its file is not where it was",
+    "audit log: 3 records were lost, and no record tells",
+  ]);
+});

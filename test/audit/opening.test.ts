@@ -80,7 +80,7 @@ const rows: Row[] = [
     opened: { head: "differs" },
     seq: 6,
     told: [
-      "unreadable: this line is no record: it is not JSON",
+      "unreadable: this line is no record: it is too short to be one",
       "head: when record 6 was written, the last record was not the one that the log's head named",
     ],
   },

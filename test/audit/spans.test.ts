@@ -1,5 +1,6 @@
 /** One OpenTelemetry span for each call, with the real SDK: where it hangs, what it says, and what it never says. */
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import type { Attributes, TracerProvider } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
@@ -146,6 +147,29 @@ test("no span holds what was written, described, answered, logged or failed with
     .map(({ name, attributes, status, events }) => [name, attributes, status, events]);
   expect(told).toHaveLength(5);
   expect(JSON.stringify(told)).not.toContain(marker);
+});
+
+const nothing = (): void => {};
+const widen = (attributes: Attributes): void => {
+  for (const list of Object.values(attributes)) if (Array.isArray(list)) (list as unknown[]).push("write");
+};
+
+test("what a tracer does to the lists that it is given changes no grant", async () => {
+  trace.disable();
+  const span = {
+    isRecording: () => true,
+    setAttributes: widen,
+    setAttribute: nothing,
+    setStatus: nothing,
+    end: nothing,
+  };
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) } as unknown as TracerProvider);
+  await using stage = await openAuditedStage();
+  await stage.runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice" });
+  await stage.runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice" });
+  const granted = stage.recordsOf("call").map(({ scopes, rights }) => ({ scopes, rights }));
+  const asked = { scopes: ["memory"], rights: ["read"] };
+  expect(granted).toEqual([asked, asked]);
 });
 
 test("what a tracer throws ends no call", async () => {

@@ -47,6 +47,8 @@ const forged = (lines: readonly string[], index: number): string => {
 const isAltered = (seq: number, by: string): string =>
   `altered: record ${seq} is not as it was written: the hash that ${by} carries is another`;
 
+const notJson = "nothing ".repeat(20);
+
 interface Row {
   readonly name: string;
   readonly edit: Edit;
@@ -190,13 +192,18 @@ const rows: Row[] = [
     told: ["unreadable: this line is no record: it is empty"],
   },
   {
+    name: "a short line",
+    edit: (lines) => lines.toSpliced(5, 0, "{}"),
+    told: ["unreadable: this line is no record: it is too short to be one"],
+  },
+  {
     name: "a line that is no JSON in the place of a record",
-    edit: (lines) => lines.with(5, "nothing"),
+    edit: (lines) => lines.with(5, notJson),
     told: ["unreadable: this line is no record: it is not JSON"],
   },
   {
     name: "a line that is no JSON in the place of two",
-    edit: (lines) => lines.with(5, "nothing").toSpliced(6, 1),
+    edit: (lines) => lines.with(5, notJson).toSpliced(6, 1),
     told: [
       "unreadable: this line is no record: it is not JSON",
       "removed: between record 4 and record 7 one record was removed",
@@ -204,7 +211,7 @@ const rows: Row[] = [
   },
   {
     name: "JSON that is no record",
-    edit: (lines) => lines.toSpliced(5, 0, '{"seq":-1}'),
+    edit: (lines) => lines.toSpliced(5, 0, '{"seq":-1}'.padEnd(100)),
     told: ["unreadable: this line is no record: it has no place in the chain"],
   },
   {

@@ -99,7 +99,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/policy/load-policy.ts",
     "host/provenance/compare-rebuild.ts",
     "host/provenance/rebuild-sources.ts",
-    "host/runtime.ts",
+    "host/runtime-options.ts",
     "host/store/files/disk/data-root.ts",
     "host/store/files/disk/place.ts",
   ]);
