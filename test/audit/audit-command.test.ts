@@ -1,5 +1,5 @@
 /** `memcell audit` as a process: what it prints, in which form, and how it ends. */
-import { writeFileSync } from "node:fs";
+import { copyFileSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -90,6 +90,36 @@ test.for([
   const { status, stdout, stderr } = runAudit(args, folder.path);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toContain("memcell audit --help");
+});
+
+test("--html replaces a page of before, for its owner alone", () => {
+  const page = join(folder.path, "page.html");
+  writeFileSync(page, "<!DOCTYPE html><p>an old one</p>", { mode: 0o644 });
+  expect(runAudit(["--html", page]).status).toBe(0);
+  expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>[^]*<\/html>\s*$/);
+  expect(statSync(page).mode & 0o777).toBe(0o600);
+});
+
+test.for([
+  { name: "the plugin", file: "plugin.wasm", says: "a file that is no page is in its place" },
+  { name: "the policy", file: "policy.json", says: "a file that is no page is in its place" },
+  { name: "a link", file: "link.html", says: "a link is in its place" },
+  { name: "a file of two names", file: "two.html", says: "a link or no plain file is in its place" },
+  { name: "a folder that is not there", file: "absent/page.html", says: "its folder is not there" },
+])("--html never writes over $name", ({ file, says }) => {
+  using place = temporaryFolder();
+  const at = (name: string): string => join(place.path, name);
+  const page = "<!doctype html>";
+  copyFileSync(shippedPlugin("user-memory"), at("plugin.wasm"));
+  for (const name of ["aim.html", "one.html"]) writeFileSync(at(name), page);
+  linkSync(at("one.html"), at("two.html"));
+  symlinkSync(at("aim.html"), at("link.html"));
+  writeFileSync(at("policy.json"), runAudit([at("plugin.wasm"), "--propose"]).stdout);
+  const before = ["plugin.wasm", "policy.json", "aim.html", "one.html"].map((name) => readFileSync(at(name)));
+  const { status, stdout } = runAudit([at("plugin.wasm"), "--policy", at("policy.json"), "--html", at(file)]);
+  expect(status).toBe(1);
+  expect(stdout).toContain(`Cannot write the page: ${says}`);
+  expect(["plugin.wasm", "policy.json", "aim.html", "one.html"].map((name) => readFileSync(at(name)))).toEqual(before);
 });
 
 test("no colour reaches what is no terminal, whatever the environment asks for", () => {
