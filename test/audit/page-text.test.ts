@@ -93,6 +93,7 @@ const sentences: readonly { name: string; page: string; says: readonly string[];
       "no maximum is declared",
       "not named by the policy",
       "asked for, not allowed",
+      "✕asked for, not allowed the model",
       "No list of components accounts for this very file.",
     ],
     saysNot: ["PASS", "no WASI", "no network"],
