@@ -1,5 +1,4 @@
 import { constants, open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
 
 import { failureOfDisk, isMissing } from "../../store/files/disk/disk-failure.ts";
 import { ToolError } from "../../tool-error.ts";
@@ -33,7 +32,7 @@ export async function writePage(file: string, text: string): Promise<void> {
 
 const beginning = "<!doctype html>";
 
-async function isPage(handle: FileHandle): Promise<boolean> {
+async function isPage(handle: Awaited<ReturnType<typeof open>>): Promise<boolean> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(beginning.length), 0, beginning.length, 0);
   return buffer.toString("latin1", 0, bytesRead).toLowerCase() === beginning;
 }
