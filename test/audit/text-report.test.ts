@@ -33,10 +33,10 @@ const packages = [
 const passing = makeReport({ artifact: shipped, policy, dependencies: packages });
 const plain = (report: AuditReport): string => textReport(report, { isColoured: false });
 
-test("the shipped plugin's report fits on one screen of 24 lines of 80 columns", () => {
+test("the shipped plugin's report fits on one screen of 24 lines of 80 columns, of which the prompt takes one", () => {
   const lines = plain(passing).split("\n");
   expect(passing.verdict).toBe("PASS");
-  expect(lines.length).toBeLessThanOrEqual(24);
+  expect(lines.length).toBeLessThan(24);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines.at(-1)).toMatch(/^PASS /);
 });
