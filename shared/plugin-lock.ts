@@ -3,7 +3,7 @@
  * takes pins from it, and compares a rebuild with it.
  */
 import { familyName } from "./manifest.ts";
-import { jsonDepth } from "./text.ts";
+import { parseStrictJson } from "./strict-json.ts";
 import * as z from "./zod.ts";
 
 /** The texts say what is allowed, as messages show it. */
@@ -62,7 +62,7 @@ export function parseLock(text: string): LockedPlugins | null {
 
 function parseJson(text: string): unknown {
   try {
-    return jsonDepth(text) <= depthMax ? JSON.parse(text) : null;
+    return parseStrictJson(text, depthMax);
   } catch {
     return null;
   }

@@ -117,7 +117,10 @@ function whyNot({ module, name, kind }: PluginShape["imports"][number]): string 
 
 function* exportClauses(manifest: Manifest, exports: PluginShape["exports"]): Generator<string> {
   const expected = new Map<string, string>([["memory", "memory"]]);
-  for (const tool of manifest.tools) expected.set(tool.export, "function");
+  for (const tool of manifest.tools) {
+    if (tool.export === "memory") yield `its manifest gives the tool "${tool.name}" the export of its memory`;
+    else expected.set(tool.export, "function");
+  }
   for (const { name, kind } of exports) {
     if (expected.get(name) !== kind) yield `it exports ${kind} ${quoted(name)}, which its manifest does not name`;
   }

@@ -1,7 +1,8 @@
 import { pluginLimits } from "../../shared/limits.ts";
 import { manifestSchema, manifestSection } from "../../shared/manifest.ts";
 import type { Manifest } from "../../shared/manifest.ts";
-import { jsonDepth, quoted } from "../../shared/text.ts";
+import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
+import { quoted } from "../../shared/text.ts";
 import { customSections } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { safeParse } from "../../shared/zod.ts";
@@ -23,19 +24,14 @@ export function readManifest(sections: readonly WasmSection[]): ManifestReading 
 }
 
 function parseManifest(section: Uint8Array): ManifestReading {
-  let value: unknown;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(section);
-    const depth = jsonDepth(text);
-    const { manifestDepthMax } = pluginLimits;
-    if (depth > manifestDepthMax) {
-      return unfit(`its manifest is ${depth} levels deep, at most ${manifestDepthMax} allowed`);
-    }
-    value = JSON.parse(text);
-  } catch (cause) {
-    return unfit("its manifest is not JSON", cause);
+    // A byte order mark is no JSON, and other hosts' readers say so.
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(section);
+    return checkForm(parseStrictJson(text, pluginLimits.manifestDepthMax));
+  } catch (error) {
+    if (error instanceof UnfitJson) return unfit(`its manifest ${error.message}`, error);
+    return unfit("its manifest is not JSON", error);
   }
-  return checkForm(value);
 }
 
 function checkForm(value: unknown): ManifestReading {

@@ -21,7 +21,9 @@ export function readPlugin(wasm: Uint8Array): PluginReading {
     const sections = readSections(wasm);
     const { manifest, reason, ...rest } = orUnfit(() => readManifest(sections));
     const mismatches = describeDeviations(manifest, sections);
-    return { sections, manifest, deviations: reason === null ? mismatches : [reason, ...mismatches], ...rest };
+    // What cannot be read of a section is found by all who read it.
+    const deviations = reason === null ? mismatches : [...new Set([reason, ...mismatches])];
+    return { sections, manifest, deviations, ...rest };
   } catch (error) {
     if (!(error instanceof UnreadableWasm)) throw error;
     return { sections: [], manifest: null, deviations: [error.message] };

@@ -6,6 +6,7 @@ import { bundledPluginFiles } from "../catalog.ts";
 import { loadPolicy } from "../policy/load-policy.ts";
 import { proposeForAll } from "../policy/propose-for-all.ts";
 import { readDependencies } from "../report/dependencies.ts";
+import { judgeTogether } from "../report/judge-together.ts";
 import { makeReport } from "../report/make-report.ts";
 import { htmlPage } from "../report/page/html-page.ts";
 import { writePage } from "../report/page/write-page.ts";
@@ -22,15 +23,16 @@ import { textOfVerification, verifyCommand } from "./verify-command.ts";
 
 export const auditCommand: Command = {
   help: `Tells what a plugin file is from its bytes alone, and whether a runtime with a policy loads it: its hash, what it
-imports and what each import does, its memory, its tools with the rights they ask for. Nothing of the file is run.
+imports and what each import does, its memory, its tools with the rights they ask for. Nothing of the file is run. Of several files it also tells which could not
+be loaded together.
 
 Usage
-  memcell audit [PLUGIN.wasm] [--policy FILE] [--log LOG] [--json] [--html FILE]
-  memcell audit [PLUGIN.wasm] --propose
-  memcell audit [PLUGIN.wasm] --rebuild [--json]
+  memcell audit [PLUGIN.wasm...] [--policy FILE] [--log LOG] [--json] [--html FILE]
+  memcell audit [PLUGIN.wasm...] --propose
+  memcell audit [PLUGIN.wasm...] --rebuild [--json]
   memcell audit verify LOG...             ("memcell audit verify --help" says more)
 
-Without PLUGIN.wasm, every plugin that the package ships.
+Without PLUGIN.wasm: every plugin that the package ships.
 
 Options
   --policy FILE  what the host is willing to grant (default: what the tools of the package need)
@@ -48,7 +50,7 @@ Examples
   memcell audit --log log/audit.jsonl --html audit.html
 
 Exit codes
-  0 PASS: a runtime with this policy loads every one, and the log is whole
+  0 PASS: a runtime with this policy loads them all, and the log is whole
   1 FAIL, or something could not be read   2 the command line makes no sense
 `,
 
@@ -56,7 +58,7 @@ Exit codes
     const [first, ...others] = args;
     if (first === "verify") return await verifyCommand.run(others);
     const names = { texts: ["policy", "html", "log"], flags: ["json", "propose", "rebuild"] } as const;
-    const { operands, options } = parseOptions(args, names, 1);
+    const { operands, options } = parseOptions(args, names, Infinity);
     const { policy, html, log, json = false, propose, rebuild } = options;
     if (propose) refuseOthers("--propose makes a policy and judges nothing", { policy, html, log, json, rebuild });
     if (rebuild) refuseOthers("--rebuild compares files and judges nothing", { policy, html, log, propose });
@@ -90,11 +92,10 @@ async function readArtifacts(operands: readonly string[]): Promise<Artifact[]> {
 
 async function judge(artifacts: readonly Artifact[], policyFile: string | undefined): Promise<AuditReport[]> {
   const policy = await loadPolicy(policyFile);
-  return await Promise.all(
-    artifacts.map(async (artifact) =>
-      makeReport({ artifact, policy, dependencies: await readDependencies(artifact.sha256) }),
-    ),
+  const reports = artifacts.map(async (artifact) =>
+    makeReport({ artifact, policy, dependencies: await readDependencies(artifact.sha256) }),
   );
+  return judgeTogether(await Promise.all(reports));
 }
 
 function isPassed({ reports, log }: Audit): boolean {

@@ -1,3 +1,5 @@
+import { quoted } from "../../shared/text.ts";
+import { visibleText } from "../report/visible-text.ts";
 import type { Command } from "./command.ts";
 import { HelpRequest, UsageError } from "./usage-error.ts";
 
@@ -19,8 +21,8 @@ Usage
   memcell tools [--policy FILE]
   memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
-  memcell audit [PLUGIN.wasm] [--policy FILE] [--json] [--html FILE] [--log LOG]
-  memcell audit verify LOG | --rebuild | [PLUGIN.wasm] --propose
+  memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
+  memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
   memcell <command> --help
 
 Commands
@@ -48,7 +50,7 @@ export async function runCommand([name, ...args]: readonly string[]): Promise<nu
   }
   const load = commands.get(name);
   if (!load) {
-    process.stderr.write(`memcell: no command "${name}", allowed: ${[...commands.keys()].join(", ")}\n`);
+    process.stderr.write(`memcell: no command ${quoted(name)}, allowed: ${[...commands.keys()].join(", ")}\n`);
     return 2;
   }
   const command = await load();
@@ -60,7 +62,8 @@ export async function runCommand([name, ...args]: readonly string[]): Promise<nu
       return 0;
     }
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`memcell ${name}: ${error.message}\nTry "memcell ${name} --help"\n`);
+    // It shows arguments as they came, and a shell's pattern takes names that others gave their files.
+    process.stderr.write(`memcell ${name}: ${visibleText(error.message)}\nTry "memcell ${name} --help"\n`);
     return 2;
   }
 }

@@ -3,6 +3,7 @@ import { quoted } from "../../shared/text.ts";
 import type { ChainHead } from "../audit/audit-log.ts";
 import type { LogFinding, LogVerification } from "../audit/log-verification.ts";
 import { verifyLog } from "../audit/verify-log.ts";
+import { visibleJson } from "../report/visible-text.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
@@ -51,7 +52,7 @@ async function verify(args: readonly string[]): Promise<number> {
   const noted = options.head === undefined ? null : parseHead(options.head);
   return await orCodedFailure(async () => {
     const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
-    process.stdout.write(options.json ? describeAsJson(result) : textOfVerification(result));
+    process.stdout.write(options.json ? `${visibleJson(result)}\n` : textOfVerification(result));
     return result.isIntact ? 0 : 1;
   });
 }
@@ -77,15 +78,6 @@ export function textOfVerification(result: LogVerification): string {
   if (!result.isEndKnown) lines.push("note  nothing but the log itself says where it ends");
   return `${lines.join("\n")}\n`;
 }
-
-/** As `describe`: JSON itself only minds control characters below U+0020. */
-function describeAsJson(result: LogVerification): string {
-  return `${JSON.stringify(result, null, 2).replaceAll(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits)}\n`;
-}
-
-const escapeUnits = (character: string): string =>
-  Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join("");
-const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 /** A file may have any name: what could turn text around or speak to a terminal is written as an escape. */
 function describeFinding({ text, file, line }: LogFinding): string {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 
 import { provenanceLimits } from "../../shared/limits.ts";
-import { jsonDepth } from "../../shared/text.ts";
+import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
 import { readPluginFile } from "../plugin-file.ts";
 import type { Dependency } from "./report.ts";
@@ -47,8 +47,7 @@ async function readSbom(file: string): Promise<Sbom | null> {
     const read = await readPluginFile(file, provenanceLimits.sbomBytesMax);
     if (read.kind === "unfit") return null;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(read.wasm);
-    if (jsonDepth(text) > provenanceLimits.sbomDepthMax) return null;
-    const parsed = z.safeParse(sbomSchema, JSON.parse(text));
+    const parsed = z.safeParse(sbomSchema, parseStrictJson(text, provenanceLimits.sbomDepthMax));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

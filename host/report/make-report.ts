@@ -52,14 +52,7 @@ function reportedTool(
   { name, audience, rights, scopes }: Manifest["tools"][number],
   granted: PluginPolicy | undefined,
 ): ReportedTool {
-  const allowed = granted?.tools.get(name);
-  return {
-    name,
-    audience,
-    rights,
-    scopes,
-    allowed: allowed ? { rights: allowed.rights, scopes: allowed.scopes } : null,
-  };
+  return { name, audience, rights, scopes, allowed: granted?.tools.get(name) ?? null };
 }
 
 function leastLimits({ deadlineMs, fuelPolls, memoryPages }: Manifest, limits: PolicyLimits): PolicyLimits {

@@ -4,7 +4,8 @@ const mib = 1024 * kib;
 /** A size in the largest unit that loses nothing. */
 export function bytesText(bytes: number): string {
   if (bytes % mib === 0) return `${bytes / mib} MiB`;
-  return bytes % kib === 0 ? `${bytes / kib} KiB` : `${bytes} bytes`;
+  if (bytes % kib === 0) return `${bytes / kib} KiB`;
+  return bytes === 1 ? "1 byte" : `${bytes} bytes`;
 }
 
 /** As `bytesText`. */

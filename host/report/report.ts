@@ -1,16 +1,16 @@
 import type { Right } from "../../shared/abi.ts";
 import type { Artifact } from "../artifact/artifact.ts";
-import type { PolicyLimits } from "../policy/policy.ts";
+import type { PolicyLimits, ToolPolicy } from "../policy/policy.ts";
 
 /** What the host would grant a tool of the plugin. */
 export interface ReportedTool {
   readonly name: string;
+  /** What its manifest asks for: `model` is offered to models, `host` is not. */
   readonly audience: "model" | "host";
-  /** What its manifest asks for. */
   readonly rights: readonly Right[];
   readonly scopes: readonly string[];
   /** What the policy allows it; `null` when the policy does not name it. A tool that asks for more is refused. */
-  readonly allowed: { readonly rights: readonly Right[]; readonly scopes: readonly string[] } | null;
+  readonly allowed: ToolPolicy | null;
 }
 
 /** A package that was linked into the plugin. */

@@ -57,10 +57,7 @@ function contentLines(report: AuditReport): Line[] {
     ...labelled("exports", exportTexts(report)),
     ...labelled("memory", memoryTexts(report)),
     ...labelled("limits", limitTexts(report)),
-    ...labelled(
-      "sections",
-      artifact.customSections.map(({ name, bytes }) => `${nameOf(name)} ${bytes} bytes`),
-    ),
+    ...labelled("sections", sectionTexts(artifact)),
     ...labelled("packages", packageTexts(report)),
   ];
 }
@@ -111,6 +108,11 @@ function limitTexts({ limits, artifact }: AuditReport): string[] {
     `${limits.hostCalls} requests`,
     `${bytesText(limits.stagedBytes)} written`,
   ];
+}
+
+function sectionTexts({ customSections }: Artifact): string[] {
+  const sizes = customSections.map(({ name, bytes }) => `${nameOf(name)} ${bytes}`);
+  return sizes.map((size, at) => (at === sizes.length - 1 ? `${size} bytes` : size));
 }
 
 function packageTexts({ dependencies, artifact }: AuditReport): string[] {

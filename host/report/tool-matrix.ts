@@ -14,7 +14,7 @@ export function toolMatrix(tools: readonly ReportedTool[]): string[] {
   if (tools.length === 0) return [];
   const rows = tools.map((tool) => [
     tool.name,
-    tool.audience,
+    audienceOf(tool),
     ...rights.map((right) => markOf(tool, right)),
     scopesOf(tool),
   ]);
@@ -27,6 +27,13 @@ export function toolMatrix(tools: readonly ReportedTool[]): string[] {
       .trimEnd(),
   );
   return [...lines, ...legendOf(rows)];
+}
+
+/** The host may call every tool; to be offered to models is asked for, and granted or not, as a right is. */
+function audienceOf({ audience, allowed }: ReportedTool): string {
+  const mark = markFor(audience === "model", allowed?.audience === "model");
+  if (mark === "yes") return "model";
+  return mark === "-" ? "host" : `${audience === "host" ? "host, " : ""}model (${mark})`;
 }
 
 function markOf({ rights: asked, allowed }: ReportedTool, right: (typeof rights)[number]): Mark {

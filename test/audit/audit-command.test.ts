@@ -1,5 +1,5 @@
 /** `memcell audit` as a process: what it prints, in which form, and how it ends. */
-import { writeFileSync } from "node:fs";
+import { copyFileSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -81,7 +81,6 @@ test("a policy that cannot be used is a coded error, and no verdict", () => {
 });
 
 test.for([
-  { name: "two files", args: ["a.wasm", "b.wasm"] },
   { name: "an unknown option", args: ["--fix"] },
   { name: "an empty policy", args: ["--policy", ""] },
   { name: "a proposal and a policy", args: ["--propose", "--policy", "policy.json"] },
@@ -90,6 +89,70 @@ test.for([
   const { status, stdout, stderr } = runAudit(args, folder.path);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toContain("memcell audit --help");
+});
+
+test("of files that could not be loaded together, each is told", async () => {
+  const files = ["own.wasm", "near.wasm"].map((name) => join(folder.path, name));
+  const [own = "", near = ""] = files;
+  writeFileSync(own, resealed({ name: "own" }));
+  writeFileSync(near, resealed({ name: "near" }));
+  const policy = join(folder.path, "both.json");
+  writeFileSync(policy, runAudit([own, near, "--propose"]).stdout);
+  for (const file of files) expect(runAudit([file, "--policy", policy]).status).toBe(0);
+  const { status, stdout } = runAudit([own, near, "--policy", policy, "--json"]);
+  expect(status).toBe(1);
+  const { reports } = JSON.parse(stdout) as { reports: AuditReport[] };
+  expect(reports.map(({ verdict, deviations }) => [verdict, deviations.length, deviations[1]?.text])).toEqual([
+    ["FAIL", 5, 'Its tool "ReadUserMemory" is in "near.wasm" too: no runtime loads both files.'],
+    ["FAIL", 5, 'Its tool "ReadUserMemory" is in "own.wasm" too: no runtime loads both files.'],
+  ]);
+  const runtime = createRuntime({ dataDir: folder.path, plugins: files, policy });
+  await expect(runtime).rejects.toThrow(/another plugin already offers the tool "UpdateUserMemory"/);
+});
+
+test("--propose makes no policy for two files of one name, of which it would grant the tools of the last", () => {
+  const { status, stdout } = runAudit([shippedPlugin("user-memory"), shippedPlugin("user-memory"), "--propose"]);
+  expect(status).toBe(1);
+  expect(stdout).toContain('another file is the plugin \\"user-memory\\" already');
+});
+
+test.for([
+  { name: "an option", args: ["--\u001b]0;title\u0007"] },
+  { name: "a log", args: ["verify", "a", "--\u009b2J\u202e"] },
+])("$name writes nothing to the terminal but visible letters", ({ args }) => {
+  const { status, stderr } = runAudit(args);
+  expect(status).toBe(2);
+  expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+});
+
+test("--html replaces a page of before, for its owner alone", () => {
+  const page = join(folder.path, "page.html");
+  writeFileSync(page, "<!DOCTYPE html><p>an old one</p>", { mode: 0o644 });
+  expect(runAudit(["--html", page]).status).toBe(0);
+  expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>[^]*<\/html>\s*$/);
+  expect(statSync(page).mode & 0o777).toBe(0o600);
+});
+
+test.for([
+  { name: "the plugin", file: "plugin.wasm", says: "a file that is no page is in its place" },
+  { name: "the policy", file: "policy.json", says: "a file that is no page is in its place" },
+  { name: "a link", file: "link.html", says: "a link is in its place" },
+  { name: "a file of two names", file: "two.html", says: "a link or no plain file is in its place" },
+  { name: "a folder that is not there", file: "absent/page.html", says: "its folder is not there" },
+])("--html never writes over $name", ({ file, says }) => {
+  using place = temporaryFolder();
+  const at = (name: string): string => join(place.path, name);
+  const page = "<!doctype html>";
+  copyFileSync(shippedPlugin("user-memory"), at("plugin.wasm"));
+  for (const name of ["aim.html", "one.html"]) writeFileSync(at(name), page);
+  linkSync(at("one.html"), at("two.html"));
+  symlinkSync(at("aim.html"), at("link.html"));
+  writeFileSync(at("policy.json"), runAudit([at("plugin.wasm"), "--propose"]).stdout);
+  const before = ["plugin.wasm", "policy.json", "aim.html", "one.html"].map((name) => readFileSync(at(name)));
+  const { status, stdout } = runAudit([at("plugin.wasm"), "--policy", at("policy.json"), "--html", at(file)]);
+  expect(status).toBe(1);
+  expect(stdout).toContain(`Cannot write the page: ${says}`);
+  expect(["plugin.wasm", "policy.json", "aim.html", "one.html"].map((name) => readFileSync(at(name)))).toEqual(before);
 });
 
 test("no colour reaches what is no terminal, whatever the environment asks for", () => {

@@ -47,7 +47,7 @@ export function hostileReport(): AuditReport {
     audience: "model" as const,
     rights: ["read" as const],
     scopes: [next(), next()],
-    allowed: { rights: [], scopes: [next()] },
+    allowed: { rights: [], scopes: [next()], audience: "host" as const },
   }));
   return {
     ...report,

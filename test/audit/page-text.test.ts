@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { summariseLog } from "../../host/audit/summarise-log.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { html, Markup } from "../../host/report/page/markup.ts";
-import { visibleParts } from "../../host/report/page/visible-text.ts";
+import { visibleParts } from "../../host/report/page/visible-parts.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { pageLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -93,6 +93,7 @@ const sentences: readonly { name: string; page: string; says: readonly string[];
       "no maximum is declared",
       "not named by the policy",
       "asked for, not allowed",
+      "✕asked for, not allowed the model",
       "No list of components accounts for this very file.",
     ],
     saysNot: ["PASS", "no WASI", "no network"],

@@ -89,7 +89,8 @@ function drifted(tool: ReportedTool): ReportedTool {
 }
 
 const drift: Readonly<Record<string, Partial<ReportedTool>>> = {
-  PromptIndex: { allowed: { rights: ["read", "list", "write"], scopes: ["memory"] } },
+  InspectMemory: { audience: "model" },
+  PromptIndex: { allowed: { rights: ["read", "list", "write"], scopes: ["memory"], audience: "host" } },
   ReadUserMemory: { rights: ["read", "write"], scopes: ["memory", "secrets"] },
   RestoreEntry: { allowed: null },
 };

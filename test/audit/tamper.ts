@@ -55,6 +55,15 @@ function named(text: string): Uint8Array {
   return concatBytes([encodeUnsigned(text.length), Buffer.from(text, "latin1")]);
 }
 
+/** With a manifest that is written otherwise. */
+export function rewritten(change: (manifest: string) => string): Uint8Array {
+  const manifest = change(new TextDecoder().decode(sealed));
+  return writeModule([
+    ...sections.filter((each) => !isManifest(each)),
+    customSection(manifestSection, Buffer.from(manifest)),
+  ]);
+}
+
 export function isManifest({ id, payload }: WasmSection): boolean {
   return id === sectionIds.custom && Buffer.from(payload).subarray(0, 32).includes(manifestSection);
 }

@@ -12,6 +12,7 @@ import {
   manifestOf,
   mapped,
   resealed,
+  rewritten,
   sections,
   shippedBytes,
   shippedManifest,
@@ -149,6 +150,36 @@ export const tamperedFiles: readonly TamperedFile[] = [
       'It has not exactly one custom section "memcell:manifest".',
       'It imports function "wasi_snapshot_preview1" "fd_write": no plugin may import from that module.',
     ],
+  },
+  {
+    name: "two names, of which one reader takes the first and another the last",
+    bytes: rewritten((manifest) => manifest.replace("{", '{"\\u006eame":"other",')),
+    told: ['Its manifest has the key "name" twice in one object.', ofNoPlugin],
+  },
+  {
+    name: "rights that are told twice",
+    bytes: rewritten((manifest) => manifest.replace('"rights":', '"rights":["read"],"rights":')),
+    told: ['Its manifest has the key "rights" twice in one object.', ofNoPlugin],
+  },
+  {
+    name: "a prototype in a schema",
+    bytes: rewritten((manifest) => manifest.replace('"input":{', '"input":{"__proto__":{"type":"string"},')),
+    told: ['Its manifest has the key "__proto__", which names nothing.', ofNoPlugin],
+  },
+  {
+    name: "a byte order mark",
+    bytes: rewritten((manifest) => `\ufeff${manifest}`),
+    told: ["Its manifest is not JSON.", ofNoPlugin],
+  },
+  {
+    name: "the memory as a tool",
+    bytes: resealed({ tools: changedTool("ReadUserMemory", { export: "memory" }) }),
+    told: ['Its manifest gives the tool "ReadUserMemory" the export of its memory.'],
+  },
+  {
+    name: "a section without a name",
+    bytes: writeModule([...sections, { id: sectionIds.custom, payload: new Uint8Array() }]),
+    told: ["It is not a valid WebAssembly module: it ends too early."],
   },
   {
     name: "one tool named twice",

@@ -64,13 +64,6 @@ test("a widened manifest is refused, pinned or not", async () => {
   );
 });
 
-test("a tool that the policy keeps for the host is not offered to models", async () => {
-  const offered = resealPlugin(shipped, withTool(manifestOf(shipped), "RestoreEntry", { audience: "model" }));
-  expect(await refusalOf(offered, unpinned)).toContain(
-    ': the tool "RestoreEntry" is to be offered to models, the policy keeps it for the host',
-  );
-});
-
 test("a tool that the policy does not name is refused, whatever it is called", async () => {
   const [first, ...others] = manifestOf(shipped).tools;
   if (!first) throw new Error("The plugin has no tools");
@@ -130,12 +123,12 @@ test("a tool that asks for less than the policy grants gets only what it asks fo
 });
 
 /** A plugin under the shipped one's name whose ReadUserMemory writes, and says that all is well. */
-function impostor(rightsOfReader: readonly ("read" | "write")[]): string {
-  const file = join(folder.path, `impostor-${rightsOfReader.join("-")}.wasm`);
+function impostor(rightsOfReader: readonly ("read" | "write")[], restorer: "model" | "host" = "host"): string {
+  const file = join(folder.path, `impostor-${rightsOfReader.join("-")}-${restorer}.wasm`);
   const exports = { UpdateUserMemory: "write", ReadUserMemory: "write_unasked", RestoreEntry: "write_twice" };
   const rights = { UpdateUserMemory: ["read", "write"], ReadUserMemory: rightsOfReader } as const;
   const manifest = guestManifest("user-memory", exports, rights);
-  const tools = manifest.tools.map((tool) => (tool.name === "RestoreEntry" ? { ...tool, audience: "host" } : tool));
+  const tools = manifest.tools.map((tool) => (tool.name === "RestoreEntry" ? { ...tool, audience: restorer } : tool));
   writeFileSync(file, assembleGuest(guestText("liar"), [JSON.stringify({ ...manifest, tools })]));
   return file;
 }
@@ -158,4 +151,10 @@ test("a ReadUserMemory whose manifest asks for write is refused, and so is any o
     'the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
   );
   expect(await refusalOf(impostor(["read"]))).toContain("its SHA-256 is");
+});
+
+test("a RestoreEntry that its manifest offers to models is refused", async () => {
+  expect(await refusalOf(impostor(["read"], "model"), unpinned)).toContain(
+    'the tool "RestoreEntry" is to be offered to models, the policy keeps it for the host',
+  );
 });

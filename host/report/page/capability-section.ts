@@ -36,7 +36,7 @@ function matrix({ tools }: AuditReport, id: string): Markup {
       toolName(tool),
       ...rights.map((right) => rightMark(tool, right)),
       scopeMarks(tool),
-      tool.audience === "model" ? html`the&nbsp;model` : html`the&nbsp;host`,
+      audienceMark(tool),
     ]),
   });
 }
@@ -69,6 +69,16 @@ function scopeMarks({ scopes: asked, allowed }: ReportedTool): Markup {
     return html`<span class="scope">${mark(asked.includes(scope), isAllowed)}&nbsp;${code(scope)}</span>`;
   });
   return html`${shown}`;
+}
+
+/** The host may call every tool; to be offered to models is asked for, and allowed or not, as a right is. */
+function audienceMark({ audience, allowed }: ReportedTool): Markup {
+  const isAsked = audience === "model";
+  const isAllowed = allowed?.audience === "model";
+  if (isAsked && isAllowed) return html`the&nbsp;model`;
+  if (!isAsked && !isAllowed) return html`the&nbsp;host`;
+  const model = html`<span class="scope">${mark(isAsked, isAllowed)}&nbsp;the&nbsp;model</span>`;
+  return isAsked ? model : html`the&nbsp;host, ${model}`;
 }
 
 const legend = html`<p class="note legend" aria-hidden="true">

@@ -3,7 +3,7 @@
  * somebody else's, and is escaped, isolated from the text around it, and freed of what cannot be seen. There is no way
  * to say otherwise: what we write ourselves is a template literal too.
  */
-import { visibleParts } from "./visible-text.ts";
+import { visibleParts } from "./visible-parts.ts";
 
 /** HTML that is safe as it is. Only this file makes one. */
 export class Markup {

@@ -1,0 +1,91 @@
+/** What the audit says of a file is what a runtime does with it, whatever was done to the file. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+
+import { readArtifact } from "../../host/artifact/read-artifact.ts";
+import { loadCatalog } from "../../host/catalog.ts";
+import { loadPolicy } from "../../host/policy/load-policy.ts";
+import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import { makeReport } from "../../host/report/make-report.ts";
+import { ToolError } from "../../host/tool-error.ts";
+import { concatBytes, customSection, writeModule } from "../../shared/wasm-writer.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { isManifest, sections, shippedManifest } from "./tamper.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+/** Without a pin: the hash alone would refuse every change. */
+const { plugins, ...proposed } = proposePolicy(shippedManifest, "0".repeat(64));
+const unpinned = Object.entries(plugins).map(([name, { tools }]) => [name, { tools }]);
+const policy = await loadPolicy({ ...proposed, plugins: Object.fromEntries(unpinned) as typeof plugins });
+
+type Change = (parts: typeof sections) => typeof sections;
+
+const place = fc.nat(sections.length - 1);
+const changes: fc.Arbitrary<Change> = fc.oneof(
+  place.map(
+    (at): Change =>
+      (parts) =>
+        parts.filter((_, index) => index !== at),
+  ),
+  place.map(
+    (at): Change =>
+      (parts) =>
+        parts.flatMap((each, index) => (index === at ? [each, each] : [each])),
+  ),
+  fc.tuple(place, place).map(
+    ([from, to]): Change =>
+      (parts) =>
+        parts.filter((_, index) => index !== from).toSpliced(to, 0, ...parts.filter((_, index) => index === from)),
+  ),
+  fc.tuple(place, fc.uint8Array({ maxLength: 8 })).map(
+    ([to, bytes]): Change =>
+      (parts) =>
+        parts.toSpliced(to, 0, { id: 0, payload: bytes }),
+  ),
+  fc.tuple(place, fc.noBias(fc.nat()), fc.nat(7)).map(
+    ([at, byte, bit]): Change =>
+      (parts) =>
+        parts.map((each, index) => (index === at ? { ...each, payload: flippedAt(each.payload, byte, bit) } : each)),
+  ),
+  fc.constantFrom(0, 1, 2, 3, 0x80).map((index): Change => (parts) => [
+    ...parts,
+    customSection("memcell:fuel", Uint8Array.of(index)),
+  ]),
+  // Wherever it stands, it is the same manifest.
+  fc.constant<Change>((parts) => [...parts.filter(isManifest), ...parts.filter((each) => !isManifest(each))]),
+);
+
+function flippedAt(payload: Uint8Array, byte: number, bit: number): Uint8Array {
+  const copy = concatBytes([payload]);
+  const at = byte % Math.max(copy.length, 1);
+  if (copy.length > 0) copy[at] = (copy[at] ?? 0) ^ (1 << bit);
+  return copy;
+}
+
+test("PASS is loaded, and FAIL is refused", async () => {
+  const file = join(folder.path, "changed.wasm");
+  const verdicts = { PASS: 0, FAIL: 0 };
+  await fc.assert(
+    fc.asyncProperty(changes, async (change) => {
+      const wasm = writeModule(change(sections));
+      const report = makeReport({ artifact: readArtifact(wasm, "changed.wasm"), policy, dependencies: null });
+      writeFileSync(file, wasm);
+      const isLoaded = await loadCatalog([file], policy).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ToolError && error.code === "PLUGIN_REFUSED") return false;
+          throw error;
+        },
+      );
+      expect(isLoaded, report.deviations[0]?.text).toBe(report.verdict === "PASS");
+      verdicts[report.verdict]++;
+    }),
+    { numRuns: process.env["MEMCELL_LONG"] === "1" ? 1_000 : 200 },
+  );
+  expect(Math.min(verdicts.PASS, verdicts.FAIL)).toBeGreaterThan(20);
+});
