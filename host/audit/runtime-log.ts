@@ -4,7 +4,6 @@ import { version } from "../version.ts";
 import { writeLog } from "../write-log.ts";
 import type { AuditLog, AuditLogOptions } from "./audit-log.ts";
 import type { PluginIdentity } from "./audit-record.ts";
-import { openAuditLog } from "./file-audit-log.ts";
 import type { AuditLogParts } from "./file-audit-log.ts";
 
 export const identityOf = ({ manifest, sha256 }: LoadedPlugin): PluginIdentity => ({
@@ -24,5 +23,7 @@ export async function openRuntimeLog(
 ): Promise<AuditLog | null> {
   if (options === undefined) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
+  // Half of what the runtime loads is only for those who keep a log.
+  const { openAuditLog } = await import("./file-audit-log.ts");
   return await openAuditLog(options, { ...parts, memcell: version, note });
 }

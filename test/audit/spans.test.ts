@@ -1,4 +1,7 @@
 /** One OpenTelemetry span for each call, with the real SDK: where it hangs, what it says, and what it never says. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Attributes, TracerProvider } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -9,6 +12,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { spanLimits } from "../../shared/limits.ts";
 import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
+const projectFolder = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 const exporter = new InMemorySpanExporter();
 
 beforeEach(() => {
@@ -190,4 +194,26 @@ test("what a tracer throws ends no call", async () => {
     expect(await stage.runtime.call("Puppet", [write("a.md", "x")], { userId: "alice" })).toMatchObject({ ok: true });
     expect(stage.recordsOf("call")).toMatchObject([{ changes: "committed", code: null }]);
   }
+});
+
+test("without an SDK the package is not loaded, and an SDK that comes later is found", () => {
+  const program = `
+    import { createRequire } from "node:module";
+    import { createRuntime } from "memcell";
+    const load = createRequire(import.meta.url);
+    const isLoaded = () => Object.keys(load.cache).some((file) => file.includes("opentelemetry"));
+    const runtime = await createRuntime({ dataDir: "nobody", threadsMax: 1 });
+    const call = () => runtime.call("ReadUserMemory", { name: "none" }, { userId: "alice" });
+    await call();
+    const before = isLoaded();
+    const { InMemorySpanExporter, BasicTracerProvider, SimpleSpanProcessor } = load("@opentelemetry/sdk-trace-base");
+    const exporter = new InMemorySpanExporter();
+    const spanProcessors = [new SimpleSpanProcessor(exporter)];
+    load("@opentelemetry/api").trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }));
+    await call();
+    await runtime.close();
+    console.log(JSON.stringify([before, exporter.getFinishedSpans().map(({ name }) => name)]));`;
+  const args = ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", program];
+  const printed = execFileSync(process.execPath, args, { cwd: projectFolder, encoding: "utf8" });
+  expect(JSON.parse(printed)).toEqual([false, ["execute_tool ReadUserMemory"]]);
 });
