@@ -1,7 +1,7 @@
 import { callLimits } from "../shared/limits.ts";
 import { quoted } from "../shared/text.ts";
 import { ToolError } from "./tool-error.ts";
-import { checkUserId } from "./user-id.ts";
+import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 
 /** On whose behalf a call is made. The user comes from here and from nowhere else. */
@@ -34,6 +34,12 @@ export function readContext(ctx: CallContext | null | undefined): AskedContext {
   return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId };
 }
 
+/** What of a context may be recorded, also when the rest is not valid; `null` where it names nothing that is. */
+export function namesIn({ userId, callId }: AskedContext): { callId: string | null; userId: string | null } {
+  const isNamed = typeof userId === "string" && isUserId(userId);
+  return { callId: isCallId(callId) ? callId : null, userId: isNamed ? userId : null };
+}
+
 /** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
 export function checkContext({ userId, signal, callId }: AskedContext, action = "call a tool"): CheckedContext {
   const checked = { userId: checkUserId(userId, action), signal: checkSignal(signal, action) };
@@ -47,7 +53,7 @@ export function checkContext({ userId, signal, callId }: AskedContext, action = 
   return checked;
 }
 
-export function isCallId(callId: unknown): callId is string {
+function isCallId(callId: unknown): callId is string {
   if (typeof callId !== "string" || callId.length > callLimits.callIdCharsMax) return false;
   return /^[\x20-\x7e]+$/.test(callId);
 }

@@ -7,14 +7,13 @@ import { randomUUID } from "node:crypto";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { toolName } from "../../shared/manifest.ts";
 import type { LogEntry } from "../api.ts";
-import { isCallId, readContext } from "../call-context.ts";
+import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
 import { causeLines } from "../cause-line.ts";
 import type { SizedChange } from "../change-set.ts";
 import { startCallSpan } from "../telemetry.ts";
 import type { CallSpan } from "../telemetry.ts";
 import { ToolError } from "../tool-error.ts";
-import { isUserId } from "../user-id.ts";
 import { writeLog } from "../write-log.ts";
 import type { AuditLog, ChainHead } from "./audit-log.ts";
 import type { AuditEntry, CallEntry } from "./audit-record.ts";
@@ -70,8 +69,7 @@ export class CallAudit {
   /** Reads a caller's context: what of it is valid is recorded, also when the rest is not. */
   nameFrom(ctx: CallContext | null | undefined): AskedContext {
     const asked = readContext(ctx);
-    if (isCallId(asked.callId)) this.#callId = asked.callId;
-    if (typeof asked.userId === "string" && isUserId(asked.userId)) this.#userId = asked.userId;
+    ({ callId: this.#callId, userId: this.#userId } = namesIn(asked));
     return asked;
   }
 
@@ -153,13 +151,18 @@ export class CallAudit {
       changes: this.#isCommitted ? "committed" : isChanged ? "dropped" : "none",
       code,
       fuelPolls: this.#fuelPolls,
-      durationMs: Math.round((performance.now() - this.#beganMs) * 1000) / 1000,
+      durationMs: durationSince(this.#beganMs),
     };
   }
 
   #append(entry: AuditEntry): ChainHead | null {
     return appendTo(this.#parts.log, entry, this.#action);
   }
+}
+
+/** Milliseconds, to the microsecond. */
+export function durationSince(beganMs: number): number {
+  return Math.round((performance.now() - beganMs) * 1000) / 1000;
 }
 
 /** Throws `STORAGE_FULL` or `STORAGE_FAILED`, with what lies behind as its cause. */

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 
 import type { ErrorCode } from "../../shared/errors.ts";
-import { isCallId, readContext } from "../call-context.ts";
+import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
 import { causeLines } from "../cause-line.ts";
 import type { SizedChange } from "../change-set.ts";
-import { isUserId } from "../user-id.ts";
 import { writeLog } from "../write-log.ts";
 import type { UpkeepEntry } from "./audit-record.ts";
-import { appendTo } from "./call-audit.ts";
+import { appendTo, durationSince } from "./call-audit.ts";
 import type { AuditParts } from "./call-audit.ts";
 import { changedBy } from "./changed-files.ts";
 
@@ -36,8 +35,9 @@ export class UpkeepAudit {
   /** As `CallAudit.nameFrom`. */
   nameFrom(ctx: CallContext | null | undefined): AskedContext {
     const asked = readContext(ctx);
-    if (isCallId(asked.callId)) this.#callId = asked.callId;
-    if (typeof asked.userId === "string" && isUserId(asked.userId)) this.#userId = asked.userId;
+    const { callId, userId } = namesIn(asked);
+    this.#callId = callId ?? this.#callId;
+    this.#userId = userId;
     return asked;
   }
 
@@ -59,7 +59,7 @@ export class UpkeepAudit {
 
   /** As `CallAudit.end`. */
   end(code: ErrorCode | null): void {
-    const durationMs = Math.round((performance.now() - this.#beganMs) * 1000) / 1000;
+    const durationMs = durationSince(this.#beganMs);
     const ofCall = { callId: this.#callId, userId: this.#userId };
     const entry = { kind: "upkeep", action: this.#name, ...ofCall, removed: this.#removed, code, durationMs } as const;
     try {
