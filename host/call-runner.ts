@@ -75,7 +75,6 @@ export class CallRunner {
   readonly #signals = new CallerSignals();
   readonly #held = new Places(queueLimits.usersHeldMax);
   readonly #admitted = new Set<CallControl>();
-  readonly #onIdle: (() => void)[] = [];
   #isEnding = false;
 
   constructor(parts: CallRunnerParts) {
@@ -129,11 +128,6 @@ export class CallRunner {
     });
   }
 
-  /** Resolves when nothing is waiting or running any more. */
-  async idle(): Promise<void> {
-    if (this.#admitted.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
-  }
-
   /** Cancels what has not begun to commit, and what comes from now on. */
   cancelAll(): void {
     this.#isEnding = true;
@@ -172,7 +166,6 @@ export class CallRunner {
     } finally {
       begin();
       this.#admitted.delete(control);
-      if (this.#admitted.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
     }
   }
 

@@ -153,7 +153,7 @@ class LocalRuntime implements Runtime {
 
   async #shutDown(): Promise<void> {
     const graceOver = setTimeout(() => this.#runner.cancelAll(), this.#closeGraceMs);
-    await Promise.all([this.#upkeep.idle(), this.#runner.idle()]);
+    await this.#auditor.idle();
     clearTimeout(graceOver);
     try {
       await this.#runner.close();

@@ -1,4 +1,4 @@
-/** Has each call and each upkeep operation of a runtime recorded, and keeps the log open until the last has ended. */
+/** Has each call and each upkeep operation of a runtime recorded, and so knows when the last has ended. */
 import type { LogEntry } from "../api.ts";
 import { causeLines } from "../cause-line.ts";
 import { asToolError } from "../tool-error.ts";
@@ -49,9 +49,14 @@ export class Auditor {
     );
   }
 
+  /** Resolves when nothing that was asked for is waiting or running any more. */
+  async idle(): Promise<void> {
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
   /** Closes the log when everything has ended. What is asked for afterwards is not recorded: it does nothing. */
   async close(): Promise<void> {
-    if (this.#running > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    await this.idle();
     const log = this.#log;
     this.#log = null;
     try {

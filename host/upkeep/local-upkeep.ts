@@ -38,7 +38,6 @@ interface Operation extends CheckedContext {
 /** The host's part of looking after files; what the text in them means is asked of the guest. */
 export class LocalUpkeep implements Upkeep {
   readonly #parts: UpkeepParts;
-  readonly #running = new Set<Promise<unknown>>();
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
@@ -97,28 +96,17 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
-  /** Resolves when no operation is running any more. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running);
-  }
-
-  /** Checks who asks, and keeps the runtime open until the operation has ended, which may take several calls. */
-  async #operate<Result>(
+  /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
+  #operate<Result>(
     [name, action]: readonly [name: string, action: string],
     ctx: CallContext,
     work: (operation: Operation) => Promise<Result>,
   ): Promise<Result> {
-    const running = this.#parts.auditor.upkeep(name, action, async (audit) => {
+    return this.#parts.auditor.upkeep(name, action, async (audit) => {
       const asked = audit.nameFrom(ctx);
       this.#parts.checkOpen(action);
       return await work({ ...checkContext(asked, action), audit });
     });
-    this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(running);
-    }
   }
 
   /** A tool's call has a record of its own, under the operation's id. */
