@@ -9,6 +9,7 @@ import type { CapabilityName, CapabilityRequest } from "../../shared/abi.ts";
 import type { Failure } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { auditLimits, callLimits } from "../../shared/limits.ts";
+import { hasLoneSurrogate } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import { CapabilityTrail } from "../audit/capability-trail.ts";
 import type { Named } from "../audit/capability-trail.ts";
@@ -128,12 +129,23 @@ function perform(name: CapabilityName, call: GuestCall, request: string, hostCal
 }
 
 function parseRequest(name: CapabilityName, request: string): unknown {
+  const value = parseJson(request);
+  if (value === undefined) throw denied(`Cannot call ${name}: the request is not JSON`);
+  return value;
+}
+
+/** No file can hold half of a surrogate pair, and in other languages no string can. */
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(request);
+    const value: unknown = JSON.parse(text);
+    const isWhole = typeof value !== "object" || value === null || !Object.values(value).some(isHalfPair);
+    return isWhole ? value : undefined;
   } catch {
-    throw denied(`Cannot call ${name}: the request is not JSON`);
+    return undefined;
   }
 }
+
+const isHalfPair = (value: unknown): boolean => typeof value === "string" && hasLoneSurrogate(value);
 
 function checked<Name extends CapabilityName>(name: Name, value: unknown): CapabilityRequest<Name> {
   const parsed = safeParse(requestSchemas[name], value);

@@ -1,6 +1,5 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { storeLimits } from "../../shared/limits.ts";
-import { hasLoneSurrogate } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
@@ -13,7 +12,6 @@ export function storeWrite(
 ): CapabilityReply<"store_write"> {
   checkPlace(call, scope, path);
   refuseTrash(path);
-  if (hasLoneSurrogate(content)) throw denied(`Cannot write "${path}": its text holds a lone surrogate`);
   refuseNesting(call, scope, path);
   checkChangeCount(call, path);
   const bytes = Buffer.byteLength(content);

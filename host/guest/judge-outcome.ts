@@ -45,7 +45,7 @@ export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: Ca
     case "trap":
       return outcome.isMemoryFull
         ? failed("MEMORY_EXCEEDED", `Cannot finish ${toolName}: the plugin's wasm memory is used up`)
-        : failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
+        : crashed(toolName);
   }
 }
 
@@ -59,14 +59,19 @@ function successEnvelope(toolName: string, text: string): Envelope {
 }
 
 function failedEnvelope(toolName: string, text: string, record: CapabilityRecord): Envelope {
-  if (text.length > callLimits.outputBytesMax) return invalid(toolName, "its error is too long");
+  if (Buffer.byteLength(text) > callLimits.outputBytesMax) return invalid(toolName, "its error is too long");
   const value = parseJson(text);
-  if (value === undefined) return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code failed`);
+  if (value === undefined) return crashed(toolName);
   const parsed = safeParse(failedSchema, value);
   if (!parsed.success) return invalid(toolName, "its error is not a failed envelope");
   const { code } = parsed.data.error;
   const mayReport = reportableCodes.has(code) || record.reported.has(code);
   return mayReport ? parsed.data : invalid(toolName, `it reports ${code}, which nobody told it`);
+}
+
+/** Some SDKs cannot tell a trap from a code without an error, so nobody does. */
+function crashed(toolName: string): Envelope {
+  return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
 }
 
 function invalid(toolName: string, reason: string): Envelope {

@@ -7,6 +7,8 @@ import type { UserFiles } from "../support/user-files.ts";
 
 export interface VectorCall {
   readonly tool: string;
+  /** Absent: `model`. */
+  readonly audience?: "host";
   readonly context: { readonly userId?: string; readonly epochMs: number };
   readonly input: unknown;
   readonly result: Record<string, unknown>;
@@ -14,10 +16,16 @@ export interface VectorCall {
 
 export interface Vector {
   readonly title: string;
+  /** Absent: `user-memory`. */
+  readonly plugin?: string;
+  /** What the host lowers. */
+  readonly limits?: { readonly fuelPolls?: number; readonly deadlineMs?: number };
   /** What the disk must be able to do; a host without it leaves the vector out and says so. */
   readonly needs?: readonly "case-sensitive names"[];
   readonly before: UserFiles;
   readonly links?: UserFiles;
+  readonly hardLinks?: UserFiles;
+  readonly folders?: Readonly<Record<string, readonly string[]>>;
   /** The calls are made at once, in this order, without waiting for each other. */
   readonly parallel?: boolean;
   readonly calls: readonly VectorCall[];

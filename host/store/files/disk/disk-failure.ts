@@ -1,12 +1,13 @@
 import type { ErrorCode } from "../../../../shared/errors.ts";
 import { asToolError, ToolError } from "../../../tool-error.ts";
+import { linkInPlace, notRegular } from "./plain-file.ts";
 
 /** The system's codes that say more than that the disk refused. */
 const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ["STORAGE_FULL", "the disk is full"],
   EDQUOT: ["STORAGE_FULL", "the disk's quota is used up"],
-  ELOOP: ["STORAGE_UNSAFE", "a link is in its place"],
-  ENXIO: ["STORAGE_UNSAFE", "it is not a regular file"],
+  ELOOP: ["STORAGE_UNSAFE", linkInPlace],
+  ENXIO: ["STORAGE_UNSAFE", notRegular],
   ENOTDIR: ["STORAGE_UNSAFE", "something else lies in a folder's place"],
   EISDIR: ["STORAGE_UNSAFE", "a folder lies in its place"],
   ENOTEMPTY: ["STORAGE_UNSAFE", "a folder lies in its place"],

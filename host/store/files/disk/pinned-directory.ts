@@ -183,7 +183,7 @@ export class PinnedDirectory implements Directory {
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);
       if (isMissing(error) && !(flags & O_CREAT)) return null;
-      throw failureOfDisk(error, `open "${shown}"`);
+      throw failureOfDisk(error, `use "${shown}"`);
     }
   }
 

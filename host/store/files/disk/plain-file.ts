@@ -1,8 +1,13 @@
 import { storeLimits } from "../../../../shared/limits.ts";
 import { ToolError } from "../../../tool-error.ts";
 
+/** A link is refused with one text, whether it was looked at or the kernel would not open it. */
+export const linkInPlace = "a link is in its place";
+export const notRegular = "it is not a regular file";
+
 export interface FileFacts {
   isFile(): boolean;
+  isSymbolicLink(): boolean;
   readonly nlink: bigint;
   readonly size: bigint;
 }
@@ -19,7 +24,9 @@ export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number
 
 /** Throws `STORAGE_UNSAFE` for what is no regular file. */
 export function checkRegularFile(facts: FileFacts, shown: string): void {
-  if (!facts.isFile()) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": it is not a regular file`);
+  if (facts.isFile()) return;
+  const refusal = facts.isSymbolicLink() ? linkInPlace : notRegular;
+  throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
 }
 
 function whyUnsafe({ nlink, size }: FileFacts, bytesMax: number): string | null {
