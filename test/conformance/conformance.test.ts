@@ -1,31 +1,38 @@
-import { createRuntime } from "memcell";
+/** Replays every vector on the Node host. */
+import { createRuntime, ToolError } from "memcell";
 import type { CallContext, Runtime, ToolResult } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { UserId } from "../../host/user-id.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { diskLacks } from "./disk-abilities.ts";
+import { expectedFiles, foundFiles, writeBefore } from "./vector-files.ts";
+import { vectorPlugin } from "./vector-plugins.ts";
 import { readVectors } from "./vector.ts";
 import type { Vector, VectorCall } from "./vector.ts";
 
-const dataFolders = temporaryFolder();
-afterAll(() => dataFolders[Symbol.dispose]());
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
 
-test.for(readVectors())("$name", async ({ vector }, { task }) => {
-  const dataDir = `${dataFolders.path}/${task.id}`;
-  writeUserFiles(dataDir, vector.before, vector.links);
+test.for(readVectors())("$name", async ({ vector }, context) => {
+  const lacking = vector.needs?.find((ability) => diskLacks(ability, folder.path));
+  if (lacking) skipWithReason(context, `the disk has no ${lacking}`);
+  const dataDir = `${folder.path}/${context.task.id}`;
+  writeBefore(dataDir, vector);
   const results = await replay(dataDir, vector);
   expect(results).toEqual(vector.calls.map(({ result }) => result));
-  expectFiles(dataDir, vector);
+  expect(foundFiles(dataDir)).toEqual(expectedFiles(vector));
 });
 
 async function replay(dataDir: string, vector: Vector): Promise<unknown[]> {
   let epochMs = 0;
-  await using runtime = await createRuntime({ dataDir, threadsMax: 2, clock: () => epochMs });
+  const plugins = [vectorPlugin(vector.plugin ?? "user-memory", folder.path)];
+  const options = { dataDir, plugins, policy: policyFor(plugins), threadsMax: 2, ...vector.limits };
+  await using runtime = await createRuntime({ ...options, clock: () => epochMs });
   const callOne = async (call: VectorCall): Promise<unknown> => {
     epochMs = call.context.epochMs;
-    return withoutTableFields(await callTool(runtime, call));
+    return call.audience === "host" ? callForHost(runtime, call) : callForModel(runtime, call);
   };
   if (vector.parallel) return await Promise.all(vector.calls.map(callOne));
   const results: unknown[] = [];
@@ -33,9 +40,24 @@ async function replay(dataDir: string, vector: Vector): Promise<unknown[]> {
   return results;
 }
 
-function callTool(runtime: Runtime, { tool, context, input }: VectorCall): Promise<ToolResult> {
-  const { userId } = context;
-  return runtime.call(tool, input, (userId === undefined ? {} : { userId }) as CallContext);
+async function callForModel(runtime: Runtime, { tool, context, input }: VectorCall): Promise<unknown> {
+  return withoutTableFields(await runtime.call(tool, input, callContext(context)));
+}
+
+/** Of what a tool for the host answers, the runtime gives away the text alone; a vector's other words are taken as read. */
+async function callForHost(runtime: Runtime, { tool, context, result }: VectorCall): Promise<unknown> {
+  expect(tool).toBe("PromptIndex");
+  try {
+    const text = await runtime.memoryIndex(callContext(context));
+    return { ok: true, message: result["message"], data: { ...(result["data"] as object), text } };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { ok: false, error: { code: error.code, message: error.message } };
+  }
+}
+
+function callContext({ userId }: VectorCall["context"]): CallContext {
+  return (userId === undefined ? {} : { userId }) as CallContext;
 }
 
 /** `blame` and `retryable` follow from the code; a vector does not repeat the table. */
@@ -43,10 +65,4 @@ function withoutTableFields(result: ToolResult): unknown {
   if (result.ok) return result;
   const { blame: _blame, retryable: _retryable, ...error } = result.error;
   return { ok: false, error };
-}
-
-function expectFiles(dataDir: string, vector: Vector): void {
-  const users = Object.keys(vector.after);
-  expect(userFolderNames(dataDir)).toEqual(users.map((userId) => userFolderName(userId as UserId)).toSorted());
-  for (const userId of users) expect(readUserFiles(dataDir, userId)).toEqual(vector.after[userId]);
 }

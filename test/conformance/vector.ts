@@ -3,7 +3,10 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { UserFiles } from "../support/user-files.ts";
+/** A text, or the bytes of a file that is none, in lower-case hexadecimal digits. */
+export type VectorFile = string | { readonly $hex: string };
+/** By user id, then by the path in the user's folder. */
+type ByUser<Content> = Readonly<Record<string, Readonly<Record<string, Content>>>>;
 
 export interface VectorCall {
   readonly tool: string;
@@ -22,14 +25,18 @@ export interface Vector {
   readonly limits?: { readonly fuelPolls?: number; readonly deadlineMs?: number };
   /** What the disk must be able to do; a host without it leaves the vector out and says so. */
   readonly needs?: readonly "case-sensitive names"[];
-  readonly before: UserFiles;
-  readonly links?: UserFiles;
-  readonly hardLinks?: UserFiles;
+  readonly before: ByUser<VectorFile>;
+  /** Symbolic links and what they say. */
+  readonly links?: ByUser<string>;
+  /** Second names, and the path of the same user that is the first. */
+  readonly hardLinks?: ByUser<string>;
   readonly folders?: Readonly<Record<string, readonly string[]>>;
   /** The calls are made at once, in this order, without waiting for each other. */
   readonly parallel?: boolean;
   readonly calls: readonly VectorCall[];
-  readonly after: UserFiles;
+  readonly after: ByUser<VectorFile>;
+  /** The folders of some users by name, where the vector is about the names. Absent: by the rule of the specification. */
+  readonly folderNames?: Readonly<Record<string, string>>;
 }
 
 const folder = fileURLToPath(new URL("vectors/", import.meta.url));

@@ -1,0 +1,21 @@
+/** What some vectors need of the disk that they are replayed on. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Vector } from "./vector.ts";
+
+/** Whether the disk of a folder cannot do what a vector needs. */
+export function diskLacks(ability: NonNullable<Vector["needs"]>[number], folder: string): boolean {
+  const lacks = { "case-sensitive names": foldsCase };
+  return lacks[ability](folder);
+}
+
+function foldsCase(folder: string): boolean {
+  const place = mkdtempSync(join(folder, "names-"));
+  try {
+    writeFileSync(join(place, "a"), "");
+    return existsSync(join(place, "A"));
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}

@@ -1,0 +1,67 @@
+/** The files of a vector: written before its calls, and compared after them, whichever host has made the calls. */
+import { linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
+import type { UserId } from "../../host/user-id.ts";
+import { userFolderNames } from "../support/user-files.ts";
+import type { Vector, VectorFile } from "./vector.ts";
+
+/** By the name of the user's folder, then by the path in it. */
+export type FilesByFolder = Record<string, Record<string, VectorFile>>;
+
+/** Makes a vector's files, folders and links in a data folder that has none yet. */
+export function writeBefore(dataDir: string, vector: Vector): void {
+  const make = <Content>(
+    users: Readonly<Record<string, Readonly<Record<string, Content>>>> = {},
+    write: (place: string, content: Content, folder: string) => void,
+  ): void => {
+    for (const [userId, files] of Object.entries(users)) {
+      const folder = join(dataDir, "users", folderName(userId, vector));
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        write(join(folder, path), content, folder);
+      }
+    }
+  };
+  make(vector.before, (place, content) => writeFileSync(place, bytesOf(content)));
+  for (const [userId, paths] of Object.entries(vector.folders ?? {})) {
+    const folder = join(dataDir, "users", folderName(userId, vector));
+    for (const path of paths) mkdirSync(join(folder, path), { recursive: true });
+  }
+  make(vector.links, (place, target) => symlinkSync(target, place));
+  make(vector.hardLinks, (place, path, folder) => linkSync(join(folder, path), place));
+}
+
+/** What a vector says must be there after its calls. */
+export function expectedFiles(vector: Vector): FilesByFolder {
+  return Object.fromEntries(
+    Object.entries(vector.after).map(([userId, files]) => [folderName(userId, vector), { ...files }]),
+  );
+}
+
+/** Every user's folder that is there, and every regular file in it but the host's own. */
+export function foundFiles(dataDir: string): FilesByFolder {
+  return Object.fromEntries(userFolderNames(dataDir).map((name) => [name, filesBelow(join(dataDir, "users", name))]));
+}
+
+function filesBelow(folder: string): Record<string, VectorFile> {
+  // With types: without them, links to folders are followed.
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = entries.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  const ours = paths.filter((path) => !path.startsWith(".memcell/")).toSorted();
+  return Object.fromEntries(ours.map((path) => [path, contentOf(readFileSync(join(folder, path)))]));
+}
+
+/** As text only when no byte is lost that way: a replacement character equals that of any other broken file. */
+function contentOf(bytes: Buffer): VectorFile {
+  const text = bytes.toString("utf8");
+  return Buffer.from(text).equals(bytes) ? text : { $hex: bytes.toString("hex") };
+}
+
+const bytesOf = (file: VectorFile): string | Buffer =>
+  typeof file === "string" ? file : Buffer.from(file.$hex, "hex");
+
+function folderName(userId: string, { folderNames }: Vector): string {
+  return folderNames?.[userId] ?? userFolderName(userId as UserId);
+}
