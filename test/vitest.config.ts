@@ -2,14 +2,30 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
+const root = fileURLToPath(new URL("..", import.meta.url));
+const forAll = { testTimeout: 60_000, retry: 0 };
+const polyglot = "test/polyglot/**/*.test.ts";
+
 /** One configuration for all kinds of test; `test/README.md` says what each folder is for. */
 export default defineConfig({
   test: {
-    root: fileURLToPath(new URL("..", import.meta.url)),
-    include: ["test/**/*.test.ts"],
+    root,
     globalSetup: ["test/support/build-test-plugins.ts"],
     reporters: ["default", "./test/plain-reporter.ts"],
-    testTimeout: 60_000,
-    retry: 0,
+    projects: [
+      { root, test: { ...forAll, name: "memcell", include: ["test/**/*.test.ts"], exclude: [polyglot] } },
+      {
+        root,
+        test: {
+          ...forAll,
+          name: "polyglot",
+          include: [polyglot],
+          globalSetup: ["test/polyglot/prepare-hosts.ts"],
+          // After all others and one by one: what they time, they have the machine for.
+          sequence: { groupOrder: 1 },
+          maxWorkers: 1,
+        },
+      },
+    ],
   },
 });

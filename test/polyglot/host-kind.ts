@@ -1,6 +1,6 @@
 /** A host in another language: what it needs, and how it is made and started. */
 export interface HostKind {
-  readonly language: "Go" | "Python" | "Rust" | "Java";
+  readonly language: "Node" | "Go" | "Python" | "Rust" | "Java";
   /** What runs the plugin, with versions, as the table shows it. */
   readonly sdk: string;
   /** Why it cannot be built on this machine, in one line; `null` when it can. */

@@ -1,0 +1,32 @@
+/** All hosts, and what became of each on this machine. */
+import type { HostKind, HostProgram } from "./host-kind.ts";
+import { node } from "./prepare-node.ts";
+
+/** In the order of the table. */
+export const hostKinds: readonly HostKind[] = [node];
+
+/** A host as the tests get it: built, missing with a reason, or not to be built though its toolchain is there. */
+export interface PreparedHost extends Pick<HostKind, "language" | "sdk"> {
+  readonly program: HostProgram | null;
+  readonly missing: string | null;
+  readonly failure: string | null;
+  readonly prepareS: number;
+}
+
+/** A first build downloads and compiles everything: an engine among it. */
+const buildTimeoutMs = 15 * 60_000;
+
+export async function prepareHost(kind: HostKind): Promise<PreparedHost> {
+  const { language, sdk } = kind;
+  const missing = await kind.missing();
+  const prepared = { language, sdk, program: null, missing, failure: null, prepareS: 0 };
+  if (missing !== null) return prepared;
+  const start = performance.now();
+  const prepareS = (): number => (performance.now() - start) / 1000;
+  try {
+    const program = await kind.prepare(AbortSignal.timeout(buildTimeoutMs));
+    return { ...prepared, program, prepareS: prepareS() };
+  } catch (error) {
+    return { ...prepared, failure: String(error), prepareS: prepareS() };
+  }
+}

@@ -1,0 +1,66 @@
+/** The Node host behind the lines that the other hosts speak, so that all five are asked alike. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+import { createRuntime, ToolError } from "memcell";
+import type { Runtime, ToolResult } from "memcell";
+
+import { policyFor } from "../../support/policy-for.ts";
+import type { Hosted, HostedCall } from "../line-host.ts";
+
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+let epochMs: number | undefined;
+
+const runtime = await open(JSON.parse(await nextLine()) as Hosted);
+if (runtime) {
+  answer({ ok: true });
+  for (let line = await nextLine(); line; line = await nextLine())
+    answer(await perform(JSON.parse(line) as HostedCall));
+  await runtime.close();
+}
+
+async function nextLine(): Promise<string> {
+  const { value = "" } = await lines.next();
+  return value;
+}
+
+function answer(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+async function open({ plugin, dataDir, sha256, limits = {} }: Hosted): Promise<Runtime | null> {
+  try {
+    if (sha256 && createHash("sha256").update(readFileSync(plugin)).digest("hex") !== sha256) {
+      throw new ToolError("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one");
+    }
+    const clock = (): number => epochMs ?? Date.now();
+    const policy = policyFor([plugin], limits);
+    return await createRuntime({ dataDir, plugins: [plugin], policy, clock, threadsMax: 1 });
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    answer({ ok: false, error: { code: error.code, message: error.message } });
+    process.exitCode = 1;
+    return null;
+  }
+}
+
+async function perform(call: HostedCall): Promise<unknown> {
+  epochMs = call.context.epochMs;
+  // A caller may leave the user out; the types say that it must not.
+  const ctx = { userId: call.context.userId } as { userId: string };
+  if (call.audience === "host") return indexEnvelope(ctx);
+  return withoutTableFields(await (runtime as Runtime).call(call.tool, call.input, ctx));
+}
+
+/** Of the host's tools the Node host hands out the index alone, and of that its text. */
+async function indexEnvelope(ctx: { userId: string }): Promise<unknown> {
+  return { ok: true, data: { text: await (runtime as Runtime).memoryIndex(ctx) } };
+}
+
+/** `blame` and `retryable` follow from the code; a vector does not repeat the table. */
+function withoutTableFields(result: ToolResult): unknown {
+  if (result.ok) return result;
+  const { blame: _blame, retryable: _retryable, ...error } = result.error;
+  return { ok: false, error };
+}

@@ -1,0 +1,105 @@
+/** Hosts of several languages on one data folder: in turn, and all at once. */
+import { describe, expect, inject, test } from "vitest";
+import type { TestContext } from "vitest";
+
+import { foundFiles } from "../conformance/vector-files.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import type { HostKind } from "./host-kind.ts";
+import { LineHost } from "./line-host.ts";
+import type { HostedCall } from "./line-host.ts";
+import { programOf } from "./program-of.ts";
+
+type Language = HostKind["language"];
+type Answer = { ok: boolean; data?: unknown; error?: { code: string } };
+
+const hosts = inject("hosts");
+const plugin = shippedPlugin("user-memory");
+const name = "preferred-language";
+
+function start(language: Language, dataDir: string, context: TestContext): Promise<LineHost> {
+  const host = hosts.find((each) => each.language === language);
+  if (!host) throw new Error(`There is no ${language} host`);
+  return LineHost.start(programOf(host, context), { plugin, dataDir });
+}
+
+const at = (minute: number): HostedCall["context"] => ({
+  userId: "alice",
+  epochMs: Date.UTC(2026, 0, 1, 12, minute),
+});
+const upsert = (entry: string, description: string, body: string): object => ({
+  action: "upsert",
+  name: entry,
+  type: "user",
+  description,
+  body,
+});
+const update = (minute: number, input: object): HostedCall => ({
+  tool: "UpdateUserMemory",
+  context: at(minute),
+  input,
+});
+
+/** Each language does what another one's files make possible. */
+const steps: readonly { language: Language; does: string; call: HostedCall }[] = [
+  { language: "Node", does: "writes", call: update(0, upsert(name, "Answers in Japanese", "日本語\r\n---\n")) },
+  { language: "Node", does: "writes another", call: update(1, upsert("editor", "Uses vi", "")) },
+  { language: "Go", does: "replaces", call: update(2, upsert(name, "Answers in English", "🎌\n")) },
+  { language: "Python", does: "deletes", call: update(3, { action: "delete", name: "editor" }) },
+  { language: "Rust", does: "reads", call: { tool: "ReadUserMemory", context: at(4), input: { name } } },
+  { language: "Java", does: "lists", call: { tool: "PromptIndex", audience: "host", context: at(5), input: {} } },
+];
+
+test("one folder after each step of five hosts is that of Node alone", async (context) => {
+  using shared = temporaryFolder();
+  using alone = temporaryFolder();
+  await using nodeAlone = await start("Node", alone.path, context);
+  for (const { language, does, call } of steps) {
+    // oxlint-disable-next-line no-await-in-loop -- a step builds on the files of those before it
+    await using host = await start(language, shared.path, context);
+    const answers = [await host.ask(call), await nodeAlone.ask(call)] as [Answer, Answer];
+    expect(answers[0].ok, `${language} ${does}: ${JSON.stringify(answers[0])}`).toBe(true);
+    // Of a host's tool the Node host hands out the data alone.
+    expect(answers[0].data, `${language} ${does}`).toEqual(answers[1].data);
+    expect(foundFiles(shared.path), `${language} ${does}`).toEqual(foundFiles(alone.path));
+  }
+  const files = foundFiles(shared.path)["alice"] ?? {};
+  expect(Object.keys(files).toSorted()).toEqual([
+    "memory/MEMORY.md",
+    `memory/${name}.md`,
+    "memory/trash/editor.20260101T120300000Z.md",
+  ]);
+});
+
+describe("at the same time", () => {
+  const each = 20;
+
+  test("five hosts that write for one user lose nothing", async (context) => {
+    using folder = temporaryFolder();
+    const running = await Promise.all(hosts.map(({ language }) => start(language, folder.path, context)));
+    await Promise.all(
+      running.map(async (host, of) => {
+        for (let entry = 0; entry < each; entry++) {
+          // oxlint-disable-next-line no-await-in-loop -- one after the other, beside the other hosts
+          await askUntilFree(host, update(0, upsert(`${hosts[of]?.language}-${entry}`, "A fact", String(entry))));
+        }
+      }),
+    );
+    await Promise.all(running.map((host) => host.end()));
+    const names = hosts.flatMap(({ language }) => Array.from({ length: each }, (_, entry) => `${language}-${entry}`));
+    const { "memory/MEMORY.md": index = "", ...facts } = foundFiles(folder.path)["alice"] ?? {};
+    expect(Object.keys(facts).toSorted()).toEqual(names.map((entry) => `memory/${entry}.md`).toSorted());
+    const lines = (index as string).trimEnd().split("\n");
+    expect(lines.toSorted()).toEqual(names.map((entry) => `- [${entry}](${entry}.md) \u2014 A fact`).toSorted());
+  });
+});
+
+/** `BUSY` is for the caller to come back: the folder was another host's at that moment. */
+async function askUntilFree(host: LineHost, call: HostedCall): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- asked again because of the answer
+    const answer = (await host.ask(call)) as Answer;
+    if (answer.ok) return;
+    if (answer.error?.code !== "BUSY") throw new Error(`The call failed: ${JSON.stringify(answer)}`);
+  }
+}

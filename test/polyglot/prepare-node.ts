@@ -1,0 +1,13 @@
+import { fileURLToPath } from "node:url";
+
+import type { HostKind } from "./host-kind.ts";
+
+const program = fileURLToPath(new URL("../../dist/test/polyglot/node/main.js", import.meta.url));
+
+/** Compiled with everything else. */
+export const node: HostKind = {
+  language: "Node",
+  sdk: `@extism/extism 1.0.3, Node ${process.versions.node}`,
+  missing: () => Promise.resolve(null),
+  prepare: () => Promise.resolve({ command: process.execPath, args: [program] }),
+};

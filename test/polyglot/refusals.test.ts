@@ -1,0 +1,99 @@
+/** What every host must refuse that no vector can show: files that are no plugin, and a folder that is in use. */
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { tryLock } from "fs-native-extensions";
+import { describe, expect, inject, test } from "vitest";
+
+import { foundFiles } from "../conformance/vector-files.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { LineHost } from "./line-host.ts";
+import type { HostedCall } from "./line-host.ts";
+import { programOf } from "./program-of.ts";
+
+const shipped = readFileSync(shippedPlugin("user-memory"));
+const manifest = guestManifest("guest", { Guest: "guest" }, ["read"]);
+const sealed = JSON.stringify(manifest);
+const plain = guest("");
+
+/** WebAssembly text of a guest that does nothing, with further lines before its memory. */
+function guest(lines: string): string {
+  return `(module ${lines} (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))`;
+}
+
+const files: readonly { name: string; bytes: () => Uint8Array }[] = [
+  { name: "no WebAssembly", bytes: () => new TextEncoder().encode("no plugin") },
+  { name: "an empty file", bytes: () => new Uint8Array() },
+  { name: "half a plugin", bytes: () => shipped.subarray(0, shipped.length / 2) },
+  { name: "a plugin without a manifest", bytes: () => assembleGuest(plain, []) },
+  { name: "a plugin with two manifests", bytes: () => assembleGuest(plain, [sealed, sealed]) },
+  { name: "a manifest that is no JSON", bytes: () => assembleGuest(plain, ["{"]) },
+  { name: "a manifest of another ABI", bytes: () => assembleGuest(plain, [JSON.stringify({ ...manifest, abi: 2 })]) },
+  {
+    name: "a plugin that wants WASI",
+    bytes: () =>
+      assembleGuest(guest('(import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))'), [
+        sealed,
+      ]),
+  },
+  {
+    name: "a plugin that wants a capability of no version",
+    bytes: () =>
+      assembleGuest(guest('(import "extism:host/user" "store_erase" (func (param i64) (result i64)))'), [sealed]),
+  },
+];
+
+const upsert: HostedCall = {
+  tool: "UpdateUserMemory",
+  context: { userId: "alice", epochMs: 1_700_000_000_000 },
+  input: { action: "upsert", name: "a", type: "user", description: "A fact", body: "" },
+};
+
+describe.for(inject("hosts"))("$language", (host) => {
+  test.for(files)("refuses $name", async ({ bytes }, context) => {
+    using folder = temporaryFolder();
+    const plugin = join(folder.path, "guest.wasm");
+    writeFileSync(plugin, bytes());
+    await using running = new LineHost(programOf(host, context));
+    const answer = await running.ask({ plugin, dataDir: join(folder.path, "data") });
+    expect(answer).toMatchObject({ ok: false, error: { code: "PLUGIN_REFUSED" } });
+    expect(JSON.stringify(answer)).not.toContain(folder.path);
+    expect(await running.end()).toBe(1);
+  });
+
+  test("loads the file that is pinned, and no other", async (context) => {
+    using folder = temporaryFolder();
+    const hosted = { plugin: shippedPlugin("user-memory"), dataDir: folder.path };
+    const sha256 = createHash("sha256").update(shipped).digest("hex");
+    const program = programOf(host, context);
+    await using running = await LineHost.start(program, { ...hosted, sha256 });
+    expect(await running.ask(upsert)).toMatchObject({ ok: true });
+    const another = sha256.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
+    await expect(LineHost.start(program, { ...hosted, sha256: another })).rejects.toThrow("PLUGIN_REFUSED");
+  });
+
+  test("leaves a user's folder alone that another host is using", async (context) => {
+    // The Node host waits for its turn, for longer than a test may: test/hammer has many of them.
+    if (host.language === "Node") return;
+    using folder = temporaryFolder();
+    await using running = await LineHost.start(programOf(host, context), {
+      plugin: shippedPlugin("user-memory"),
+      dataDir: folder.path,
+    });
+    expect(await running.ask(upsert)).toMatchObject({ ok: true });
+    const before = foundFiles(folder.path);
+    const lock = openSync(join(folder.path, "users/alice/.memcell/lock"), "r+");
+    expect(tryLock(lock)).toBe(true);
+    expect(await running.ask({ ...upsert, input: { action: "delete", name: "a" } })).toMatchObject({
+      ok: false,
+      error: { code: "BUSY" },
+    });
+    expect(foundFiles(folder.path)).toEqual(before);
+    closeSync(lock);
+    expect(await running.ask({ ...upsert, input: { action: "delete", name: "a" } })).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,74 @@
+/** Runs vectors on one host program: calls in their order, one process for all vectors of a plugin. */
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
+import { vectorPlugin } from "../conformance/vector-plugins.ts";
+import type { Vector, VectorCall } from "../conformance/vector.ts";
+import type { HostProgram } from "./host-kind.ts";
+import { LineHost } from "./line-host.ts";
+
+/** What a host does otherwise than a vector says; nothing when all is well. */
+export interface Difference {
+  readonly at: string;
+  readonly expected: unknown;
+  readonly found: unknown;
+}
+
+/** The processes of one host that have been started for vectors, by what they host. */
+export class VectorReplay implements AsyncDisposable {
+  readonly #program: HostProgram;
+  readonly #folder: string;
+  readonly #hosts = new Map<string, Promise<LineHost>>();
+
+  /** `folder` is empty and the replay's own. */
+  constructor(program: HostProgram, folder: string) {
+    this.#program = program;
+    this.#folder = folder;
+  }
+
+  /** Runs one vector and compares every answer and every byte of the users' files. */
+  async run(vector: Vector): Promise<Difference[]> {
+    const { host, dataDir } = await this.#hostFor(vector);
+    // The folder itself stays: a host may hold it open.
+    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+    writeBefore(dataDir, vector);
+    const differences: Difference[] = [];
+    for (const [at, call] of vector.calls.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- a call builds on the files of those before it
+      const found = comparable(call, await host.ask(withoutResult(call)));
+      const expected = comparable(call, call.result);
+      if (!isDeepStrictEqual(found, expected)) differences.push({ at: `call ${at + 1}`, expected, found });
+    }
+    const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
+    if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
+    return differences;
+  }
+
+  async #hostFor({ plugin = "user-memory", limits = {} }: Vector): Promise<{ host: LineHost; dataDir: string }> {
+    const dataDir = join(this.#folder, "data");
+    const key = JSON.stringify([plugin, limits]);
+    let host = this.#hosts.get(key);
+    if (host === undefined) {
+      const file = vectorPlugin(plugin, this.#folder);
+      host = LineHost.start(this.#program, { plugin: file, dataDir, limits });
+      this.#hosts.set(key, host);
+    }
+    return { host: await host, dataDir };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const hosts = await Promise.allSettled(this.#hosts.values());
+    await Promise.all(hosts.map(async (each) => each.status === "fulfilled" && (await each.value.end())));
+  }
+}
+
+function withoutResult({ result: _result, ...call }: VectorCall): Omit<VectorCall, "result"> {
+  return call;
+}
+
+/** Of its own tools the Node host hands out the data alone. */
+function comparable(call: VectorCall, envelope: unknown): unknown {
+  return call.audience === "host" ? (envelope as { data?: unknown }).data : envelope;
+}

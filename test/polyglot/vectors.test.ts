@@ -1,0 +1,58 @@
+/** Every vector on the hosts of five languages, with the same plugin files; the table at the end has a row for each. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, describe, expect, inject, test } from "vitest";
+
+import { readVectors } from "../conformance/vector.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { hostTable } from "./host-table.ts";
+import type { HostRow } from "./host-table.ts";
+import { programOf } from "./program-of.ts";
+import { VectorReplay } from "./replay-vectors.ts";
+import { timeCalls } from "./time-calls.ts";
+
+const hosts = inject("hosts");
+const vectors = readVectors();
+const rows: HostRow[] = [];
+
+afterAll(() => {
+  const absent = hosts.filter(({ missing }) => missing !== null);
+  console.log(
+    hostTable(
+      rows,
+      absent.map(({ language, missing }) => `${language}: ${missing}`),
+    ),
+  );
+});
+
+describe.for(hosts)("$language", (host) => {
+  const folders = temporaryFolder();
+  mkdirSync(join(folders.path, "data"));
+  let replay: VectorReplay | null = null;
+  let [replayed, differing, ranMs] = [0, 0, 0];
+
+  afterAll(async () => {
+    await replay?.[Symbol.asyncDispose]();
+    folders[Symbol.dispose]();
+  });
+
+  test.for(vectors)("$name", async ({ vector }, context) => {
+    replay ??= new VectorReplay(programOf(host, context), folders.path);
+    const start = performance.now();
+    const differences = await replay.run(vector);
+    ranMs += performance.now() - start;
+    replayed += 1;
+    if (differences.length > 0) differing += 1;
+    expect(differences).toEqual([]);
+  });
+
+  test("has replayed all of them, and serves a call", async (context) => {
+    const hosted = { plugin: shippedPlugin("user-memory"), dataDir: join(folders.path, "timed") };
+    const times = await timeCalls(programOf(host, context), hosted);
+    const { language, sdk, prepareS } = host;
+    rows.push({ language, sdk, vectors: replayed, differences: differing, prepareS, vectorsS: ranMs / 1000, ...times });
+    expect(replayed).toBe(vectors.length);
+  });
+});
