@@ -10,10 +10,7 @@ import { promisify } from "node:util";
 import type { HostKind, HostProgram } from "./host-kind.ts";
 
 /** From the package's folder: the sources are not compiled, and lie nowhere else. */
-const sources = join(
-  dirname(createRequire(import.meta.url).resolve("memcell/package.json")),
-  "test/polyglot/python",
-);
+const sources = join(dirname(createRequire(import.meta.url).resolve("memcell/package.json")), "test/polyglot/python");
 const requirements = join(sources, "requirements.txt");
 
 /** Without compiled code beside the sources, and without what the caller's variables or home folder would add. */
@@ -43,7 +40,17 @@ async function environment(signal: AbortSignal): Promise<string> {
   try {
     const run = promisify(execFile);
     await run("python3", [...isolation, "-m", "venv", made], { signal });
-    const install = ["-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--require-hashes", "-r", requirements];
+    const install = [
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--only-binary",
+      ":all:",
+      "--require-hashes",
+      "-r",
+      requirements,
+    ];
     await run(pythonOf(made), install, { signal });
     await rm(place, { recursive: true, force: true });
     // When another run was faster, its environment is as good.

@@ -238,7 +238,7 @@ def _object(value: Any, keys: set[str] | None = None) -> dict[str, Any]:
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError("not a list")
+        raise TypeError("not a list")
     return value
 
 

@@ -1,5 +1,6 @@
 """A failure with a code of the contract's table, and how a text from outside is shown in its message."""
 
+import errno
 import unicodedata
 from typing import Any
 
@@ -32,3 +33,11 @@ def _shown_character(character: str) -> str:
         return character
     number = f"{ord(character):04x}"
     return f"\\u{number}" if len(number) == 4 else f"\\u{{{number}}}"
+
+
+def storage_failure(error: OSError) -> Refusal:
+    """Without the error's own text, which may name places of this machine."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Refusal("STORAGE_FULL", "Cannot use the user's folder: the disk is full")
+    reason = errno.errorcode.get(error.errno or 0, "unknown")
+    return Refusal("STORAGE_FAILED", f"Cannot use the user's folder: the disk refused ({reason})")

@@ -55,7 +55,7 @@ def _percent(text: str) -> str:
 
 
 class UserFolder:
-    """Opens the folder at the first use, and locks it then when the call may change something. Use it with `with`."""
+    """Opens the folder at the first use, and locks it then when the call may change something. Has to be closed."""
 
     def __init__(self, data_dir: Path, user_id: str, *, will_change: bool) -> None:
         self._data_dir, self._user_id, self._will_change = data_dir, user_id, will_change
@@ -63,10 +63,7 @@ class UserFolder:
         self._is_looked_up = self._is_locked = False
         self._user: int | None = None
 
-    def __enter__(self) -> "UserFolder":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._folders.close()  # gives back the lock too
 
     def read(self, scope: str, path: str) -> bytes | None:
@@ -111,11 +108,11 @@ class UserFolder:
             with self._made_parent(change.scope, change.path) as parent:
                 _replace(own, parent, _last(change.path), change.content)
             return
-        with self._made_parent(change.scope, change.path) as source:
-            with self._made_parent(change.scope, change.target) as target:
-                os.rename(_last(change.path), _last(change.target), src_dir_fd=source, dst_dir_fd=target)
-                for folder in (source, target):
-                    os.fsync(folder)
+        origin, place = self._made_parent(change.scope, change.path), self._made_parent(change.scope, change.target)
+        with origin as source, place as target:
+            os.rename(_last(change.path), _last(change.target), src_dir_fd=source, dst_dir_fd=target)
+            os.fsync(source)
+            os.fsync(target)
 
     def _open_user(self) -> int | None:
         if self._is_looked_up:
