@@ -91,7 +91,7 @@ def judged_output(name: str, outcome: Outcome) -> dict[str, Any]:
 
 def judged_error(name: str, text: str, told: set[str]) -> dict[str, Any]:
     try:
-        envelope = decoded(text) if levels(text) <= OUTPUT_DEPTH_MAX else None
+        envelope: Any = decoded(text) if levels(text) <= OUTPUT_DEPTH_MAX else None
     except ValueError:
         raise crashed(name) from None
     refused = f"Cannot use the answer of {name}: "

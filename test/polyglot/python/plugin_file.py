@@ -191,17 +191,14 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _plugin_of(manifest: dict[str, Any], wasm: bytes) -> PluginFile:
-    _text(manifest["name"], "(?s).+"), _text(manifest["version"], "(?s).+")
+    _text(manifest["name"], "(?s).+")
+    _text(manifest["version"], "(?s).+")
     if _whole(manifest["abi"], 1, 2**31) != 1:
         _refuse("it is for another version of the ABI")
     tools = tuple(_tool(each) for each in _list(manifest["tools"]))
-    for unique in (
-        [tool.name for tool in tools],
-        [tool.export for tool in tools],
-        ["memory", *(t.export for t in tools)],
-    ):
-        if len(set(unique)) != len(unique):
-            raise ValueError("a tool stands twice")
+    names, exports = {tool.name for tool in tools}, {tool.export for tool in tools} - {"memory"}
+    if not len(tools) == len(names) == len(exports):
+        raise ValueError("a tool stands twice, or takes the memory's place")
     pages = _object(manifest["memoryPages"], {"min", "max"})
     pages_max = _whole(pages["max"], 1, MEMORY_PAGES_MAX)
     return PluginFile(
