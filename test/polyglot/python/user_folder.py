@@ -60,7 +60,7 @@ class UserFolder:
     def __init__(self, data_dir: Path, user_id: str, *, will_change: bool) -> None:
         self._data_dir, self._user_id, self._will_change = data_dir, user_id, will_change
         self._folders = ExitStack()
-        self._is_looked_up = self._is_locked = False
+        self._is_looked_up = False
         self._user: int | None = None
 
     def close(self) -> None:
@@ -92,23 +92,20 @@ class UserFolder:
     def apply(self, changes: list[Write | Move]) -> None:
         """Makes the changes in their order. There is no journal: a power cut may leave only the first of them."""
         user = self._open_user()
-        own = _make(self._make_user() if user is None else user, ".memcell", self._folders)
-        if not self._is_locked:
-            # What this call has read, it read without the lock. Who else has written since then has left an owner.
-            _lock(own, self._folders, make=True)
-            if _read_file(own, "owner") is not None:
-                raise Refusal("BUSY", "Cannot use the user's folder: it is in use")
-        if _read_file(own, "owner") is None:
+        if user is None:
+            user = self._make_user()
+        own = _make(user, ".memcell", self._folders)
+        if not self._has_owner(own):
             _replace(own, own, "owner", self._user_id.encode())
         for change in changes:
-            self._apply(change, own)
+            self._apply(change, own, user)
 
-    def _apply(self, change: Write | Move, own: int) -> None:
+    def _apply(self, change: Write | Move, own: int, user: int) -> None:
         if isinstance(change, Write):
-            with self._made_parent(change.scope, change.path) as parent:
+            with _made_parent(user, change.scope, change.path) as parent:
                 _replace(own, parent, _last(change.path), change.content)
             return
-        origin, place = self._made_parent(change.scope, change.path), self._made_parent(change.scope, change.target)
+        origin, place = _made_parent(user, change.scope, change.path), _made_parent(user, change.scope, change.target)
         with origin as source, place as target:
             os.rename(_last(change.path), _last(change.target), src_dir_fd=source, dst_dir_fd=target)
             os.fsync(source)
@@ -119,15 +116,22 @@ class UserFolder:
             return self._user
         with ExitStack() as opened:
             user = self._find_user(opened)
-            own = None if user is None else _enter(user, ".memcell", opened)
-            if own is not None:
-                if self._will_change:
-                    self._is_locked = _lock(own, opened)
-                if _read_file(own, "owner") not in (None, self._user_id.encode()):
-                    raise _unsafe("Cannot open the user's folder: it belongs to another user id")
+            if user is not None:
+                own = _make(user, ".memcell", opened) if self._will_change else _enter(user, ".memcell", opened)
+                if own is not None:
+                    if self._will_change:
+                        _lock(own, opened)
+                    self._has_owner(own)
             # Only now: a refusal closes what was opened, and is found again by the next request.
             self._folders, self._user, self._is_looked_up = opened.pop_all(), user, True
         return user
+
+    def _has_owner(self, own: int) -> bool:
+        """False when nobody has written yet. On a disk that folds case, the folder may be another user's."""
+        owner = _read_file(own, "owner")
+        if owner is not None and owner != self._user_id.encode():
+            raise _unsafe("Cannot open the user's folder: it belongs to another user id")
+        return owner is not None
 
     def _find_user(self, opened: ExitStack) -> int | None:
         try:
@@ -139,11 +143,15 @@ class UserFolder:
         return None if users is None else _enter(users, folder_name(self._user_id), opened)
 
     def _make_user(self) -> int:
+        """For a user without a folder: what this call has read, it read without the lock."""
         os.makedirs(self._data_dir, mode=0o700, exist_ok=True)
         data = _hold(os.open(self._data_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), self._folders)
         users = _make(data, "users", self._folders)
-        self._user = _make(users, folder_name(self._user_id), self._folders)
-        return self._user
+        user = _make(users, folder_name(self._user_id), self._folders)
+        _lock(_make(user, ".memcell", self._folders), self._folders)
+        if os.listdir(user) != [".memcell"]:
+            raise _busy()  # somebody else was first, and has written since
+        return user
 
     @contextmanager
     def _parent(self, scope: str, path: str) -> Iterator[int | None]:
@@ -154,13 +162,13 @@ class UserFolder:
                 folder = None if folder is None else _enter(folder, name, opened)
             yield folder
 
-    @contextmanager
-    def _made_parent(self, scope: str, path: str) -> Iterator[int]:
-        with ExitStack() as opened:
-            folder = self._make_user() if self._user is None else self._user
-            for name in (scope, *path.split("/")[:-1]):
-                folder = _make(folder, name, opened)
-            yield folder
+
+@contextmanager
+def _made_parent(folder: int, scope: str, path: str) -> Iterator[int]:
+    with ExitStack() as opened:
+        for name in (scope, *path.split("/")[:-1]):
+            folder = _make(folder, name, opened)
+        yield folder
 
 
 def _hold(descriptor: int, opened: ExitStack) -> int:
@@ -170,6 +178,10 @@ def _hold(descriptor: int, opened: ExitStack) -> int:
 
 def _unsafe(message: str) -> Refusal:
     return Refusal("STORAGE_UNSAFE", message)
+
+
+def _busy() -> Refusal:
+    return Refusal("BUSY", "Cannot use the user's folder: it is in use")
 
 
 def _last(path: str) -> str:
@@ -269,12 +281,10 @@ def _replace(own: int, folder: int, name: str, content: bytes) -> None:
     os.fsync(folder)
 
 
-def _lock(own: int, opened: ExitStack, *, make: bool = False) -> bool:
-    """Takes the lock until `opened` is closed; False when there is no such file. A taken one is BUSY: come back later."""
+def _lock(own: int, opened: ExitStack) -> None:
+    """Takes the lock until `opened` is closed. A taken one is BUSY: the caller may come back later."""
     try:
-        file = _hold(os.open("lock", os.O_RDWR | NO_LINK | (os.O_CREAT if make else 0), 0o600, dir_fd=own), opened)
-    except FileNotFoundError:
-        return False
+        file = _hold(os.open("lock", os.O_RDWR | NO_LINK | os.O_CREAT, 0o600, dir_fd=own), opened)
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
             raise
@@ -294,5 +304,4 @@ def _lock(own: int, opened: ExitStack, *, make: bool = False) -> bool:
     except OSError as error:
         if error.errno not in (errno.EAGAIN, errno.EACCES):
             raise
-        raise Refusal("BUSY", "Cannot use the user's folder: it is in use") from None
-    return True
+        raise _busy() from None
