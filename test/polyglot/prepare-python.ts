@@ -52,8 +52,9 @@ async function environment(signal: AbortSignal): Promise<string> {
       requirements,
     ];
     await run(pythonOf(made), install, { signal });
+    // When another run was faster, its environment is as good, and may be in use.
+    if (await isUsable(place)) return place;
     await rm(place, { recursive: true, force: true });
-    // When another run was faster, its environment is as good.
     await rename(made, place).catch(async (error: unknown) => {
       if (!(await isUsable(place))) throw error;
     });
