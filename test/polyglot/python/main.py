@@ -4,8 +4,7 @@ import json
 import sys
 from typing import Any
 
-from memcell_host import Host
-from refusal import Refusal
+from memcell_host import Host, Refusal
 
 
 def main() -> int:

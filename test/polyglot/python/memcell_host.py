@@ -1,192 +1,513 @@
-"""Hosts a memcell plugin under the Extism Python SDK: capability ABI version 1 over one folder of files for each user.
+"""Hosts a memcell plugin under the Extism Python SDK: the capability ABI, version 1, over a folder for each user.
 
-A template to copy, with the files beside it. A plugin has no network, no WASI, no environment, and no file but those of
-the scopes that its manifest names for a tool, in the folder of the user on whose behalf the tool is called.
+A template to copy. A plugin has no network, no WASI, no environment, and no file but those of the scopes that its manifest
+names for the tool, in the folder of the user on whose behalf the tool is called.
 
-One thing libextism cannot keep a plugin from: it may write into the memory that requests travel in, forge the length of a
-block there, and so end the whole process, which then reads beyond that memory. It learns nothing from it. Run a plugin
-that nobody has audited in a process of its own.
+What it leaves to you: quotas of a user's folder and of a call, an audit log, a queue, and a journal: a power cut between two
+files of one call leaves the first. It runs a file that was judged before (`memcell audit`): pin it by its SHA-256.
 """
 
+import errno
+import fcntl
+import hashlib
+import json
 import os
+import re
+import stat
+import struct
 import time
 import unicodedata
-from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
-from typing import Any
+from contextlib import ExitStack, suppress
+from datetime import datetime, timezone
 
-import extism  # type: ignore[import-untyped]
-from extism.extism import CompiledPlugin  # type: ignore[import-untyped]
+import extism
+from extism.extism import CompiledPlugin
 
-from capabilities import Call
-from outcome import OUTPUT_BYTES_MAX, Outcome, judged
-from plugin_file import RIGHT_OF, Tool, read_plugin
-from refusal import Refusal, shown, storage_failure
-from strict_json import encoded
-from user_folder import UserFolder
+INPUT_BYTES_MAX = OUTPUT_BYTES_MAX = 512 * 1024
+FILE_BYTES_MAX = 2 * 1024 * 1024
+REQUESTS_MAX = 10_000
+KERNEL_PAGES_MAX = 1024  # requests, replies and answers lie in the kernel's memory, of 64 KiB a page
 
-USER_ID_BYTES_MAX = 128
-INPUT_BYTES_MAX = 512 * 1024
-REQUEST_BYTES_MAX = 8 * 1024 * 1024
-# Requests, replies and the answer lie in the kernel's memory, which has no maximum of its own.
-KERNEL_PAGES_MAX = 1024
+# Each capability: the right it needs and the keys of its request.
+CAPABILITIES = {
+    "store_read": ("read", {"scope", "path"}),
+    "store_list": ("list", {"scope", "prefix"}),
+    "store_write": ("write", {"scope", "path", "content"}),
+    "store_trash": ("trash", {"scope", "path"}),
+    "clock_now": ("clock", set()),
+}
+SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+# What a guest may report without having been told it.
+GUEST_CODES = {
+    "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
+    "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
+}  # fmt: skip
+
+
+class Refusal(Exception):
+    """An error of the contract: a code, and words for a model that tell nothing of the machine."""
+
+    def __init__(self, code: str, message: str, **more: object) -> None:
+        self.code = code
+        self.envelope = {"ok": False, "error": {"code": code, "message": message, **more}}
+
+
+def denied(message: str) -> Refusal:
+    return Refusal("CAPABILITY_DENIED", message)
 
 
 class Host:
-    """A plugin, compiled once. Each call gets an instance of its own."""
+    """A plugin, compiled once, and the folder of its users' data. Serves one call at a time."""
 
-    def __init__(
-        self,
-        plugin_path: str | Path,
-        data_dir: str | Path,
-        *,
-        sha256: str | None = None,
-        fuel_polls: int | None = None,
-        deadline_ms: int | None = None,
-    ) -> None:
-        """Raises `Refusal` when the file is no plugin. `sha256` pins the file; the limits can only be lowered."""
-        plugin = read_plugin(Path(plugin_path).read_bytes(), sha256)
-        self.tools = plugin.tools
-        self._data_dir = Path(data_dir)
-        self._deadline_ms = plugin.deadline_ms if deadline_ms is None else min(deadline_ms, plugin.deadline_ms)
-        manifest = {
-            "wasm": [{"data": plugin.wasm}],
-            "timeout_ms": self._deadline_ms,
-            # How far the memories of guest and kernel may grow, together. The guest's own maximum holds besides.
-            "memory": {"max_pages": plugin.memory_pages_max - plugin.memory_pages_min + KERNEL_PAGES_MAX},
+    def __init__(self, plugin_path, data_dir, *, sha256=None, fuel_polls=None, deadline_ms=None) -> None:
+        """Raises `Refusal` when the file is not the pinned one, or no plugin. The limits can only be lowered."""
+        with open(plugin_path, "rb") as file:
+            wasm = file.read()
+        if sha256 not in (None, hashlib.sha256(wasm).hexdigest()):
+            raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one")
+        plugin = manifest_of(wasm)
+        self.tools = plugin["tools"]
+        self.data_dir = data_dir
+        self.deadline_ms = min(plugin["deadlineMs"], deadline_ms or plugin["deadlineMs"])
+        # wasmtime would keep compiled code in the home folder, and run whatever it finds there.
+        os.environ.setdefault("EXTISM_CACHE_CONFIG", "")
+        hosted = {
+            "wasm": [{"data": wasm}],
+            "timeout_ms": self.deadline_ms,
+            # By how much the guest's memory and the kernel's may grow together. The guest's own maximum holds besides.
+            "memory": {"max_pages": plugin["memoryPages"]["max"] + KERNEL_PAGES_MAX},
             "config": {} if fuel_polls is None else {"memcell.fuelPolls": str(fuel_polls)},
         }
-        # wasmtime would keep compiled code in the home folder, and run what it finds there. Who has a folder that only
-        # this program can write to may name it in a file, and that file in this variable.
-        os.environ.setdefault("EXTISM_CACHE_CONFIG", "")
         try:
             # An explicit list: the default is every function that any module of the process has ever decorated.
-            self._compiled = CompiledPlugin(manifest, wasi=False, functions=CAPABILITIES)
+            self.compiled = CompiledPlugin(hosted, wasi=False, functions=[bind(name) for name in CAPABILITIES])
         except extism.Error as cause:
             raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it cannot be compiled or linked") from cause
 
-    def call(
-        self,
-        tool_name: str,
-        tool_input: object,
-        user_id: str | None,
-        *,
-        audience: str = "model",
-        epoch_ms: int | None = None,
-    ) -> dict[str, Any]:
-        """The envelope of one call: `{"ok": True, "message", "data"}` or `{"ok": False, "error"}`."""
+    def call(self, tool_name, tool_input, user_id, *, audience="model", epoch_ms=None) -> dict:
+        """The call's envelope: {"ok": True, "message", "data"} or {"ok": False, "error": {"code", "message"}}."""
         try:
-            tool = self._tool(tool_name, audience)
-            user = checked_user_id(user_id)
-            text = checked_input(tool, tool_input)
-            will_change = bool(tool.rights & {"write", "trash"})
-            with closing(UserFolder(self._data_dir, user, will_change=will_change)) as folder:
-                call = Call(tool, folder, time.time_ns() // 1_000_000 if epoch_ms is None else epoch_ms)
-                outcome = self._run(call, text)
-                if call.fault is not None:
-                    raise call.fault
-                envelope = judged(outcome, tool.name, call.verdict, call.told)
-                if envelope["ok"] and call.changes:
-                    folder.apply(call.changes)
+            tools = {tool["name"]: tool for tool in self.tools if tool["audience"] == audience}
+            if tool_name not in tools:
+                allowed = ", ".join(tools)
+                raise Refusal("TOOL_UNKNOWN", f"Cannot call {quoted(tool_name)}: no such tool, allowed: {allowed}")
+            tool = tools[tool_name]
+            check_user_id(user_id)
+            text = json.dumps(tool_input, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace")
+            if len(text) > INPUT_BYTES_MAX:
+                found, most = f"{len(text)} bytes of JSON", f"at most {INPUT_BYTES_MAX} bytes"
+                issues = [{"field": "input", "value": found, "allowed": most}]
+                message = f"Cannot call {tool_name}: input is {found}, allowed: {most}"
+                raise Refusal("INPUT_INVALID", message, issues=issues)
+            with ExitStack() as opened:
+                files = UserFiles(self.data_dir, user_id, {"write", "trash"} & set(tool["rights"]), opened)
+                call = Call(tool, files, time.time_ns() // 1_000_000 if epoch_ms is None else epoch_ms)
+                envelope = self.run(call, text)
+                if envelope["ok"]:
+                    files.apply(call.staged)
                 return envelope
         except Refusal as refusal:
             return refusal.envelope
         except OSError as error:
-            return storage_failure(error).envelope
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            code, reason = ("STORAGE_FULL", "the disk is full") if full else ("STORAGE_FAILED", "the disk refused")
+            return Refusal(code, f"Cannot use the user's folder: {reason}").envelope
 
-    def _tool(self, name: str, audience: str) -> Tool:
-        tools = {tool.name: tool for tool in self.tools if tool.audience == audience}
-        if name not in tools:
-            raise Refusal("TOOL_UNKNOWN", f"Cannot call {shown(name)}: no such tool, allowed: {', '.join(tools)}")
-        return tools[name]
-
-    def _run(self, call: Call, text: bytes) -> Outcome:
-        with Instance(self._compiled) as instance:
-            start = time.monotonic()
-            outcome = Outcome(self._deadline_ms)
+    def run(self, call, text) -> dict:
+        """Runs the tool on an instance of its own: nothing that a former call has left in memory is there."""
+        name = call.tool["name"]
+        output, error, start = b"", None, time.monotonic()
+        with extism.Plugin(self.compiled) as instance:
             try:
-                # Of an output that is too long only the beginning is copied.
-                outcome.output_bytes, outcome.output = instance.call(
-                    call.tool.export,
-                    text,
-                    parse=lambda data: (len(data), data[: OUTPUT_BYTES_MAX + 1]),
-                    host_context=call,
-                )
-            except extism.Error as error:
-                outcome.error, outcome.is_trap = str(error), instance.code == Instance.FAILED
-            except (ValueError, OverflowError, MemoryError):
-                outcome.is_trap = True  # an error that is not UTF-8, or a length that nothing can have
-            # Not by what libextism says: of a guest that has set an error before, it says that error.
-            outcome.took_ms = (time.monotonic() - start) * 1000
-            return outcome
+                output = instance.call(call.tool["export"], text, parse=bytes, host_context=call)
+            except (extism.Error, ValueError, OverflowError) as failure:
+                error = str(failure)  # what the guest has given to error_set; of a trap, the engine's words
+        if call.fault:
+            raise call.fault
+        # By our own clock: of a guest that sets an error and then spins, libextism says that error.
+        if (time.monotonic() - start) * 1000 > self.deadline_ms:
+            message = f"Cannot finish {name}: it ran for over {self.deadline_ms} ms"
+            raise Refusal("DEADLINE_EXCEEDED", message)
+        if call.denial:  # decides the call, whatever the guest said afterwards
+            raise call.denial
+        if error == "oom":  # libextism's word for memory that may grow no more
+            raise Refusal("MEMORY_EXCEEDED", f"Cannot finish {name}: the plugin's wasm memory is used up")
+        return judged_output(name, output) if error is None else judged_error(name, error, call.told)
 
 
-class Instance(extism.Plugin):  # type: ignore[misc]
-    """Keeps the code that the SDK drops. With it, an error that a guest sets before it traps is known for what it is."""
+def manifest_of(wasm: bytes) -> dict:
+    """The one custom section `memcell:manifest`. What else is in the file, was judged before."""
 
-    FAILED = -1  # libextism's code for a function that did not return. A guest's own -1 counts as the same.
-    code = FAILED
+    def number(at: int) -> tuple[int, int]:
+        value = shift = 0
+        while True:
+            value, shift = value | (wasm[at] & 0x7F) << shift, shift + 7
+            at += 1
+            if wasm[at - 1] < 0x80:
+                return value, at
 
-    def _check_error(self, code: int) -> None:
-        self.code = code
-        super()._check_error(code)
-
-
-def checked_user_id(user_id: object) -> str:
-    if user_id is None:
-        raise Refusal("USER_REQUIRED", "Cannot call a tool: ctx.userId is missing, every call needs a user")
-    text = user_id if isinstance(user_id, str) else str(user_id)
-    is_allowed = text == user_id and text == text.strip() and text not in (".", "..")
-    is_plain = not any(character in "/\\" or unicodedata.category(character) in ("Cc", "Cs") for character in text)
-    if not is_allowed or not is_plain or not 1 <= len(text.encode(errors="replace")) <= USER_ID_BYTES_MAX:
-        allowed = '1 to 128 bytes without control characters, "/", "\\", leading or trailing space, and other than "." and ".."'
-        raise Refusal("USER_INVALID", f"Cannot call a tool: ctx.userId is {shown(text)}, allowed: {allowed}")
-    return text
-
-
-def checked_input(tool: Tool, tool_input: object) -> bytes:
-    """The JSON text that the guest gets."""
+    name, found, at = b"memcell:manifest", [], 8
     try:
-        text = encoded(tool_input)
-    except (TypeError, ValueError, RecursionError):
-        found, allowed = "not JSON", "a JSON value"
-    else:
-        if len(text) <= INPUT_BYTES_MAX:
-            return text
-        found, allowed = f"{len(text)} bytes of JSON", f"at most {INPUT_BYTES_MAX} bytes"
-    issue = {"field": "input", "value": found, "allowed": allowed}
-    raise Refusal("INPUT_INVALID", f"Cannot call {tool.name}: input is {found}, allowed: {allowed}", [issue])
+        while at < len(wasm):
+            section, (size, start) = wasm[at], number(at + 1)
+            at = start + size
+            if section == 0:
+                length, start = number(start)
+                if wasm[start : start + length] == name:
+                    found.append(wasm[start + length : at])
+        (text,) = found
+        manifest = json.loads(text.decode())
+        if manifest["abi"] != 1:
+            raise ValueError(manifest["abi"])
+        return manifest
+    except (IndexError, KeyError, TypeError, ValueError) as cause:
+        raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it has not one manifest of ABI version 1") from cause
 
 
-def bind(name: str) -> extism.Function:
-    # With the signature written out: the SDK's own conversions raise for a handle with its highest bit set.
-    @extism.host_fn(  # type: ignore[untyped-decorator]
-        name=name, namespace="extism:host/user", signature=([extism.ValType.PTR], [extism.ValType.PTR])
-    )
-    def capability(plugin: extism.CurrentPlugin, parameters: list[Any], results: list[Any], *_: object) -> None:
-        call: Call = plugin.host_context()
+def bind(name: str):
+    # With the signature written out: the SDK's own conversions raise for some handles that a guest may make up.
+    @extism.host_fn(name=name, namespace="extism:host/user", signature=([extism.ValType.PTR], [extism.ValType.PTR]))
+    def capability(plugin, parameters, results, *_):
+        call = plugin.host_context()
         try:
-            results[0].value = exchange(plugin, parameters[0].value, lambda request: call.answer(name, request))
-        except BaseException as error:  # noqa: BLE001 -- cffi would print it, and the call go on as if all were well
-            call.fault = call.fault or error
+            block = plugin.memory_at_offset(parameters[0].value % 2**64)
+            reply = json.dumps(call.answer(name, bytes(plugin.memory(block)) if block.length else b"")).encode()
+            made = plugin.alloc(len(reply))
+            if made.offset == 0:  # writing to it would write over the kernel's own data
+                raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply")
+            plugin.memory(made)[:] = reply
+            results[0].value = made.offset
+        except BaseException as fault:  # noqa: BLE001 -- cffi would print it, and the guest go on with handle 0
+            call.fault = call.fault or fault
 
     return capability
 
 
-def exchange(plugin: extism.CurrentPlugin, handle: int, answer: Callable[[bytes], bytes]) -> int:
-    """Reads the block of a handle and returns one with the answer to it."""
-    block = plugin.memory_at_offset(handle % 2**64)
-    # A guest can write into the kernel's memory, and so forge a length: never read more than a request may be.
-    is_request = 0 < block.length <= REQUEST_BYTES_MAX
-    reply = answer(plugin.memory(block)[:] if is_request else b"")
-    made = plugin.alloc(len(reply))
-    if made.offset == 0:
-        # The SDK's return_bytes would write over the kernel's own data.
-        raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: the plugin's wasm memory is used up")
-    plugin.memory(made)[:] = reply
-    return int(made.offset)
+class Call:
+    """What the capabilities work on during one call. Changes are staged, so that a failed call leaves no trace."""
+
+    def __init__(self, tool, files, epoch_ms) -> None:
+        self.tool, self.files, self.epoch_ms = tool, files, epoch_ms
+        # By scope and path: bytes for a text, the path of a file on the disk that was moved there, None for no file.
+        self.staged: dict[tuple[str, str], bytes | str | None] = {}
+        self.requests, self.told, self.denial, self.fault = 0, set(), None, None
+
+    def answer(self, name: str, request: bytes) -> dict:
+        try:
+            return {"ok": True, **getattr(self, name)(**self.checked(name, request))}
+        except Refusal as refusal:
+            self.told.add(refusal.code)
+            if refusal.code == "CAPABILITY_DENIED":
+                self.denial = self.denial or refusal
+            return refusal.envelope
+
+    def checked(self, name: str, text: bytes) -> dict[str, str]:
+        """The request, held against the ABI and the grant before any file is looked at."""
+        right, keys = CAPABILITIES[name]
+        self.requests += 1
+        if self.requests > REQUESTS_MAX:
+            raise denied(f"Cannot call {name}: this call has asked {REQUESTS_MAX} times, no more is allowed")
+        if right not in self.tool["rights"]:
+            raise denied(f'Cannot call {name}: this call is not granted "{right}"')
+        try:
+            # Decoded here, for json.loads would guess UTF-16; encoded again, which fails for half a surrogate pair.
+            request = json.loads(text.decode(), parse_constant=int)
+            json.dumps(request, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            raise denied(f"Cannot call {name}: the request is not JSON") from None
+        is_fit = isinstance(request, dict) and keys - {"prefix"} <= request.keys() <= keys
+        if not is_fit or not all(isinstance(value, str) for value in request.values()):
+            raise denied(f"Cannot call {name}: the request has not the form that ABI version 1 gives it")
+        if request.get("scope") not in (None, *self.tool["scopes"]):
+            granted = ", ".join(map(quoted, self.tool["scopes"]))
+            raise denied(f"Cannot use scope {quoted(request['scope'])}: this call is granted {granted}")
+        if "path" in request:
+            check_path(request["path"])
+            if right in ("write", "trash") and is_trash(request["path"]):
+                path = quoted(request["path"])
+                raise denied(f"Cannot change {path}: what lies in trash/ is not a tool's to change")
+        return request
+
+    def store_read(self, scope: str, path: str) -> dict:
+        content = self.content(scope, path)
+        try:
+            return {"content": None if content is None else content.decode()}
+        except ValueError:
+            raise Refusal("ENTRY_UNREADABLE", f"Cannot read {quoted(path)}: it is not UTF-8 text") from None
+
+    def store_list(self, scope: str, prefix: str = "") -> dict:
+        if prefix and not is_path(prefix.removesuffix("/")):
+            raise denied(f"Cannot list {quoted(prefix)}: it is not the beginning of a path")
+        on_disk = self.files.sizes(scope)
+        sizes: dict[str, int | None] = dict(on_disk)
+        for (of, path), change in self.staged.items():
+            if of == scope:
+                sizes[path] = len(change) if isinstance(change, bytes) else on_disk.get(change or "")
+        entries = [
+            {"path": path, "bytes": size}
+            for path, size in sorted(sizes.items())
+            if size is not None and path.startswith(prefix) and (is_trash(prefix) or not is_trash(path))
+        ]
+        return {"entries": entries}
+
+    def store_write(self, scope: str, path: str, content: str) -> dict:
+        self.content(scope, path)  # refuses what must not be replaced
+        data = content.encode()
+        if len(data) > FILE_BYTES_MAX:
+            message = f"Cannot write {quoted(path)}: it is {len(data)} bytes, at most {FILE_BYTES_MAX} allowed"
+            raise Refusal("QUOTA_EXCEEDED", message)
+        self.staged[scope, path] = data
+        return {}
+
+    def store_trash(self, scope: str, path: str) -> dict:
+        if self.content(scope, path) is None:
+            raise denied(f"Cannot trash {quoted(path)}: no such file")
+        base, dot, ending = path.rpartition(".")
+        if not base or base.endswith("/") or "/" in ending:  # the dot is in a folder's name, or begins the file's
+            base, dot, ending = path, "", ""
+        moment = datetime.fromtimestamp(self.epoch_ms // 1000, timezone.utc)
+        stamp, number = f"{moment:%Y%m%dT%H%M%S}{self.epoch_ms % 1000:03}Z", 1
+        trashed = f"trash/{base}.{stamp}{dot}{ending}"
+        check_path(trashed)
+        while self.staged.get((scope, trashed)) is not None or self.files.read(scope, trashed) is not None:
+            number += 1
+            trashed = f"trash/{base}.{stamp}-{number}{dot}{ending}"
+        self.staged[scope, trashed] = self.staged.get((scope, path), path)
+        self.staged[scope, path] = None
+        return {"trashed": trashed}
+
+    def clock_now(self) -> dict:
+        return {"epochMs": self.epoch_ms}
+
+    def content(self, scope: str, path: str) -> bytes | None:
+        """A file as this call sees it."""
+        change = self.staged.get((scope, path), path)
+        return self.files.read(scope, change) if isinstance(change, str) else change
 
 
-# Bound once: the SDK finds a function again by its place in a list that only grows.
-CAPABILITIES = [bind(name) for name in RIGHT_OF]
+class UserFiles:
+    """One user's files during one call, reached through open folders only: no path is joined, and no link followed."""
+
+    def __init__(self, data_dir, user_id: str, may_change, opened: ExitStack) -> None:
+        self.data_dir, self.folder_name, self.opened = data_dir, folder_name(user_id), opened
+        self.user: int | None = None
+        with suppress(FileNotFoundError):
+            data = self.hold(os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY))  # the operator's choice: may be a link
+            users = self.enter(data, "users")
+            self.user = None if users is None else self.enter(users, self.folder_name)
+        self.own = self.lock() if self.user is not None and may_change else None
+
+    def hold(self, descriptor: int) -> int:
+        self.opened.callback(os.close, descriptor)
+        return descriptor
+
+    def enter(self, parent: int, name: str, make: bool = False) -> int | None:
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=parent)
+        try:
+            return self.hold(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent))
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            message = "Cannot open the user's folder: something else lies in a folder's place"
+            raise Refusal("STORAGE_UNSAFE", message) from None
+
+    def lock(self) -> int:
+        """Keeps every other host out until the call is over, or is BUSY: the caller may come back."""
+        own = self.enter(self.user, ".memcell", make=True)
+        file = self.hold(os.open("lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=own))
+        # struct flock, 64 bits: type, whence, start, length, process. Unlike a lock of fcntl.lockf it belongs to the open
+        # file, so that no other close in this process gives it back. Linux only.
+        whole = struct.pack("@hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        try:
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, whole)
+        except (BlockingIOError, PermissionError):
+            raise Refusal("BUSY", "Cannot use the user's folder: it is in use") from None
+        return own
+
+    def parent(self, scope: str, path: str, make: bool = False) -> tuple[int | None, str]:
+        """The folder that a file lies in, and its name there."""
+        folder, (*folders, name) = self.user, [scope, *path.split("/")]
+        for each in folders:
+            folder = None if folder is None else self.enter(folder, each, make)
+        return folder, name
+
+    def read(self, scope: str, path: str) -> bytes | None:
+        folder, name = self.parent(scope, path)
+        if folder is None:
+            return None
+        try:  # without O_NONBLOCK, opening a pipe would wait for who writes into it
+            file = self.hold(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            reason = {errno.ELOOP: "a link is in its place", errno.ENXIO: "it is not a regular file"}.get(error.errno)
+            if reason is None:
+                raise
+            raise Refusal("STORAGE_UNSAFE", f"Cannot use {quoted(path)}: {reason}") from None
+        if reason := unfit(os.fstat(file)):
+            raise Refusal("STORAGE_UNSAFE", f"Cannot use {quoted(path)}: {reason}")
+        with open(file, "rb", closefd=False) as stream:
+            return stream.read(FILE_BYTES_MAX)
+
+    def sizes(self, scope: str) -> dict[str, int]:
+        """The bytes of every file of a scope, without what could not be read."""
+        found: dict[str, int] = {}
+
+        def walk(folder: int, prefix: str) -> None:
+            for name in os.listdir(folder):
+                status = os.lstat(name, dir_fd=folder)
+                if not is_path(prefix + name):
+                    continue
+                if stat.S_ISDIR(status.st_mode):
+                    walk(self.enter(folder, name), f"{prefix}{name}/")
+                elif not unfit(status):
+                    found[prefix + name] = status.st_size
+
+        top = None if self.user is None else self.enter(self.user, scope)
+        if top is not None:
+            walk(top, "")
+        return found
+
+    def apply(self, staged: dict) -> None:
+        """Moves, then removals of what was written over and then moved away, then writes."""
+        if not staged:
+            return
+        if self.own is None:  # nobody had ever written when this call began
+            os.makedirs(self.data_dir, mode=0o700, exist_ok=True)
+            users = self.enter(self.hold(os.open(self.data_dir, os.O_RDONLY | os.O_DIRECTORY)), "users", make=True)
+            self.user = self.enter(users, self.folder_name, make=True)
+            self.own = self.lock()
+            if os.listdir(self.user) != [".memcell"]:
+                raise Refusal("BUSY", "Cannot use the user's folder: it is in use")  # somebody else was first
+        moved = [(place, origin) for place, origin in staged.items() if isinstance(origin, str)]
+        for (scope, path), origin in moved:
+            (source, name), (folder, target) = self.parent(scope, origin), self.parent(scope, path, make=True)
+            os.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
+            os.fsync(folder)
+        for scope, path in [place for place, change in staged.items() if change is None]:
+            folder, name = self.parent(scope, path)
+            with suppress(FileNotFoundError):
+                if folder is not None:
+                    os.unlink(name, dir_fd=folder)
+        for (scope, path), content in staged.items():
+            if isinstance(content, bytes):
+                self.replace(*self.parent(scope, path, make=True), content)
+
+    def replace(self, folder: int, name: str, content: bytes) -> None:
+        """A crash leaves the old file or the new one, whole."""
+        with suppress(FileNotFoundError):
+            os.unlink("new", dir_fd=self.own)
+        file = os.open("new", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self.own)
+        with open(file, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(file)
+        os.rename("new", name, src_dir_fd=self.own, dst_dir_fd=folder)
+        os.fsync(folder)
+
+
+def unfit(status: os.stat_result) -> str | None:
+    """Why a file is not used: a second name may be another user's, and a giant may be sparse."""
+    if stat.S_ISLNK(status.st_mode):
+        return "a link is in its place"
+    if not stat.S_ISREG(status.st_mode):
+        return "it is not a regular file"
+    if status.st_nlink != 1:
+        return f"it has {status.st_nlink} names on the disk, only 1 is allowed"
+    if status.st_size > FILE_BYTES_MAX:
+        return f"it is {status.st_size} bytes, at most {FILE_BYTES_MAX} allowed"
+    return None
+
+
+def folder_name(user_id: str) -> str:
+    """Another one for each user id, on every kind of disk, and never a path."""
+    is_device = re.match(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|\Z)", user_id)
+    odd = r"[^A-Za-z0-9._@-]|\A\.|\.\Z" + (r"|\A." if is_device else "")
+    name = re.sub(odd, lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), user_id)
+    if len(name) <= 191:
+        return name
+    mark = f"%~{hashlib.sha256(user_id.encode()).hexdigest()}"
+    return name[: 191 - len(mark)] + mark
+
+
+def is_path(path: str) -> bool:
+    return len(path) <= 255 and all(SEGMENT.fullmatch(each) for each in path.split("/"))
+
+
+def check_path(path: str) -> None:
+    if not is_path(path):
+        allowed = 'allowed are relative paths inside the scope, without "." and ".."'
+        raise denied(f"Cannot use path {quoted(path)}: {allowed}")
+
+
+def is_trash(path: str) -> bool:
+    """In any case: some disks do not tell TRASH from trash."""
+    return path.lower().split("/")[0] == "trash"
+
+
+def check_user_id(user_id: object) -> None:
+    if user_id is None:
+        raise Refusal("USER_REQUIRED", "Cannot call a tool: ctx.userId is missing, every call needs a user")
+    text = str(user_id)
+    is_odd = any(character in "/\\" or unicodedata.category(character) in ("Cc", "Cs") for character in text)
+    is_named = text == user_id and text not in ("", ".", "..") and text == text.strip().strip("\ufeff")
+    if is_odd or not is_named or len(text.encode()) > 128:
+        allowed = '1 to 128 bytes without control characters, "/", "\\", leading or trailing space, and other than'
+        message = f'Cannot call a tool: ctx.userId is {quoted(text)}, allowed: {allowed} "." and ".."'
+        raise Refusal("USER_INVALID", message)
+
+
+def quoted(text: str) -> str:
+    """A text that somebody else has chosen, so that it can neither end the quotation nor hide or turn what is around."""
+
+    def escaped(character: str) -> str:
+        if character in '"\\':
+            return f"\\{character}"
+        if character == "\n":
+            return "\\n"
+        if unicodedata.category(character) not in ("Cc", "Cf", "Zl", "Zp", "Cs"):
+            return character
+        code = f"{ord(character):04x}"
+        return f"\\u{code}" if len(code) == 4 else f"\\u{{{code}}}"
+
+    return '"' + "".join(map(escaped, text[:60])) + ("…" if len(text) > 60 else "") + '"'
+
+
+def judged_output(name: str, output: bytes) -> dict:
+    if len(output) > OUTPUT_BYTES_MAX:
+        found = f"its answer is {len(output)} bytes, at most {OUTPUT_BYTES_MAX} allowed"
+        raise Refusal("OUTPUT_TOO_LARGE", f"Cannot finish {name}: {found}")
+    envelope = decoded(output)
+    is_success = isinstance(envelope, dict) and envelope.keys() == {"ok", "message", "data"}
+    if is_success and envelope["ok"] is True and isinstance(envelope["message"], str):
+        return envelope
+    raise Refusal("OUTPUT_INVALID", f"Cannot use the answer of {name}: its output is not a success envelope")
+
+
+def judged_error(name: str, text: str, told: set[str]) -> dict:
+    envelope = decoded(text.encode())
+    if envelope is NO_JSON:  # a trap, or a code other than 0 without an error
+        raise Refusal("GUEST_TRAPPED", f"Cannot finish {name}: the plugin's code crashed")
+    refused = f"Cannot use the answer of {name}: "
+    error = envelope.get("error") if isinstance(envelope, dict) and envelope.keys() == {"ok", "error"} else None
+    is_failure = isinstance(error, dict) and {"code", "message"} <= error.keys() <= {"code", "message", "issues"}
+    if not is_failure or envelope["ok"] is not False or not isinstance(error["message"], str):
+        raise Refusal("OUTPUT_INVALID", f"{refused}its error is not a failed envelope")
+    code = error["code"]
+    if not isinstance(code, str) or not re.fullmatch("[A-Z_]{1,64}", code):
+        raise Refusal("OUTPUT_INVALID", f"{refused}its error is not a failed envelope")
+    if code not in GUEST_CODES | told:
+        raise Refusal("OUTPUT_INVALID", f"{refused}it reports {code}, which nobody told it")
+    return envelope
+
+
+NO_JSON = object()
+
+
+def decoded(text: bytes) -> object:
+    try:
+        return json.loads(text.decode(), parse_constant=int)
+    except (ValueError, RecursionError):
+        return NO_JSON
