@@ -1,6 +1,5 @@
 /** Runs one call of a tool for a user: in the user's turn, under the lock, with a commit at the end. */
 import { queueLimits } from "../shared/limits.ts";
-import { quoted } from "../shared/text.ts";
 import type { LogEntry } from "./api.ts";
 import type { CallAudit } from "./audit/call-audit.ts";
 import { CallControl, closedMeanwhile } from "./call-control.ts";
@@ -87,7 +86,7 @@ export class CallRunner {
     const { audit, signal, isLookingOnly = false, isThorough = false, alsoCommit = [] } = options;
     const { callId } = audit;
     const { name, rights } = found.tool;
-    const text = encodeInput(quoted(name), input, this.#parts.limits.inputBytes);
+    const text = encodeInput(name, input, this.#parts.limits.inputBytes);
     const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
     return await this.#admit(
       { action: `call ${name}`, tool: name, callId, inputBytes: Buffer.byteLength(text) },

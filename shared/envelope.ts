@@ -3,7 +3,6 @@
  *
  * Classes and codes of thrown errors survive neither a worker thread nor the sandbox; these values do.
  */
-import { errorCodes } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
 import * as z from "./zod.ts";
 
@@ -28,8 +27,11 @@ export type Envelope = { ok: true; message: string; data: unknown } | { ok: fals
 
 const inputIssue = z.strictObject({ field: z.string(), value: z.string(), allowed: z.string() });
 
-const failureSchema: z.ZodMiniType<Failure> = z.strictObject({
-  code: z.enum(errorCodes),
+/** A failure as a guest tells it. */
+type GuestFailure = Omit<Failure, "code"> & { readonly code: string };
+
+const failureSchema: z.ZodMiniType<GuestFailure> = z.strictObject({
+  code: z.string().check(z.regex(/^[A-Z_]{1,64}$/)),
   message: z.string(),
   issues: z.optional(z.array(inputIssue)),
 });
@@ -40,7 +42,8 @@ export const successSchema: z.ZodMiniType<Extract<Envelope, { ok: true }>> = z.s
   data: z.unknown(),
 });
 
-export const failedSchema: z.ZodMiniType<Extract<Envelope, { ok: false }>> = z.strictObject({
+/** The form alone: whether there is such a code, and whether the guest can know it, is asked behind. */
+export const failedSchema: z.ZodMiniType<{ ok: false; error: GuestFailure }> = z.strictObject({
   ok: z.literal(false),
   error: failureSchema,
 });

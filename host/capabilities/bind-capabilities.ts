@@ -134,18 +134,23 @@ function parseRequest(name: CapabilityName, request: string): unknown {
   return value;
 }
 
-/** No file can hold half of a surrogate pair, and in other languages no string can. */
 function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    const isWhole = typeof value !== "object" || value === null || !Object.values(value).some(isHalfPair);
-    return isWhole ? value : undefined;
+    return surrogateEscape.test(text) ? JSON.parse(text, refuseHalfPairs) : JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-const isHalfPair = (value: unknown): boolean => typeof value === "string" && hasLoneSurrogate(value);
+/** The text is UTF-8, so half of a surrogate pair can only be written as an escape. Few requests have one. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+
+/** No file can hold half of a surrogate pair, and in other languages no string can. */
+function refuseHalfPairs(key: string, value: unknown): unknown {
+  if (hasLoneSurrogate(key) || (typeof value === "string" && hasLoneSurrogate(value)))
+    throw new RangeError("half a pair");
+  return value;
+}
 
 function checked<Name extends CapabilityName>(name: Name, value: unknown): CapabilityRequest<Name> {
   const parsed = safeParse(requestSchemas[name], value);

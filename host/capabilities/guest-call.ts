@@ -21,9 +21,12 @@ export interface GuestCall {
 /** Refuses a scope that the grant does not hold, and a path outside the grammar, before either meets a store. */
 export function checkPlace(call: GuestCall, scope: string, path: string): void {
   checkScope(call, scope);
-  if (!isScopePath(path)) {
-    throw denied(`Cannot use path ${quoted(path)}: allowed are relative paths inside the scope, without "." and ".."`);
-  }
+  checkPath(path);
+}
+
+export function checkPath(path: string): void {
+  if (isScopePath(path)) return;
+  throw denied(`Cannot use path ${quoted(path)}: allowed are relative paths inside the scope, without "." and ".."`);
 }
 
 export function checkScope({ grant }: GuestCall, scope: string): void {
@@ -42,7 +45,7 @@ export function checkChangeCount({ staged }: GuestCall, path: string): void {
   if (staged.changeCount < storeLimits.changesMax) return;
   throw new ToolError(
     "QUOTA_EXCEEDED",
-    `Cannot change "${path}": this call has changed ${staged.changeCount} files, at most ${storeLimits.changesMax} allowed`,
+    `Cannot change ${quoted(path)}: this call has changed ${staged.changeCount} files, at most ${storeLimits.changesMax} allowed`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
+import { quoted } from "../../shared/text.ts";
 import { freeTrashPath } from "../trash-path.ts";
-import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
+import { checkChangeCount, checkPath, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 import { stagedBytes } from "./staged-changes.ts";
 import type { StagedFile } from "./staged-changes.ts";
@@ -14,8 +15,9 @@ export function storeTrash(
   refuseTrash(path);
   checkChangeCount(call, path);
   const file = fileToMove(call, scope, path);
-  if (file === null) throw denied(`Cannot trash "${path}": no such file`);
+  if (file === null) throw denied(`Cannot trash ${quoted(path)}: no such file`);
   const trashed = freePath(call, scope, path);
+  checkPath(trashed);
   call.staged.trash(scope, path, trashed, file);
   call.trail.trash(scope, path, { trashed, bytes: stagedBytes(file) });
   return { ok: true, trashed };

@@ -1,5 +1,6 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
 import { storeLimits } from "../../shared/limits.ts";
+import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { checkChangeCount, checkPlace, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
@@ -29,7 +30,7 @@ function refuseNesting(call: GuestCall, scope: string, path: string): void {
     .find(
       ({ path: each, file }) => file.kind !== "gone" && (each.startsWith(`${path}/`) || path.startsWith(`${each}/`)),
     );
-  if (other) throw denied(`Cannot write "${path}": this call has made "${other.path}"`);
+  if (other) throw denied(`Cannot write ${quoted(path)}: this call has made ${quoted(other.path)}`);
 }
 
 function checkSize(call: GuestCall, scope: string, path: string, bytes: number): void {
@@ -39,7 +40,7 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
   if (bytes > fileBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
-      `Cannot write "${path}": it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
+      `Cannot write ${quoted(path)}: it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
     );
   }
   const growthBytes = growth(call, scope) - replacedBytes + bytes;
@@ -49,7 +50,7 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
   if (used > scopeBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
-      `Cannot write "${path}": the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
+      `Cannot write ${quoted(path)}: the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
     );
   }
 }
@@ -61,7 +62,7 @@ function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: str
   if (stagedBytesNow <= stagedBytesMax) return;
   throw new ToolError(
     "QUOTA_EXCEEDED",
-    `Cannot write "${path}": this call would write ${stagedBytesNow} bytes, at most ${stagedBytesMax} allowed`,
+    `Cannot write ${quoted(path)}: this call would write ${stagedBytesNow} bytes, at most ${stagedBytesMax} allowed`,
   );
 }
 

@@ -149,7 +149,8 @@ export class GuestInstance {
       if (this.#slot.returnCode !== 0) return { kind: "error", text: "" };
       if (output === null) return { kind: "output", text: "" };
       const bytes = output.bytes().byteLength;
-      return bytes > callLimits.outputBytesMax ? { kind: "oversized", bytes } : { kind: "output", text: output.text() };
+      if (bytes > callLimits.outputBytesMax) return { kind: "oversized", bytes };
+      return { kind: "output", text: strictText(output.bytes()) };
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
       if (message.startsWith(errorPrefix)) return { kind: "error", text: message.slice(errorPrefix.length) };
@@ -197,8 +198,20 @@ function textOf(context: CallContext, handle: bigint): string {
   try {
     const block = context.read(handle);
     if (block === null || block.bytes().byteLength > callLimits.requestBytesMax) return "";
-    return block.text();
+    return strictText(block.bytes());
   } catch {
     return "";
   }
 }
+
+/** What is not UTF-8 is empty text, which is no JSON either. The SDK would put replacement characters in. */
+function strictText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return "";
+  }
+}
+
+/** With a byte order mark, which is no JSON. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

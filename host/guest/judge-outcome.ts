@@ -64,9 +64,13 @@ function failedEnvelope(toolName: string, text: string, record: CapabilityRecord
   if (value === undefined) return crashed(toolName);
   const parsed = safeParse(failedSchema, value);
   if (!parsed.success) return invalid(toolName, "its error is not a failed envelope");
-  const { code } = parsed.data.error;
-  const mayReport = reportableCodes.has(code) || record.reported.has(code);
-  return mayReport ? parsed.data : invalid(toolName, `it reports ${code}, which nobody told it`);
+  const { code, message, issues } = parsed.data.error;
+  if (!mayReport(code, record)) return invalid(toolName, `it reports ${code}, which nobody told it`);
+  return failed(code, message, issues);
+}
+
+function mayReport(code: string, { reported }: CapabilityRecord): code is ErrorCode {
+  return [...reportableCodes, ...reported].some((each) => each === code);
 }
 
 /** Some SDKs cannot tell a trap from a code without an error, so nobody does. */

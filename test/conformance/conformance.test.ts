@@ -1,4 +1,4 @@
-/** Replays every vector on the Node host. */
+/** Replays every vector on the Node host, and what it alone must do besides. */
 import { createRuntime, ToolError } from "memcell";
 import type { CallContext, Runtime, ToolResult } from "memcell";
 import { afterAll, expect, test } from "vitest";
@@ -15,7 +15,7 @@ import type { Vector, VectorCall } from "./vector.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-test.for(readVectors())("$name", async ({ vector }, context) => {
+test.for([...readVectors(), ...readVectors("node-vectors")])("$name", async ({ vector }, context) => {
   const lacking = vector.needs?.find((ability) => diskLacks(ability, folder.path));
   if (lacking) skipWithReason(context, `the disk has no ${lacking}`);
   const dataDir = `${folder.path}/${context.task.id}`;

@@ -1,5 +1,5 @@
 /** The files of a vector: written before its calls, and compared after them, whichever host has made the calls. */
-import { linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
@@ -46,6 +46,8 @@ export function foundFiles(dataDir: string): FilesByFolder {
 }
 
 function filesBelow(folder: string): Record<string, VectorFile> {
+  // A vector may be about what lies in a folder's place.
+  if (!lstatSync(folder).isDirectory()) return {};
   // With types: without them, links to folders are followed.
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map((entry) => relative(folder, join(entry.parentPath, entry.name)));

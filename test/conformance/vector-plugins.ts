@@ -14,7 +14,53 @@ interface Guest {
 
 /** The hand-written guests that vectors may name. All of their tools are for models, and have the scope `memory`. */
 const guests: Readonly<Record<string, Guest>> = {
+  answerer: {
+    tools: {
+      ErrorAndCode0: "error_and_code_0",
+      ErrorAndCode1: "error_and_code_1",
+      ErrorAndOutput: "error_and_output",
+      OutputAndCode2: "output_and_code_2",
+      NothingAndCode0: "nothing_and_code_0",
+      NothingAndCode1: "nothing_and_code_1",
+      OutputHex: "output_hex",
+      ErrorHex: "error_hex",
+    },
+  },
+  asker: {
+    tools: {
+      ReadHex: "read_hex",
+      ReadHandle0: "read_handle_0",
+      ReadNoBlock: "read_no_block",
+      AskTimes: "ask_times",
+      WriteTimes: "write_times",
+    },
+    rights: {
+      ReadHex: ["read"],
+      ReadHandle0: ["read"],
+      ReadNoBlock: ["read"],
+      AskTimes: ["clock"],
+      WriteTimes: ["write"],
+    },
+  },
   echo: { tools: { Echo: "echo", EchoAndFail: "echo_and_fail" } },
+  liar: {
+    tools: { Write: "write", WriteUnasked: "write_unasked", WriteTwice: "write_twice" },
+    rights: { Write: ["write"], WriteUnasked: ["read"], WriteTwice: ["write"] },
+  },
+  trapper: {
+    tools: {
+      Unreachable: "unreachable",
+      DivideByZero: "divide_by_zero",
+      DivideOverflow: "divide_overflow",
+      ConvertNan: "convert_nan",
+      LoadOutside: "load_outside",
+      StoreOutside: "store_outside",
+      FillOutside: "fill_outside",
+      CallNull: "call_null",
+      CallOtherType: "call_other_type",
+      CallOutsideTable: "call_outside_table",
+    },
+  },
   spinner: { tools: { Spin: "spin" }, rights: { Spin: ["write"] } },
 };
 

@@ -39,10 +39,9 @@ export interface Vector {
   readonly folderNames?: Readonly<Record<string, string>>;
 }
 
-const folder = fileURLToPath(new URL("vectors/", import.meta.url));
-
-/** All vectors as `<tool>/<case>` and content. */
-export function readVectors(): { name: string; vector: Vector }[] {
+/** All vectors as `<what they show>/<case>` and content: those for every host, or those for the Node host alone. */
+export function readVectors(kind: "vectors" | "node-vectors" = "vectors"): { name: string; vector: Vector }[] {
+  const folder = fileURLToPath(new URL(`${kind}/`, import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".json"));
   return files.toSorted().map((file) => ({
     name: file.replace(/\.json$/, ""),

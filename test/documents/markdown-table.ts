@@ -1,6 +1,11 @@
-/** The rows of the first table below a heading, each as its cells. */
+/** The rows of the first table below a heading of the second level, each as its cells. */
 export function tableBelow(markdown: string, heading: string): string[][] {
-  const [, below = ""] = markdown.split(`\n## ${heading}\n`);
+  return tableUnder(markdown, `## ${heading}`);
+}
+
+/** The rows of the first table below a line, each as its cells. */
+export function tableUnder(markdown: string, line: string): string[][] {
+  const [, below = ""] = markdown.split(`\n${line}\n`);
   const [, table = ""] = /\n(\|[\s\S]*?\n)(?!\|)/.exec(below) ?? [];
   const [, , ...rows] = table.trim().split("\n");
   return rows.map((row) =>

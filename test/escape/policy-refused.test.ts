@@ -108,10 +108,10 @@ test("a tool that asks for less than the policy grants gets only what it asks fo
   const plugins = [testPlugin("puppet")];
   const proposed = policyFor(plugins).plugins["puppet"];
   const everything = proposed?.tools["Puppet"];
-  if (!everything) throw new Error("The proposal does not name the tool");
+  if (!proposed || !everything) throw new Error("The proposal does not name the tool");
   const policy: PolicyFile = {
     version: 1,
-    plugins: { puppet: { tools: { Puppet: everything, ReadingPuppet: everything } } },
+    plugins: { puppet: { tools: { ...proposed.tools, ReadingPuppet: everything } } },
   };
   await using runtime = await createRuntime({ dataDir, plugins, policy, threadsMax: 1 });
   const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };

@@ -68,7 +68,8 @@ function withoutResult({ result: _result, ...call }: VectorCall): Omit<VectorCal
   return call;
 }
 
-/** Of its own tools the Node host hands out the data alone. */
+/** Of what its own tools answer the Node host hands out the text alone. */
 function comparable(call: VectorCall, envelope: unknown): unknown {
-  return call.audience === "host" ? (envelope as { data?: unknown }).data : envelope;
+  const { ok, data } = envelope as { ok?: unknown; data?: { text?: unknown } };
+  return call.audience === "host" && ok === true ? { ok, text: data?.text } : envelope;
 }

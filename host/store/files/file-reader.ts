@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../../shared/abi.ts";
+import { quoted } from "../../../shared/text.ts";
 import type { Seen } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
 import type { UserReader } from "../store.ts";
@@ -60,7 +61,7 @@ export class FileReader implements UserReader {
   }
 
   #sizesOf(scope: string): KnownSizes {
-    const known = this.#sizes.get(scope) ?? new Map<string, number>();
+    const known: KnownSizes = this.#sizes.get(scope) ?? new Map();
     this.#sizes.set(scope, known);
     return known;
   }
@@ -75,6 +76,6 @@ function decode(bytes: Buffer, shown: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new ToolError("ENTRY_UNREADABLE", `Cannot read "${shown}": it is not UTF-8 text`, { cause: error });
+    throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
   }
 }

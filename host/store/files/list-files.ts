@@ -2,23 +2,26 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePath } from "../../../shared/path.ts";
 import { ToolError } from "../../tool-error.ts";
-import type { Directory } from "./disk/directory.ts";
+import type { Directory, Measured } from "./disk/directory.ts";
 
-/** The bytes of the files of one folder that have been asked for, by path: a call that lists files often sums them too. */
-export type KnownSizes = Map<string, number>;
+/** The files of one folder that have been measured, by path: a call that lists files often sums them too. */
+export type KnownSizes = Map<string, Measured>;
 
-/** The files that a listing with a prefix shows, sorted by path; `QUOTA_EXCEEDED` when they are too many. */
+/**
+ * The files that a listing with a prefix shows, sorted by path; `QUOTA_EXCEEDED` when they are too many. What a read would
+ * refuse is passed over.
+ */
 export function listFiles(folder: Directory, prefix: string, known: KnownSizes): ListedFile[] {
   const found: ListedFile[] = [];
   const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
   walkFiles(folder, "", isOnTheWay, (path, measure) => {
     if (!isListed(path, prefix)) return;
-    const bytes = sizeOf(path, measure, known);
-    if (bytes === null) return;
+    const measured = measureOnce(path, measure, known);
+    if (!measured?.isPlain) return;
     if (found.length >= storeLimits.listEntriesMax) {
       throw new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
     }
-    found.push({ path, bytes });
+    found.push({ path, bytes: measured.bytes });
   });
   return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -31,28 +34,28 @@ export function bytesBelow(folder: Directory, known: KnownSizes): number {
     "",
     () => true,
     (path, measure) => {
-      sum += sizeOf(path, measure, known) ?? 0;
+      sum += measureOnce(path, measure, known)?.bytes ?? 0;
     },
   );
   return sum;
 }
 
 /** `null` for a file that has gone meanwhile. */
-function sizeOf(path: string, measure: () => number | null, known: KnownSizes): number | null {
-  const bytes = known.get(path) ?? measure();
-  if (bytes !== null) known.set(path, bytes);
-  return bytes;
+function measureOnce(path: string, measure: () => Measured | null, known: KnownSizes): Measured | null {
+  const measured = known.get(path) ?? measure();
+  if (measured !== null) known.set(path, measured);
+  return measured;
 }
 
 /**
- * Visits the plain files below a folder whose path a guest could name. Links, devices and names outside the grammar
- * are passed over: they are not a guest's to see.
+ * Visits the files below a folder whose path a guest could name. Links, devices and names outside the grammar are passed
+ * over: they are not a guest's to see.
  */
 function walkFiles(
   folder: Directory,
   above: string,
   isEntered: (path: string) => boolean,
-  visit: (path: string, measure: () => number | null) => void,
+  visit: (path: string, measure: () => Measured | null) => void,
 ): void {
   for (const { name, kind } of folder.entries()) {
     const path = above + name;
@@ -61,6 +64,6 @@ function walkFiles(
       using below = folder.openFolder(name);
       if (below) walkFiles(below, `${path}/`, isEntered, visit);
     }
-    if (kind === "file") visit(path, () => folder.bytesOf(name));
+    if (kind === "file") visit(path, () => folder.measure(name));
   }
 }

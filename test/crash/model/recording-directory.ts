@@ -1,4 +1,4 @@
-import type { Directory, DirectoryEntry, DiskFile } from "../../../host/store/files/disk/directory.ts";
+import type { Directory, DirectoryEntry, DiskFile, Measured } from "../../../host/store/files/disk/directory.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
 import { RecordingFile } from "./recording-file.ts";
@@ -45,8 +45,8 @@ export class RecordingDirectory implements Directory {
     return this.#real.sizeOf(name, shown);
   }
 
-  bytesOf(name: string): number | null {
-    return this.#real.bytesOf(name);
+  measure(name: string): Measured | null {
+    return this.#real.measure(name);
   }
 
   read(name: string, shown: string): Buffer | null {

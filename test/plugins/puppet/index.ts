@@ -7,6 +7,8 @@ import { findMarks, leaveMarks } from "./marks.ts";
 type Step =
   /** Calls a capability with any text as request; adds the reply's text. */
   | { readonly request: string; readonly of: string }
+  /** The same with any request, as text where it is no plain JSON; adds the reply as the value that it is. */
+  | { readonly ask: unknown; readonly of: string }
   /** Calls a capability with a number as handle. */
   | { readonly handle: number; readonly of: string }
   /** Adds what a global name is bound to, by type. */
@@ -25,6 +27,7 @@ type Step =
   | { readonly output: string }
   | { readonly fail: string }
   | { readonly outputLarge: number }
+  | { readonly failLarge: number }
   | { readonly spin: true }
   | { readonly turns: number }
   /** A regular expression that takes for ever. */
@@ -48,6 +51,7 @@ function play(): number {
 
 function perform(step: Step, seen: unknown[]): number | undefined {
   if ("request" in step) seen.push(callCapability(step.of, Memory.fromString(step.request).offset));
+  if ("ask" in step) seen.push(ask(step.of, step.ask));
   if ("handle" in step) seen.push(callCapability(step.of, step.handle));
   if ("typeOf" in step) seen.push(typeof resolve(step.typeOf));
   if ("plant" in step) leaveMarks(step.plant);
@@ -67,6 +71,11 @@ function perform(step: Step, seen: unknown[]): number | undefined {
     Host.outputString(JSON.stringify({ ok: true, message: "", data: "x".repeat(step.outputLarge) }));
     return 0;
   }
+  if ("failLarge" in step) {
+    throw new Error(
+      JSON.stringify({ ok: false, error: { code: "ENTRY_NOT_FOUND", message: "x".repeat(step.failLarge) } }),
+    );
+  }
   if ("spin" in step) for (;;);
   if ("turns" in step) for (let turn = 0; turn < step.turns; turn++);
   if ("backtrack" in step) seen.push(/^(a+)+$/.test("a".repeat(40) + "b"));
@@ -75,6 +84,12 @@ function perform(step: Step, seen: unknown[]): number | undefined {
   if ("allocate" in step) seen.push(allocate());
   if ("allocateBehind" in step) seen.push(allocateBehind[step.allocateBehind]());
   return undefined;
+}
+
+/** Hosts write their replies with more or less white space: as a value they are the same everywhere. */
+function ask(name: string, request: unknown): unknown {
+  const text = typeof request === "string" ? request : JSON.stringify(request);
+  return JSON.parse(callCapability(name, Memory.fromString(text).offset));
 }
 
 function callCapability(name: string, request: PTR): string {
@@ -111,9 +126,8 @@ function encode(text: string): unknown {
   return { bytes: Array.from(bytes), text: new TextDecoder().decode(bytes) };
 }
 
-function writeLarge(path: string, characters: number): string {
-  const request = JSON.stringify({ scope: "memory", path, content: "x".repeat(characters) });
-  return callCapability("store_write", Memory.fromString(request).offset);
+function writeLarge(path: string, characters: number): unknown {
+  return ask("store_write", { scope: "memory", path, content: "x".repeat(characters) });
 }
 
 function spin(): never {
@@ -184,3 +198,5 @@ function allocate(): number {
 
 export const puppet: () => number = play;
 export const reading_puppet: () => number = play;
+export const listing_puppet: () => number = play;
+export const two_scopes_puppet: () => number = play;

@@ -55,7 +55,12 @@ async function perform(call: HostedCall): Promise<unknown> {
 
 /** Of the host's tools the Node host hands out the index alone, and of that its text. */
 async function indexEnvelope(ctx: { userId: string }): Promise<unknown> {
-  return { ok: true, data: { text: await (runtime as Runtime).memoryIndex(ctx) } };
+  try {
+    return { ok: true, data: { text: await (runtime as Runtime).memoryIndex(ctx) } };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { ok: false, error: { code: error.code, message: error.message } };
+  }
 }
 
 /** `blame` and `retryable` follow from the code; a vector does not repeat the table. */

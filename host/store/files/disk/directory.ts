@@ -25,8 +25,8 @@ export interface Directory extends Disposable {
   /** The bytes of a file, or `null` when there is none. Anything but a plain file is `STORAGE_UNSAFE`. */
   sizeOf(name: string, shown: string): number | null;
 
-  /** The bytes that something takes, whatever it is; `null` when it has gone. */
-  bytesOf(name: string): number | null;
+  /** Measures something, whatever it is; `null` when it has gone. */
+  measure(name: string): Measured | null;
 
   /** A file's content, or `null` when there is none. `shown` is how messages name it. */
   read(name: string, shown: string): Buffer | null;
@@ -58,6 +58,12 @@ export interface Directory extends Disposable {
  * and so it minds neither how many names the file has nor how large it is.
  */
 export type FileUse = "read" | "write" | "make" | "flush";
+
+export interface Measured {
+  readonly bytes: number;
+  /** Whether `sizeOf` and `read` would not refuse it. */
+  readonly isPlain: boolean;
+}
 
 export interface DirectoryEntry {
   readonly name: string;

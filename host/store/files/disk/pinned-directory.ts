@@ -21,15 +21,16 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 
+import { quoted } from "../../../../shared/text.ts";
 import { ToolError } from "../../../tool-error.ts";
 import { checkComponent } from "./component.ts";
-import type { Directory, DirectoryEntry, DiskFile, FileUse } from "./directory.ts";
+import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { PinnedFile } from "./pinned-file.ts";
 import { identityOf } from "./place.ts";
 import type { Place } from "./place.ts";
-import { checkPlainFile, checkRegularFile } from "./plain-file.ts";
+import { checkPlainFile, checkRegularFile, isPlainFile } from "./plain-file.ts";
 import type { FileFacts } from "./plain-file.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -100,16 +101,16 @@ export class PinnedDirectory implements Directory {
       return Number(facts.size);
     } catch (error) {
       if (isMissing(error)) return null;
-      throw failureOfDisk(error, `use "${shown}"`);
+      throw failureOfDisk(error, `use ${quoted(shown)}`);
     }
   }
 
-  bytesOf(name: string): number | null {
+  measure(name: string): Measured | null {
     // A name from a listing may be anything that the file system allows, so it is checked here as well.
     const facts = this.#try("list files", () =>
-      lstatSync(this.#place.child(checkComponent(name)), { throwIfNoEntry: false }),
+      lstatSync(this.#place.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
     );
-    return facts?.size ?? null;
+    return facts ? { bytes: Number(facts.size), isPlain: isPlainFile(facts) } : null;
   }
 
   read(name: string, shown: string): Buffer | null {
@@ -183,7 +184,7 @@ export class PinnedDirectory implements Directory {
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);
       if (isMissing(error) && !(flags & O_CREAT)) return null;
-      throw failureOfDisk(error, `use "${shown}"`);
+      throw failureOfDisk(error, `use ${quoted(shown)}`);
     }
   }
 

@@ -1,4 +1,5 @@
 import { storeLimits } from "../../../../shared/limits.ts";
+import { quoted } from "../../../../shared/text.ts";
 import { ToolError } from "../../../tool-error.ts";
 
 /** A link is refused with one text, whether it was looked at or the kernel would not open it. */
@@ -19,14 +20,19 @@ export interface FileFacts {
 export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number = storeLimits.fileBytesMax): void {
   checkRegularFile(facts, shown);
   const refusal = whyUnsafe(facts, bytesMax);
-  if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
+  if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(shown)}: ${refusal}`);
+}
+
+/** Whether `checkPlainFile` lets it pass. */
+export function isPlainFile(facts: FileFacts): boolean {
+  return facts.isFile() && whyUnsafe(facts, storeLimits.fileBytesMax) === null;
 }
 
 /** Throws `STORAGE_UNSAFE` for what is no regular file. */
 export function checkRegularFile(facts: FileFacts, shown: string): void {
   if (facts.isFile()) return;
   const refusal = facts.isSymbolicLink() ? linkInPlace : notRegular;
-  throw new ToolError("STORAGE_UNSAFE", `Cannot use "${shown}": ${refusal}`);
+  throw new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(shown)}: ${refusal}`);
 }
 
 function whyUnsafe({ nlink, size }: FileFacts, bytesMax: number): string | null {

@@ -1,0 +1,102 @@
+/** What the vectors show, taken together: every code, every message of a host's own, every capability and right. */
+import { expect, test } from "vitest";
+
+import { capabilityNames, capabilityRights } from "../../shared/abi.ts";
+import { errorCodes } from "../../shared/errors.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
+import { codeIn, tableUnder } from "../documents/markdown-table.ts";
+import { textOf } from "../documents/tracked-files.ts";
+import { readVectors } from "./vector.ts";
+
+const vectors = readVectors();
+const calls = vectors.flatMap(({ vector }) => vector.calls);
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Every refusal in what calls answer: results, and what guests were told and handed on. */
+const refusals = refusalsIn(calls.map(({ result }) => result));
+
+function refusalsIn(value: unknown): Refusal[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { code, message } = value as Record<string, unknown>;
+  const own = typeof code === "string" && typeof message === "string" ? [{ code, message }] : [];
+  return [...own, ...Object.values(value).flatMap(refusalsIn)];
+}
+
+const codesWithoutVector: Partial<Record<ErrorCode, string>> = {
+  BUSY: "a vector has no second process that holds the user's folder",
+  CLOSED: "a vector cannot close its host",
+  CANCELLED: "a vector has nobody who cancels",
+  PLUGIN_REFUSED: "a vector's plugin is one that can be loaded",
+  STORAGE_FULL: "a vector's disk has room",
+  STORAGE_FAILED: "a vector's disk works",
+  INTERNAL: "it takes a fault of the host",
+};
+
+test("every error code is provoked by a vector, or there is a reason why none can", () => {
+  // The answerer reports codes; what they stand for has not come about.
+  const provoking = vectors.filter(({ vector }) => vector.plugin !== "answerer");
+  const results = provoking.flatMap(({ vector }) => vector.calls.map(({ result }) => result));
+  const provoked = new Set(refusalsIn(results).map(({ code }) => code));
+  const missing = errorCodes.filter((code) => !provoked.has(code));
+  expect(missing).toEqual(Object.keys(codesWithoutVector));
+});
+
+const messagesWithoutVector: Readonly<Record<string, string>> = {
+  "Cannot use the user's folder: it is in use": "as BUSY",
+};
+
+test("every message of a host's own is that of a vector, or there is a reason why it cannot be", () => {
+  const rows = tableUnder(textOf("shared/README.md"), "### A host's own words");
+  expect(rows.length).toBeGreaterThan(20);
+  let code = "";
+  const missing = rows.flatMap(([codeCell = "", words = ""]) => {
+    code = codeIn(codeCell)[0] ?? code;
+    const [message = ""] = codeIn(words);
+    const pattern = patternOf(message);
+    return refusals.some((each) => each.code === code && pattern.test(each.message)) ? [] : [message];
+  });
+  expect(missing).toEqual(Object.keys(messagesWithoutVector));
+});
+
+/** A message of the table: capital words stand for any text, and `store_read` for any capability. */
+function patternOf(message: string): RegExp {
+  const escaped = message.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const loose = escaped
+    .replaceAll(/"(?:TOOL|ID|SCOPE|PATH|PREFIX|OTHER)"/g, '".*"')
+    .replaceAll(/\b(?:TOOL|CODE|N)\b/g, ".+")
+    .replaceAll("A, B", ".+")
+    .replaceAll('"A", "B"', '".+"')
+    .replaceAll("store_read", `(?:${capabilityNames.join("|")})`)
+    .replaceAll('not granted "read"', 'not granted "\\w+"');
+  return new RegExp(`^${loose}$`, "u");
+}
+
+test("every capability is used with success, and denied for its right", () => {
+  const used = calls.flatMap(({ input, result }) => (result["ok"] === true ? asksIn(input) : []));
+  const denied = refusals.flatMap(({ message }) => /^Cannot call (\w+): .* not granted "(\w+)"$/.exec(message) ?? []);
+  for (const name of capabilityNames) {
+    expect(used).toContain(name);
+    expect(denied).toContain(`Cannot call ${name}: this call is not granted "${capabilityRights[name]}"`);
+  }
+});
+
+function asksIn(input: unknown): string[] {
+  return Array.isArray(input) ? input.map((step: { of?: string } | null) => step?.of ?? "") : [];
+}
+
+test("every action of UpdateUserMemory is taken, and every outcome is seen", () => {
+  const updates = calls.filter(({ tool, result }) => tool === "UpdateUserMemory" && result["ok"] === true);
+  const actions = updates.map(({ input }) => (input as { action: string }).action);
+  const outcomes = updates.map(({ result }) => (result["data"] as { outcome: string }).outcome);
+  expect(new Set(actions)).toEqual(new Set(["upsert", "delete"]));
+  expect(new Set(outcomes)).toEqual(new Set(["created", "replaced", "deleted"]));
+});
+
+test("there are as many vectors as the specification needs", () => {
+  console.log(`${vectors.length} vectors with ${calls.length} calls`);
+  expect(vectors.length).toBeGreaterThanOrEqual(80);
+});
