@@ -1,9 +1,10 @@
 /** All hosts, and what became of each on this machine. */
 import type { HostKind, HostProgram } from "./host-kind.ts";
 import { node } from "./prepare-node.ts";
+import { python } from "./prepare-python.ts";
 
 /** In the order of the table. */
-export const hostKinds: readonly HostKind[] = [node];
+export const hostKinds: readonly HostKind[] = [node, python];
 
 /** A host as the tests get it: built, missing with a reason, or not to be built though its toolchain is there. */
 export interface PreparedHost extends Pick<HostKind, "language" | "sdk"> {

@@ -81,6 +81,8 @@ class Host:
         try:
             # An explicit list: the default is every function that any module of the process has ever decorated.
             self.compiled = CompiledPlugin(hosted, wasi=False, functions=[bind(name) for name in CAPABILITIES])
+            with extism.Plugin(self.compiled):
+                pass  # linked once, so that a file that wants more is refused now
         except extism.Error as cause:
             raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it cannot be compiled or linked") from cause
 
@@ -93,7 +95,8 @@ class Host:
                 raise Refusal("TOOL_UNKNOWN", f"Cannot call {quoted(tool_name)}: no such tool, allowed: {allowed}")
             tool = tools[tool_name]
             check_user_id(user_id)
-            text = json.dumps(tool_input, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace")
+            text = json.dumps(tool_input, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+            text = text.encode(errors="backslashreplace")
             if len(text) > INPUT_BYTES_MAX:
                 found, most = f"{len(text)} bytes of JSON", f"at most {INPUT_BYTES_MAX} bytes"
                 issues = [{"field": "input", "value": found, "allowed": most}]
@@ -131,7 +134,7 @@ class Host:
         if call.denial:  # decides the call, whatever the guest said afterwards
             raise call.denial
         if error == "oom":  # libextism's word for memory that may grow no more
-            raise Refusal("MEMORY_EXCEEDED", f"Cannot finish {name}: the plugin's wasm memory is used up")
+            raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: the plugin's wasm memory is used up")
         return judged_output(name, output) if error is None else judged_error(name, error, call.told)
 
 
