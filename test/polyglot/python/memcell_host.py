@@ -25,7 +25,7 @@ from extism.extism import CompiledPlugin
 
 INPUT_BYTES_MAX = OUTPUT_BYTES_MAX = 512 * 1024
 FILE_BYTES_MAX = 2 * 1024 * 1024
-REQUESTS_MAX = 10_000
+REQUESTS_MAX, REQUEST_BYTES_MAX = 10_000, 8 * 1024 * 1024
 KERNEL_PAGES_MAX = 1024  # requests, replies and answers lie in the kernel's memory, of 64 KiB a page
 
 # Each capability: the right it needs and the keys of its request.
@@ -174,7 +174,9 @@ def bind(name: str):
         call = plugin.host_context()
         try:
             block = plugin.memory_at_offset(parameters[0].value % 2**64)
-            reply = json.dumps(call.answer(name, bytes(plugin.memory(block)) if block.length else b"")).encode()
+            # A hostile guest can forge the length of a block, which libextism believes.
+            is_request = 0 < block.length <= REQUEST_BYTES_MAX
+            reply = json.dumps(call.answer(name, bytes(plugin.memory(block)) if is_request else b"")).encode()
             made = plugin.alloc(len(reply))
             if made.offset == 0:  # writing to it would write over the kernel's own data
                 raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply")
@@ -293,6 +295,7 @@ class UserFiles:
 
     def __init__(self, data_dir, user_id: str, may_change, opened: ExitStack) -> None:
         self.data_dir, self.folder_name, self.opened = data_dir, folder_name(user_id), opened
+        self.folders: dict[tuple[str, ...], int] = {}
         self.user: int | None = None
         with suppress(FileNotFoundError):
             data = self.hold(os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY))  # the operator's choice: may be a link
@@ -330,18 +333,24 @@ class UserFiles:
         return own
 
     def parent(self, scope: str, path: str, make: bool = False) -> tuple[int | None, str]:
-        """The folder that a file lies in, and its name there."""
-        folder, (*folders, name) = self.user, [scope, *path.split("/")]
-        for each in folders:
-            folder = None if folder is None else self.enter(folder, each, make)
-        return folder, name
+        """The folder that a file lies in, opened once in a call, and the file's name there."""
+        folder, (*names, last) = self.user, [scope, *path.split("/")]
+        for at, name in enumerate(names, 1):
+            way = tuple(names[:at])
+            if way not in self.folders:
+                found = None if folder is None else self.enter(folder, name, make)
+                if found is None:
+                    return None, last
+                self.folders[way] = found
+            folder = self.folders[way]
+        return folder, last
 
     def read(self, scope: str, path: str) -> bytes | None:
         folder, name = self.parent(scope, path)
         if folder is None:
             return None
         try:  # without O_NONBLOCK, opening a pipe would wait for who writes into it
-            file = self.hold(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder))
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -349,10 +358,13 @@ class UserFiles:
             if reason is None:
                 raise
             raise Refusal("STORAGE_UNSAFE", f"Cannot use {quoted(path)}: {reason}") from None
-        if reason := unfit(os.fstat(file)):
-            raise Refusal("STORAGE_UNSAFE", f"Cannot use {quoted(path)}: {reason}")
-        with open(file, "rb", closefd=False) as stream:
-            return stream.read(FILE_BYTES_MAX)
+        try:
+            if reason := unfit(os.fstat(file)):
+                raise Refusal("STORAGE_UNSAFE", f"Cannot use {quoted(path)}: {reason}")
+            with open(file, "rb", closefd=False) as stream:
+                return stream.read(FILE_BYTES_MAX)
+        finally:
+            os.close(file)
 
     def sizes(self, scope: str) -> dict[str, int]:
         """The bytes of every file of a scope, without what could not be read."""
