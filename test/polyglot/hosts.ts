@@ -1,10 +1,13 @@
 /** All hosts, and what became of each on this machine. */
 import type { HostKind, HostProgram } from "./host-kind.ts";
+import { go } from "./prepare-go.ts";
+import { java } from "./prepare-java.ts";
 import { node } from "./prepare-node.ts";
 import { python } from "./prepare-python.ts";
+import { rust } from "./prepare-rust.ts";
 
 /** In the order of the table. */
-export const hostKinds: readonly HostKind[] = [node, python];
+export const hostKinds: readonly HostKind[] = [node, go, python, rust, java];
 
 /** A host as the tests get it: built, missing with a reason, or not to be built though its toolchain is there. */
 export interface PreparedHost extends Pick<HostKind, "language" | "sdk"> {

@@ -25,7 +25,7 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
   Go: {
     fence: "go",
     file: "main.go",
-    copies: { "go/go.mod": "go.mod", "go/go.sum": "go.sum", "go/host.go": "host.go", "go/store.go": "store.go" },
+    copies: { "go/go.mod": "go.mod", "go/go.sum": "go.sum", "go/host.go": "host.go" },
     // As the tests' host was built, so that the packages need not be compiled again.
     commands: () => [["go", "run", "-trimpath", "-buildvcs=false", "."]],
   },
@@ -43,7 +43,7 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
       "rust/Cargo.toml": "Cargo.toml",
       "rust/Cargo.lock": "Cargo.lock",
       "rust/src/main.rs": "src/main.rs",
-      "rust/src/host.rs": "src/bin/host.rs",
+      "rust/src/host.rs": "src/host.rs",
     },
     commands: (program) => [
       ["cargo", "build", "--release", "--locked", "--quiet", "--bin", "agent", "--target-dir", targetOf(program)],
@@ -54,7 +54,7 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
     fence: "java",
     file: "Agent.java",
     copies: {},
-    commands: ({ command, args }) => [[command, ...args.slice(0, -1), "Agent.java"]],
+    commands: ({ command, args }) => [[command, ...args.map((each) => (each === "-jar" ? "-cp" : each)), "Agent.java"]],
   },
 };
 
