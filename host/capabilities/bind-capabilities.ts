@@ -9,11 +9,11 @@ import type { CapabilityName, CapabilityRequest } from "../../shared/abi.ts";
 import type { Failure } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { auditLimits, callLimits } from "../../shared/limits.ts";
-import { hasLoneSurrogate } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import { CapabilityTrail } from "../audit/capability-trail.ts";
 import type { Named } from "../audit/capability-trail.ts";
 import { trailBytes } from "../audit/trail-layout.ts";
+import { parseJson } from "../parse-json.ts";
 import type { UserReader } from "../store/store.ts";
 import { asToolError } from "../tool-error.ts";
 import type { ToolError } from "../tool-error.ts";
@@ -131,24 +131,6 @@ function perform(name: CapabilityName, call: GuestCall, request: string, hostCal
 function parseRequest(name: CapabilityName, request: string): unknown {
   const value = parseJson(request);
   if (value === undefined) throw denied(`Cannot call ${name}: the request is not JSON`);
-  return value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return surrogateEscape.test(text) ? JSON.parse(text, refuseHalfPairs) : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The text is UTF-8, so half of a surrogate pair can only be written as an escape. Few requests have one. */
-const surrogateEscape = /\\u[dD][89a-fA-F]/;
-
-/** No file can hold half of a surrogate pair, and in other languages no string can. */
-function refuseHalfPairs(key: string, value: unknown): unknown {
-  if (hasLoneSurrogate(key) || (typeof value === "string" && hasLoneSurrogate(value)))
-    throw new RangeError("half a pair");
   return value;
 }
 

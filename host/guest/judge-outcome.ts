@@ -9,6 +9,7 @@ import { callLimits } from "../../shared/limits.ts";
 import { jsonDepth } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { CapabilityRecord } from "../capabilities/bind-capabilities.ts";
+import { parseJson } from "../parse-json.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
 
 /** What a guest can find out by itself. */
@@ -80,12 +81,4 @@ function crashed(toolName: string): Envelope {
 
 function invalid(toolName: string, reason: string): Envelope {
   return failed("OUTPUT_INVALID", `Cannot use the answer of ${toolName}: ${reason}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -17,7 +17,7 @@ import stat
 import struct
 import time
 import unicodedata
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 
 import extism
@@ -36,6 +36,7 @@ CAPABILITIES = {
     "store_trash": ("trash", {"scope", "path"}),
     "clock_now": ("clock", set()),
 }
+FOLDER_TAKEN = "Cannot open the user's folder: something else lies in a folder's place"
 SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 # What a guest may report without having been told it.
 GUEST_CODES = {
@@ -95,10 +96,13 @@ class Host:
                 raise Refusal("TOOL_UNKNOWN", f"Cannot call {quoted(tool_name)}: no such tool, allowed: {allowed}")
             tool = tools[tool_name]
             check_user_id(user_id)
-            text = json.dumps(tool_input, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-            text = text.encode(errors="backslashreplace")
-            if len(text) > INPUT_BYTES_MAX:
+            try:
+                text = json.dumps(tool_input, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+                text = text.encode(errors="backslashreplace")
                 found, most = f"{len(text)} bytes of JSON", f"at most {INPUT_BYTES_MAX} bytes"
+            except (TypeError, ValueError, RecursionError):
+                text, found, most = None, "not serialisable", "a JSON object"
+            if text is None or len(text) > INPUT_BYTES_MAX:
                 issues = [{"field": "input", "value": found, "allowed": most}]
                 message = f"Cannot call {tool_name}: input is {found}, allowed: {most}"
                 raise Refusal("INPUT_INVALID", message, issues=issues)
@@ -120,11 +124,11 @@ class Host:
         """Runs the tool on an instance of its own: nothing that a former call has left in memory is there."""
         name = call.tool["name"]
         output, error, start = b"", None, time.monotonic()
-        with extism.Plugin(self.compiled) as instance:
-            try:
+        try:
+            with extism.Plugin(self.compiled) as instance:
                 output = instance.call(call.tool["export"], text, parse=bytes, host_context=call)
-            except (extism.Error, ValueError, OverflowError) as failure:
-                error = str(failure)  # what the guest has given to error_set; of a trap, the engine's words
+        except (extism.Error, ValueError, OverflowError) as failure:
+            error = str(failure)  # what the guest has given to error_set; of a trap, the engine's words
         if call.fault:
             raise call.fault
         # By our own clock: of a guest that sets an error and then spins, libextism says that error.
@@ -163,7 +167,7 @@ def manifest_of(wasm: bytes) -> dict:
         if manifest["abi"] != 1:
             raise ValueError(manifest["abi"])
         return manifest
-    except (IndexError, KeyError, TypeError, ValueError) as cause:
+    except (IndexError, KeyError, RecursionError, TypeError, ValueError) as cause:
         raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it has not one manifest of ABI version 1") from cause
 
 
@@ -176,7 +180,8 @@ def bind(name: str):
             block = plugin.memory_at_offset(parameters[0].value % 2**64)
             # A hostile guest can forge the length of a block, which libextism believes.
             is_request = 0 < block.length <= REQUEST_BYTES_MAX
-            reply = json.dumps(call.answer(name, bytes(plugin.memory(block)) if is_request else b"")).encode()
+            reply = call.answer(name, bytes(plugin.memory(block)) if is_request else b"")
+            reply = json.dumps(reply, ensure_ascii=False).encode()
             made = plugin.alloc(len(reply))
             if made.offset == 0:  # writing to it would write over the kernel's own data
                 raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply")
@@ -214,12 +219,9 @@ class Call:
             raise denied(f"Cannot call {name}: this call has asked {REQUESTS_MAX} times, no more is allowed")
         if right not in self.tool["rights"]:
             raise denied(f'Cannot call {name}: this call is not granted "{right}"')
-        try:
-            # Decoded here, for json.loads would guess UTF-16; encoded again, which fails for half a surrogate pair.
-            request = json.loads(text.decode(), parse_constant=int)
-            json.dumps(request, ensure_ascii=False).encode()
-        except (ValueError, RecursionError):
-            raise denied(f"Cannot call {name}: the request is not JSON") from None
+        request = decoded(text)
+        if request is NO_JSON:
+            raise denied(f"Cannot call {name}: the request is not JSON")
         is_fit = isinstance(request, dict) and keys - {"prefix"} <= request.keys() <= keys
         if not is_fit or not all(isinstance(value, str) for value in request.values()):
             raise denied(f"Cannot call {name}: the request has not the form that ABI version 1 gives it")
@@ -273,10 +275,10 @@ class Call:
         moment = datetime.fromtimestamp(self.epoch_ms // 1000, timezone.utc)
         stamp, number = f"{moment:%Y%m%dT%H%M%S}{self.epoch_ms % 1000:03}Z", 1
         trashed = f"trash/{base}.{stamp}{dot}{ending}"
-        check_path(trashed)
-        while self.staged.get((scope, trashed)) is not None or self.files.read(scope, trashed) is not None:
+        while is_path(trashed) and self.content(scope, trashed) is not None:
             number += 1
             trashed = f"trash/{base}.{stamp}-{number}{dot}{ending}"
+        check_path(trashed)
         self.staged[scope, trashed] = self.staged.get((scope, path), path)
         self.staged[scope, path] = None
         return {"trashed": trashed}
@@ -295,33 +297,33 @@ class UserFiles:
 
     def __init__(self, data_dir, user_id: str, may_change, opened: ExitStack) -> None:
         self.data_dir, self.folder_name, self.opened = data_dir, folder_name(user_id), opened
-        self.folders: dict[tuple[str, ...], int] = {}
         self.user: int | None = None
         with suppress(FileNotFoundError):
             data = self.hold(os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY))  # the operator's choice: may be a link
-            users = self.enter(data, "users")
-            self.user = None if users is None else self.enter(users, self.folder_name)
+            users = self.enter(data, "users", opened)
+            self.user = None if users is None else self.enter(users, self.folder_name, opened)
         self.own = self.lock() if self.user is not None and may_change else None
 
     def hold(self, descriptor: int) -> int:
         self.opened.callback(os.close, descriptor)
         return descriptor
 
-    def enter(self, parent: int, name: str, make: bool = False) -> int | None:
+    def enter(self, parent: int, name: str, opened: ExitStack, make: bool = False) -> int | None:
         if make:
             with suppress(FileExistsError):
                 os.mkdir(name, 0o700, dir_fd=parent)
         try:
-            return self.hold(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent))
+            folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+            opened.callback(os.close, folder)
+            return folder
         except FileNotFoundError:
             return None
         except NotADirectoryError:
-            message = "Cannot open the user's folder: something else lies in a folder's place"
-            raise Refusal("STORAGE_UNSAFE", message) from None
+            raise Refusal("STORAGE_UNSAFE", FOLDER_TAKEN) from None
 
     def lock(self) -> int:
         """Keeps every other host out until the call is over, or is BUSY: the caller may come back."""
-        own = self.enter(self.user, ".memcell", make=True)
+        own = self.enter(self.user, ".memcell", self.opened, make=True)
         file = self.hold(os.open("lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=own))
         # struct flock, 64 bits: type, whence, start, length, process. Unlike a lock of fcntl.lockf it belongs to the open
         # file, so that no other close in this process gives it back. Linux only.
@@ -332,25 +334,21 @@ class UserFiles:
             raise Refusal("BUSY", "Cannot use the user's folder: it is in use") from None
         return own
 
-    def parent(self, scope: str, path: str, make: bool = False) -> tuple[int | None, str]:
-        """The folder that a file lies in, opened once in a call, and the file's name there."""
-        folder, (*names, last) = self.user, [scope, *path.split("/")]
-        for at, name in enumerate(names, 1):
-            way = tuple(names[:at])
-            if way not in self.folders:
-                found = None if folder is None else self.enter(folder, name, make)
-                if found is None:
-                    return None, last
-                self.folders[way] = found
-            folder = self.folders[way]
-        return folder, last
+    @contextmanager
+    def parent(self, scope: str, path: str, make: bool = False):
+        """The folder that a file lies in, and the file's name there. Closed again at once: descriptors are few."""
+        with ExitStack() as opened:
+            folder, (*names, last) = self.user, [scope, *path.split("/")]
+            for name in names:
+                folder = None if folder is None else self.enter(folder, name, opened, make)
+            yield folder, last
 
     def read(self, scope: str, path: str) -> bytes | None:
-        folder, name = self.parent(scope, path)
-        if folder is None:
-            return None
         try:  # without O_NONBLOCK, opening a pipe would wait for who writes into it
-            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+            with self.parent(scope, path) as (folder, name):
+                if folder is None:
+                    return None
+                file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -370,63 +368,71 @@ class UserFiles:
         """The bytes of every file of a scope, without what could not be read."""
         found: dict[str, int] = {}
 
-        def walk(folder: int, prefix: str) -> None:
-            for name in os.listdir(folder):
-                status = os.lstat(name, dir_fd=folder)
-                if not is_path(prefix + name):
-                    continue
-                if stat.S_ISDIR(status.st_mode):
-                    walk(self.enter(folder, name), f"{prefix}{name}/")
-                elif not unfit(status):
-                    found[prefix + name] = status.st_size
+        def walk(parent: int, name: str, prefix: str) -> None:
+            with ExitStack() as opened:
+                folder = self.enter(parent, name, opened)
+                for name in [] if folder is None else os.listdir(folder):  # of None it would list where the process runs
+                    with suppress(FileNotFoundError):  # gone in between
+                        status = os.lstat(name, dir_fd=folder)
+                        if is_path(prefix + name) and stat.S_ISDIR(status.st_mode):
+                            walk(folder, name, f"{prefix}{name}/")
+                        elif is_path(prefix + name) and not unfit(status):
+                            found[prefix + name] = status.st_size
 
-        top = None if self.user is None else self.enter(self.user, scope)
-        if top is not None:
-            walk(top, "")
+        if self.user is not None:
+            walk(self.user, scope, "")
         return found
 
     def apply(self, staged: dict) -> None:
         """Moves, then removals of what was written over and then moved away, then writes."""
         if not staged:
             return
+        texts = {place: change for place, change in staged.items() if isinstance(change, bytes)}
+        moves = {place: change for place, change in staged.items() if isinstance(change, str)}
+        made = texts.keys() | moves.keys()
+        if any((scope, path[: dot.start()]) in made for scope, path in made for dot in re.finditer("/", path)):
+            raise Refusal("STORAGE_UNSAFE", FOLDER_TAKEN)  # the call would have a file in a folder's place
         if self.own is None:  # nobody had ever written when this call began
             os.makedirs(self.data_dir, mode=0o700, exist_ok=True)
-            users = self.enter(self.hold(os.open(self.data_dir, os.O_RDONLY | os.O_DIRECTORY)), "users", make=True)
-            self.user = self.enter(users, self.folder_name, make=True)
+            data = self.hold(os.open(self.data_dir, os.O_RDONLY | os.O_DIRECTORY))
+            users = self.enter(data, "users", self.opened, make=True)
+            self.user = self.enter(users, self.folder_name, self.opened, make=True)
             self.own = self.lock()
             if os.listdir(self.user) != [".memcell"]:
                 raise Refusal("BUSY", "Cannot use the user's folder: it is in use")  # somebody else was first
-        moved = [(place, origin) for place, origin in staged.items() if isinstance(origin, str)]
-        for (scope, path), origin in moved:
-            (source, name), (folder, target) = self.parent(scope, origin), self.parent(scope, path, make=True)
-            os.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
-            os.fsync(folder)
+        for number, content in enumerate(texts.values()):  # where the disk may be full: nothing is changed yet
+            self.write_new(f"new{number}", content)
+        for (scope, path), origin in moves.items():
+            with self.parent(scope, origin, make=True) as source, self.parent(scope, path, make=True) as target:
+                os.rename(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+                os.fsync(target[0])
         for scope, path in [place for place, change in staged.items() if change is None]:
-            folder, name = self.parent(scope, path)
-            with suppress(FileNotFoundError):
+            with self.parent(scope, path) as (folder, name), suppress(FileNotFoundError):
                 if folder is not None:
                     os.unlink(name, dir_fd=folder)
-        for (scope, path), content in staged.items():
-            if isinstance(content, bytes):
-                self.replace(*self.parent(scope, path, make=True), content)
+        for number, (scope, path) in enumerate(texts):
+            with self.parent(scope, path, make=True) as (folder, name):
+                os.rename(f"new{number}", name, src_dir_fd=self.own, dst_dir_fd=folder)
+                os.fsync(folder)
 
-    def replace(self, folder: int, name: str, content: bytes) -> None:
-        """A crash leaves the old file or the new one, whole."""
-        with suppress(FileNotFoundError):
-            os.unlink("new", dir_fd=self.own)
-        file = os.open("new", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self.own)
+    def write_new(self, name: str, content: bytes) -> None:
+        """Into the hosts' own folder: renamed from there, a file is the old one or the new one, whole."""
+
+        def discard() -> None:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self.own)
+
+        discard()
+        self.opened.callback(discard)  # unless it was renamed
+        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self.own)
         with open(file, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(file)
-        os.rename("new", name, src_dir_fd=self.own, dst_dir_fd=folder)
-        os.fsync(folder)
 
 
 def unfit(status: os.stat_result) -> str | None:
     """Why a file is not used: a second name may be another user's, and a giant may be sparse."""
-    if stat.S_ISLNK(status.st_mode):
-        return "a link is in its place"
     if not stat.S_ISREG(status.st_mode):
         return "it is not a regular file"
     if status.st_nlink != 1:
@@ -508,10 +514,8 @@ def judged_error(name: str, text: str, told: set[str]) -> dict:
     refused = f"Cannot use the answer of {name}: "
     error = envelope.get("error") if isinstance(envelope, dict) and envelope.keys() == {"ok", "error"} else None
     is_failure = isinstance(error, dict) and {"code", "message"} <= error.keys() <= {"code", "message", "issues"}
-    if not is_failure or envelope["ok"] is not False or not isinstance(error["message"], str):
-        raise Refusal("OUTPUT_INVALID", f"{refused}its error is not a failed envelope")
-    code = error["code"]
-    if not isinstance(code, str) or not re.fullmatch("[A-Z_]{1,64}", code):
+    is_text = is_failure and isinstance(error["code"], str) and isinstance(error["message"], str)
+    if not is_text or envelope["ok"] is not False or not re.fullmatch("[A-Z_]{1,64}", code := error["code"]):
         raise Refusal("OUTPUT_INVALID", f"{refused}its error is not a failed envelope")
     if code not in GUEST_CODES | told:
         raise Refusal("OUTPUT_INVALID", f"{refused}it reports {code}, which nobody told it")
@@ -523,6 +527,9 @@ NO_JSON = object()
 
 def decoded(text: bytes) -> object:
     try:
-        return json.loads(text.decode(), parse_constant=int)
+        # Decoded here, for json.loads would guess UTF-16; encoded again, which fails for half a surrogate pair.
+        value = json.loads(text.decode(), parse_constant=int)
+        json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (ValueError, RecursionError):
         return NO_JSON
