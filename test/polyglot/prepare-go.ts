@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const sources = fileURLToPath(new URL("go/", import.meta.url));
 const sourceFiles = ["go.mod", "go.sum", "host.go", "main.go"];
 
-/** os.Root can rename since then. */
+/** As go.mod has it. */
 const oldestMinor = 25;
 
 export const go: HostKind = {

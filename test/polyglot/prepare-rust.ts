@@ -29,25 +29,28 @@ async function missing(): Promise<string | null> {
 }
 
 /**
- * Cargo itself finds what is already compiled. The folder is named by the pins: other sources with the same pins compile
- * the host alone, and not the engine again.
+ * Cargo itself finds what is already compiled, in a folder that is named by the pins: other sources and other clones compile
+ * the host alone, and not the engine again. Each clone has a folder of its own for its program.
  */
 async function prepare(signal: AbortSignal): Promise<HostProgram> {
-  const target = join(tmpdir(), `memcell-polyglot-rust-${await digestOfPins()}`);
-  await makeOwnFolder(target);
-  const args = ["build", "--release", "--locked", "--quiet", "--target-dir", target];
-  await run("cargo", args, { cwd: sources, signal, maxBuffer: outputBytesMax });
-  return { command: join(target, "release", "memcell-host"), args: [] };
+  const build = join(tmpdir(), `memcell-polyglot-rust-${await digestOfPins()}`);
+  await makeOwnFolder(build);
+  const target = join(build, `program-${digest([sources])}`);
+  const env = { CARGO_BUILD_BUILD_DIR: build, CARGO_TARGET_DIR: target };
+  const options = { cwd: sources, signal, maxBuffer: outputBytesMax, env: { ...process.env, ...env } };
+  await run("cargo", ["build", "--release", "--locked", "--quiet"], options);
+  return { command: join(target, "release", "memcell-host"), args: [], env: { CARGO_BUILD_BUILD_DIR: build } };
 }
 
 async function digestOfPins(): Promise<string> {
-  const digest = createHash("sha256");
   const names = (await readdir(sources)).filter((name) => name.startsWith("Cargo."));
-  for (const name of names.toSorted()) {
-    // oxlint-disable-next-line no-await-in-loop -- a digest is of things in their order
-    digest.update(await readFile(join(sources, name)));
-  }
-  return digest.digest("hex").slice(0, 16);
+  return digest(await Promise.all(names.toSorted().map((name) => readFile(join(sources, name)))));
+}
+
+function digest(parts: readonly (string | Uint8Array)[]): string {
+  const made = createHash("sha256");
+  for (const part of parts) made.update(part);
+  return made.digest("hex").slice(0, 16);
 }
 
 /** Another user of the machine may have made a folder of this name: code in it is not run. */

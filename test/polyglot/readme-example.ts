@@ -18,14 +18,12 @@ interface Example {
   readonly commands: (program: HostProgram) => readonly (readonly [command: string, ...args: string[]])[];
 }
 
-const targetOf = (program: HostProgram): string => dirname(dirname(program.command));
-
 const examples: Readonly<Record<HostKind["language"], Example>> = {
   Node: { fence: "js", file: "agent.js", copies: {}, commands: ({ command }) => [[command, "agent.js"]] },
   Go: {
     fence: "go",
     file: "main.go",
-    copies: { "go/go.mod": "go.mod", "go/go.sum": "go.sum", "go/host.go": "host.go" },
+    copies: { "go/go.mod": "go.mod", "go/go.sum": "go.sum", "go/host.go": "host.go", "go/store.go": "store.go" },
     // As the tests' host was built, so that the packages need not be compiled again.
     commands: () => [["go", "run", "-trimpath", "-buildvcs=false", "."]],
   },
@@ -37,24 +35,15 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
   },
   Rust: {
     fence: "rust",
-    // A program beside the host's own, which another test may be running.
-    file: "src/bin/agent.rs",
-    copies: {
-      "rust/Cargo.toml": "Cargo.toml",
-      "rust/Cargo.lock": "Cargo.lock",
-      "rust/src/main.rs": "src/main.rs",
-      "rust/src/host.rs": "src/host.rs",
-    },
-    commands: (program) => [
-      ["cargo", "build", "--release", "--locked", "--quiet", "--bin", "agent", "--target-dir", targetOf(program)],
-      [join(targetOf(program), "release", "agent")],
-    ],
+    file: "src/main.rs",
+    copies: { "rust/Cargo.toml": "Cargo.toml", "rust/Cargo.lock": "Cargo.lock", "rust/src/host.rs": "src/host.rs" },
+    commands: () => [["cargo", "run", "--release", "--locked", "--quiet"]],
   },
   Java: {
     fence: "java",
     file: "Agent.java",
     copies: {},
-    commands: ({ command, args }) => [[command, ...args.map((each) => (each === "-jar" ? "-cp" : each)), "Agent.java"]],
+    commands: ({ command, args }) => [[command, ...args.slice(0, -1), "Agent.java"]],
   },
 };
 

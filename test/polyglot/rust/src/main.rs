@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memcell_host::{Audience, Host, Limits, Request};
+use memcell_host::{Host, Limits};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,8 +22,7 @@ struct Hosted {
 #[derive(Deserialize)]
 struct Call {
     tool: String,
-    #[serde(default)]
-    audience: Audience,
+    audience: Option<String>,
     context: Context,
     /// As it was written: what no Rust string can hold is the plugin's to refuse.
     input: Option<Box<RawValue>>,
@@ -42,17 +42,17 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         Ok(host) => host,
         Err(refusal) => return say(&refusal.envelope()).map(|()| Ok(ExitCode::FAILURE))?,
     };
-    say(r#"{"ok":true}"#)?;
+    say(&json!({ "ok": true }))?;
     for line in lines {
         let Call { tool, audience, context, input } = serde_json::from_str(&line?)?;
         let input = input.as_deref().map_or("null", RawValue::get);
-        let (user_id, epoch_ms) = (context.user_id.as_deref(), context.epoch_ms);
-        say(&host.call(&Request { tool: &tool, input, user_id, audience, epoch_ms }))?;
+        let (user_id, audience) = (context.user_id.as_deref(), audience.as_deref().unwrap_or("model"));
+        let answer = host.call(&tool, input, user_id, audience, context.epoch_ms);
+        say(&answer.unwrap_or_else(|refusal| refusal.envelope()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// In one line: between the tokens of JSON a guest may have written any white space.
-fn say(envelope: &str) -> io::Result<()> {
-    writeln!(io::stdout(), "{}", envelope.replace(['\n', '\r'], " "))
+fn say(answer: &Value) -> io::Result<()> {
+    writeln!(io::stdout(), "{answer}")
 }
