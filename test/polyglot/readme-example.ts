@@ -23,7 +23,7 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
   Go: {
     fence: "go",
     file: "main.go",
-    copies: { "go/go.mod": "go.mod", "go/go.sum": "go.sum", "go/host.go": "host.go", "go/store.go": "store.go" },
+    copies: { "go/go.mod": "go.mod", "go/go.sum": "go.sum", "go/host.go": "host.go" },
     // As the tests' host was built, so that the packages need not be compiled again.
     commands: () => [["go", "run", "-trimpath", "-buildvcs=false", "."]],
   },
@@ -43,7 +43,7 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
     fence: "java",
     file: "Agent.java",
     copies: {},
-    commands: ({ command, args }) => [[command, ...args.slice(0, -1), "Agent.java"]],
+    commands: ({ command, args }) => [[command, ...args.map((each) => (each === "-jar" ? "-cp" : each)), "Agent.java"]],
   },
 };
 
