@@ -2,15 +2,14 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Serves one plugin over standard input and output: a line of JSON says what to host, and each further one is a call. */
+/** Serves one plugin over standard input and output: a line of JSON says what to host, each further one is a call. */
 final class Main {
-    public static void main(String[] arguments) throws IOException, InterruptedException {
+    public static void main(String[] arguments) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         JsonObject hosted = object(lines.readLine());
@@ -24,7 +23,7 @@ final class Main {
                     limits.has("fuelPolls") ? limits.get("fuelPolls").getAsInt() : null,
                     limits.has("deadlineMs") ? limits.get("deadlineMs").getAsInt() : null);
         } catch (Host.Refusal refusal) {
-            answers.println(refusal.envelope());
+            answers.println(refusal.envelope);
             System.exit(1);
             return;
         }
