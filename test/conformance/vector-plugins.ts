@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Right } from "../../shared/abi.ts";
+import { traps } from "../guests/traps.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { writeGuest } from "../support/write-guest.ts";
 
@@ -47,20 +48,7 @@ const guests: Readonly<Record<string, Guest>> = {
     tools: { Write: "write", WriteUnasked: "write_unasked", WriteTwice: "write_twice" },
     rights: { Write: ["write"], WriteUnasked: ["read"], WriteTwice: ["write"] },
   },
-  trapper: {
-    tools: {
-      Unreachable: "unreachable",
-      DivideByZero: "divide_by_zero",
-      DivideOverflow: "divide_overflow",
-      ConvertNan: "convert_nan",
-      LoadOutside: "load_outside",
-      StoreOutside: "store_outside",
-      FillOutside: "fill_outside",
-      CallNull: "call_null",
-      CallOtherType: "call_other_type",
-      CallOutsideTable: "call_outside_table",
-    },
-  },
+  trapper: { tools: traps },
   spinner: { tools: { Spin: "spin" }, rights: { Spin: ["write"] } },
 };
 

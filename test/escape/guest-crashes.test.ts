@@ -1,22 +1,11 @@
 /** Guests that crash: every way of WebAssembly to do so is one coded error, and the next call is served. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { traps } from "../guests/traps.ts";
 import { writeGuest } from "../support/write-guest.ts";
 import { openGuestStage } from "./guest-stage.ts";
 import type { GuestStage } from "./guest-stage.ts";
 
-const traps = {
-  Unreachable: "unreachable",
-  DivideByZero: "divide_by_zero",
-  DivideOverflow: "divide_overflow",
-  ConvertNan: "convert_nan",
-  LoadOutside: "load_outside",
-  StoreOutside: "store_outside",
-  FillOutside: "fill_outside",
-  CallNull: "call_null",
-  CallOtherType: "call_other_type",
-  CallOutsideTable: "call_outside_table",
-};
 const recursions = { Recurse: "recurse", RecurseWide: "recurse_wide", RecurseIndirect: "recurse_indirect" };
 const growths = { GrowAndTrap: "grow_and_trap", GrowAndAnswer: "grow_and_answer" };
 
