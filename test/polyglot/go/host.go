@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -15,12 +16,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -33,10 +36,11 @@ import (
 const (
 	inputBytesMax, outputBytesMax = 512 << 10, 512 << 10
 	fileBytesMax                  = 2 << 20
-	requestsMax                   = 10_000
+	requestsMax, requestBytesMax  = 10_000, 8 << 20
 	kernelPagesMax                = 1024 // requests, replies and answers lie in the kernel's memory, of 64 KiB a page
 
 	denied, unsafeFiles = "CAPABILITY_DENIED", "STORAGE_UNSAFE"
+	folderTaken         = "Cannot open the user's folder: something else lies in a folder's place"
 	badPath             = `Cannot use path %s: allowed are relative paths inside the scope, without "." and ".."`
 )
 
@@ -96,7 +100,7 @@ func catch(answer func(*Refusal)) {
 
 // check tells nothing of an error of the disk but that there was one.
 func check(err error, expected ...error) {
-	if err != nil && !slices.Contains(expected, err) {
+	if err != nil && !slices.ContainsFunc(expected, func(each error) bool { return errors.Is(err, each) }) {
 		isFull := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 		refuse(isFull, "STORAGE_FULL", "Cannot use the user's folder: the disk is full")
 		refuse(!isFull, "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
@@ -114,7 +118,7 @@ type Options struct {
 // A Host is a plugin, compiled once, and the folder of its users' data. Of two calls at once that write for one user, one is BUSY.
 type Host struct {
 	plugin   *extism.CompiledPlugin
-	data     *os.File
+	data     *os.Root
 	manifest struct {
 		ABI, FuelPolls, DeadlineMs int
 		Tools                      []tool
@@ -142,7 +146,8 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	sections := slices.DeleteFunc(module.CustomSections(), func(section api.CustomSection) bool {
 		return section.Name() != "memcell:manifest"
 	})
-	isPlugin := len(sections) == 1 && json.Unmarshal(sections[0].Data(), &host.manifest) == nil && host.manifest.ABI == 1
+	isPlugin := len(sections) == 1 && json.Unmarshal(sections[0].Data(), &host.manifest) == nil && host.manifest.ABI == 1 &&
+		host.manifest.Tools != nil
 	refuse(!isPlugin, refused, reason, "it has not one manifest of ABI version 1")
 	host.manifest.DeadlineMs = min(host.manifest.DeadlineMs, cmp.Or(options.DeadlineMs, host.manifest.DeadlineMs))
 	fuel := map[string]string{"memcell.fuelPolls": fmt.Sprint(cmp.Or(options.FuelPolls, host.manifest.FuelPolls))}
@@ -153,7 +158,7 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	instance, err := host.plugin.Instance(ctx, extism.PluginInstanceConfig{})
 	refuse(err != nil, refused, reason, "it wants more than a plugin gets")
 	check(errors.Join(instance.Close(ctx), os.MkdirAll(dataDir, 0o700)))
-	host.data = must(os.Open(dataDir)) // the operator's choice: may be a link
+	host.data = must(os.OpenRoot(dataDir)) // the operator's choice: may be a link
 	return host, nil
 }
 
@@ -184,8 +189,13 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	isUser := userIDForm.MatchString(userID) && userID != "." && userID != ".." && len(userID) <= 128 && utf8.ValidString(userID)
 	refuse(!isUser, "USER_INVALID", "Cannot call a tool: ctx.userId is %s, allowed: 1 to 128 bytes without "+
 		`control characters, "/", "\", leading or trailing space, and other than "." and ".."`, quoted(userID))
-	if size := len(request.Input); size > inputBytesMax {
+	var input bytes.Buffer
+	isJSON := utf8.Valid(request.Input) && json.Compact(&input, request.Input) == nil
+	if size := input.Len(); !isJSON || size > inputBytesMax {
 		found, most := fmt.Sprintf("%d bytes of JSON", size), fmt.Sprintf("at most %d bytes", inputBytesMax)
+		if !isJSON {
+			found, most = "not serialisable", "a JSON object"
+		}
 		message := fmt.Sprintf("Cannot call %s: input is %s, allowed: %s", tool.Name, found, most)
 		panic(&Refusal{"INPUT_INVALID", message, []any{map[string]string{"field": "input", "value": found, "allowed": most}}})
 	}
@@ -193,9 +203,9 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	if request.EpochMs != nil {
 		call.epochMs = *request.EpochMs
 	}
-	defer call.closeAfter(0)
+	defer call.close()
 	call.open(h.data, false)
-	output := h.run(call, request.Input)
+	output := h.run(call, input.Bytes())
 	if len(call.staged) > 0 {
 		call.apply(h.data)
 	}
@@ -248,6 +258,9 @@ func bind(of capability) extism.HostFunction {
 	serve := func(ctx context.Context, plugin *extism.CurrentPlugin, stack []uint64) {
 		call := ctx.Value(callKey{}).(*call)
 		size, _ := plugin.LengthWithContext(ctx, stack[0]) // 0 for what is no block
+		if size > requestBytesMax {                        // a hostile guest can forge the length of a block
+			size = 0
+		}
 		request, _ := plugin.Memory().Read(uint32(stack[0]), uint32(size))
 		reply := must(json.Marshal(call.answer(of, request)))
 		block, _ := plugin.AllocWithContext(ctx, uint64(len(reply)))
@@ -263,7 +276,7 @@ func bind(of capability) extism.HostFunction {
 }
 
 // A call is what the capabilities work on. Changes are staged, so that a failed call leaves no trace. The user's files are reached
-// through open folders only: no path is joined, and no link followed.
+// through an os.Root alone, which nothing leaves; that no link inside it is followed either, is checked here.
 type call struct {
 	tool       tool
 	folderName string
@@ -272,8 +285,8 @@ type call struct {
 	told       []string // codes
 	final      *Refusal
 	staged     map[place]change
-	opened     []*os.File
-	user, own  *os.File // nil while there is no such folder; while own is open, its lock is held
+	user       *os.Root // nil while there is no such folder
+	lock       *os.File // held while it is open
 }
 
 type place struct{ scope, path string }
@@ -286,7 +299,6 @@ type change struct {
 }
 
 func (c *call) answer(of capability, request []byte) (reply any) {
-	defer c.closeAfter(len(c.opened))
 	defer catch(func(refusal *Refusal) {
 		reply, c.told = refusal.Envelope(), append(c.told, refusal.Code)
 		if c.final == nil && slices.Contains(finalCodes, refusal.Code) {
@@ -331,7 +343,9 @@ func (c *call) storeList(at place, prefix string) map[string]any {
 	isBeginning := prefix == "" || isPath(strings.TrimSuffix(prefix, "/"))
 	refuse(!isBeginning, denied, "Cannot list %s: it is not the beginning of a path", quoted(prefix))
 	sizes := map[string]int{}
-	c.size(sizes, c.enter(c.user, at.scope, false), "")
+	if c.user != nil && hasFolder(c.user, at.scope, false) {
+		c.size(sizes, at.scope, "")
+	}
 	for staged, change := range c.staged {
 		if staged.scope == at.scope {
 			sizes[staged.path] = change.bytes
@@ -361,10 +375,10 @@ func (c *call) storeTrash(at place, _ string) map[string]any {
 	stamp := strings.Replace(time.UnixMilli(c.epochMs).UTC().Format("20060102T150405.000Z"), ".", "", 1)
 	base := strings.TrimSuffix(at.path, ending) + "." + stamp
 	trashed := place{at.scope, "trash/" + base + ending}
-	refuse(!isPath(trashed.path), denied, badPath, quoted(trashed.path))
-	for number := 2; c.find(trashed).text != nil; number++ {
+	for number := 2; isPath(trashed.path) && c.find(trashed).text != nil; number++ {
 		trashed.path = fmt.Sprintf("trash/%s-%d%s", base, number, ending)
 	}
+	refuse(!isPath(trashed.path), denied, badPath, quoted(trashed.path))
 	c.staged[trashed], c.staged[at] = found, change{bytes: -1}
 	return map[string]any{"trashed": trashed.path}
 }
@@ -383,124 +397,175 @@ func (c *call) find(at place) change {
 }
 
 // open goes to the user's folder, and keeps every other host out until the call is over, or is BUSY: the caller may come back.
-func (c *call) open(data *os.File, isMade bool) {
-	c.user = c.enter(c.enter(data, "users", isMade), c.folderName, isMade)
-	if c.user == nil || !slices.Contains(c.tool.Rights, "write") && !slices.Contains(c.tool.Rights, "trash") {
+func (c *call) open(data *os.Root, isMade bool) {
+	folder := "users/" + c.folderName
+	if !hasFolder(data, folder, isMade) {
 		return
 	}
-	c.own = c.enter(c.user, ".memcell", true)
-	lock := must(c.openAt(c.own, "lock", unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK))
+	c.user = must(data.OpenRoot(folder))
+	isSame := os.SameFile(must(data.Lstat(folder)), must(c.user.Stat(".")))
+	refuse(!isSame, unsafeFiles, folderTaken) // a link has come in between
+	if !slices.Contains(c.tool.Rights, "write") && !slices.Contains(c.tool.Rights, "trash") {
+		return
+	}
+	hasFolder(c.user, ".memcell", true)
+	status, err := c.user.Lstat(".memcell/lock")
+	check(err, fs.ErrNotExist)
+	refuse(err == nil && unfit(status) != "", unsafeFiles, "Cannot use the user's folder: its lock is no plain file")
+	c.lock = must(c.user.OpenFile(".memcell/lock", os.O_RDWR|os.O_CREATE|unix.O_NONBLOCK, 0o600))
 	// Such a lock belongs to the open file, so that no other close in this process gives it back.
-	err := unix.FcntlFlock(lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	err = unix.FcntlFlock(c.lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
 	refuse(err == unix.EAGAIN || err == unix.EACCES, "BUSY", "Cannot use the user's folder: it is in use")
 	check(err)
 }
 
-func (c *call) openAt(folder *os.File, name string, flags int) (*os.File, error) {
-	if folder == nil {
-		return nil, unix.ENOENT
+func (c *call) close() {
+	if c.user != nil {
+		_ = c.user.Close()
 	}
-	descriptor, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	c.opened = append(c.opened, os.NewFile(uintptr(descriptor), name))
-	return c.opened[len(c.opened)-1], nil
+	_ = c.lock.Close()
 }
 
-func (c *call) closeAfter(count int) {
-	for _, file := range c.opened[count:] {
-		_ = file.Close()
+// hasFolder looks at each part of a path: os.Root would follow links from one to another.
+func hasFolder(root *os.Root, folder string, isMade bool) bool {
+	for end := range len(folder) + 1 {
+		if end < len(folder) && folder[end] != '/' {
+			continue
+		}
+		if isMade {
+			check(root.Mkdir(folder[:end], 0o700), fs.ErrExist)
+		}
+		status, err := root.Lstat(folder[:end])
+		if errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		check(err)
+		refuse(!status.IsDir(), unsafeFiles, folderTaken)
 	}
-	c.opened = c.opened[:count]
+	return true
 }
 
-// enter opens a folder in another one; it is nil when there is none.
-func (c *call) enter(parent *os.File, name string, isMade bool) *os.File {
-	if isMade {
-		check(unix.Mkdirat(int(parent.Fd()), name, 0o700), unix.EEXIST)
-	}
-	folder, err := c.openAt(parent, name, unix.O_RDONLY|unix.O_DIRECTORY)
-	refuse(err == unix.ENOTDIR, unsafeFiles, "Cannot open the user's folder: something else lies in a folder's place")
-	check(err, unix.ENOENT)
-	return folder
-}
-
-// parent is the folder that a file lies in, and its name there.
-func (c *call) parent(at place, isMade bool) (folder *os.File, name string) {
-	folder, name = c.user, at.scope
-	for _, next := range strings.Split(at.path, "/") {
-		folder, name = c.enter(folder, name, isMade), next
-	}
-	return folder, name
-}
+func (p place) onDisk() string { return p.scope + "/" + p.path }
 
 func (c *call) read(at place) []byte {
-	folder, name := c.parent(at, false)
-	file, err := c.openAt(folder, name, unix.O_RDONLY|unix.O_NONBLOCK) // opening a pipe would wait for who writes into it
-	if err == unix.ENOENT {
+	name := at.onDisk()
+	if c.user == nil || !hasFolder(c.user, path.Dir(name), false) {
 		return nil
 	}
-	refuse(err == unix.ELOOP, unsafeFiles, "Cannot use %s: a link is in its place", quoted(at.path))
-	refuse(err == unix.ENXIO, unsafeFiles, "Cannot use %s: it is not a regular file", quoted(at.path)) // but a socket
+	fit := func(status fs.FileInfo) {
+		reason := unfit(status)
+		refuse(reason != "", unsafeFiles, "Cannot use %s: %s", quoted(at.path), reason)
+	}
+	before, err := c.user.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	check(err)
-	var status unix.Stat_t
-	check(unix.Fstat(int(file.Fd()), &status))
-	refuse(status.Mode&unix.S_IFMT != unix.S_IFREG, unsafeFiles, "Cannot use %s: it is not a regular file", quoted(at.path))
-	names, size := status.Nlink, status.Size // a second name may be another user's, and a giant may be sparse
-	refuse(names != 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", quoted(at.path), names)
-	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", quoted(at.path), size, fileBytesMax)
+	fit(before)
+	file, err := c.user.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe would wait for who writes into it
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	check(err)
+	defer file.Close()
+	opened := must(file.Stat())
+	fit(opened)
+	refuse(!os.SameFile(before, opened), "STORAGE_FAILED", "Cannot use %s: it was replaced meanwhile", quoted(at.path))
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
 }
 
-// size finds the bytes of every file of a folder, without what read would refuse.
-func (c *call) size(found map[string]int, folder *os.File, prefix string) {
-	names, err := folder.Readdirnames(-1)
-	check(err, os.ErrInvalid) // there is no folder
-	for _, name := range names {
-		var status unix.Stat_t
-		err := unix.Fstatat(int(folder.Fd()), name, &status, unix.AT_SYMLINK_NOFOLLOW)
-		isPath, kind := err == nil && isPath(prefix+name), status.Mode&unix.S_IFMT
-		if isPath && kind == unix.S_IFDIR {
-			c.size(found, c.enter(folder, name, false), prefix+name+"/")
-		} else if isPath && kind == unix.S_IFREG && status.Nlink == 1 && status.Size <= fileBytesMax {
-			found[prefix+name] = int(status.Size)
+// unfit is why a file is not used: a second name may be another user's, and a giant may be sparse.
+func unfit(status fs.FileInfo) string {
+	names, size := status.Sys().(*syscall.Stat_t).Nlink, status.Size()
+	switch {
+	case status.Mode().Type() == fs.ModeSymlink:
+		return "a link is in its place"
+	case !status.Mode().IsRegular():
+		return "it is not a regular file"
+	case names != 1:
+		return fmt.Sprintf("it has %d names on the disk, only 1 is allowed", names)
+	case size > fileBytesMax:
+		return fmt.Sprintf("it is %d bytes, at most %d allowed", size, fileBytesMax)
+	}
+	return ""
+}
+
+// size finds the bytes of every file of a scope, without what read would refuse and what is gone in between.
+func (c *call) size(found map[string]int, scope, prefix string) {
+	for _, name := range c.names(path.Join(scope, prefix)) {
+		at := place{scope, prefix + name}
+		status, err := c.user.Lstat(at.onDisk())
+		check(err, fs.ErrNotExist)
+		if err != nil || !isPath(at.path) {
+			continue
+		} else if status.IsDir() {
+			c.size(found, scope, at.path+"/")
+		} else if unfit(status) == "" {
+			found[at.path] = int(status.Size())
 		}
 	}
+}
+
+// names are those in a folder, and no more: before Go 1.25.8, what ReadDir tells of them may be of files elsewhere.
+func (c *call) names(folder string) []string {
+	file, err := c.user.OpenFile(folder, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	check(err)
+	defer file.Close()
+	names, err := file.Readdirnames(-1)
+	check(err, fs.ErrNotExist)
+	return names
 }
 
 // apply makes the moves, then the removals of what was written over and then moved away, then the writes.
-func (c *call) apply(data *os.File) {
-	if c.own == nil { // nobody had ever written when this call began
+func (c *call) apply(data *os.Root) {
+	var texts []place
+	for at, change := range c.staged {
+		if change.origin == "" && change.bytes >= 0 {
+			texts = append(texts, at)
+		}
+		for end, char := range at.path {
+			above, isStaged := c.staged[place{at.scope, at.path[:end]}]
+			isTaken := char == '/' && change.bytes >= 0 && isStaged && above.bytes >= 0
+			refuse(isTaken, unsafeFiles, folderTaken) // the call would have a file in a folder's place
+		}
+	}
+	if c.lock == nil { // nobody had ever written when this call began
 		c.open(data, true)
-		isFirst := slices.Equal(must(c.user.Readdirnames(-1)), []string{".memcell"})
+		isFirst := slices.Equal(c.names("."), []string{".memcell"})
 		refuse(!isFirst, "BUSY", "Cannot use the user's folder: it is in use")
+	}
+	for number, at := range texts { // where the disk may be full: nothing is changed yet
+		name := fmt.Sprintf(".memcell/new%d", number)
+		check(c.user.Remove(name), fs.ErrNotExist) // of a host that was killed
+		file := must(c.user.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600))
+		defer c.user.Remove(name) // unless it was renamed
+		_, err := file.Write(c.staged[at].text)
+		check(errors.Join(err, file.Sync(), file.Close()))
 	}
 	for at, change := range c.staged {
 		if change.origin != "" {
-			folder, name := c.parent(place{at.scope, change.origin}, false)
-			c.rename(folder, name, at)
+			c.rename(place{at.scope, change.origin}.onDisk(), at)
 		}
 	}
 	for at, change := range c.staged {
-		if folder, name := c.parent(at, false); folder != nil && change.bytes < 0 {
-			check(unix.Unlinkat(int(folder.Fd()), name, 0), unix.ENOENT)
+		if change.bytes < 0 && hasFolder(c.user, path.Dir(at.onDisk()), false) {
+			check(c.user.Remove(at.onDisk()), fs.ErrNotExist)
 		}
 	}
-	for at, change := range c.staged {
-		if change.origin == "" && change.bytes >= 0 {
-			check(unix.Unlinkat(int(c.own.Fd()), "new", 0), unix.ENOENT) // of a host that was killed
-			file := must(c.openAt(c.own, "new", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL))
-			must(file.Write(change.text))
-			check(file.Sync())
-			c.rename(c.own, "new", at) // a crash leaves the old file or the new one, whole
-		}
+	for number, at := range texts { // a crash leaves the old file or the new one, whole
+		c.rename(fmt.Sprintf(".memcell/new%d", number), at)
 	}
 }
 
-func (c *call) rename(from *os.File, name string, to place) {
-	folder, target := c.parent(to, true)
-	check(unix.Renameat(int(from.Fd()), name, int(folder.Fd()), target))
+func (c *call) rename(from string, to place) {
+	parent := path.Dir(to.onDisk())
+	hasFolder(c.user, parent, true)
+	check(c.user.Rename(from, to.onDisk()))
+	folder := must(c.user.OpenFile(parent, os.O_RDONLY|unix.O_DIRECTORY, 0))
+	defer folder.Close()
 	check(folder.Sync())
 }
 
