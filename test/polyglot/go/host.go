@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -30,7 +29,6 @@ import (
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -40,6 +38,7 @@ const (
 	kernelPagesMax                = 1024 // requests, replies and answers lie in the kernel's memory, of 64 KiB a page
 
 	denied, unsafeFiles = "CAPABILITY_DENIED", "STORAGE_UNSAFE"
+	lockOfOpenFile      = 37 // F_OFD_SETLK, which package syscall has not
 	folderTaken         = "Cannot open the user's folder: something else lies in a folder's place"
 	badPath             = `Cannot use path %s: allowed are relative paths inside the scope, without "." and ".."`
 )
@@ -101,13 +100,16 @@ func catch(answer func(*Refusal)) {
 // check tells nothing of an error of the disk but that there was one.
 func check(err error, expected ...error) {
 	if err != nil && !slices.ContainsFunc(expected, func(each error) bool { return errors.Is(err, each) }) {
-		isFull := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+		isFull := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 		refuse(isFull, "STORAGE_FULL", "Cannot use the user's folder: the disk is full")
 		refuse(!isFull, "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
 	}
 }
 
 func must[T any](value T, err error) T { check(err); return value }
+
+// found is nil when there is no such file, any more.
+func found[T any](value T, err error) T { check(err, os.ErrNotExist); return value }
 
 // Options pin the plugin, and lower what its manifest allows. What is not set is not pinned, or the manifest's.
 type Options struct {
@@ -258,10 +260,8 @@ func bind(of capability) extism.HostFunction {
 	serve := func(ctx context.Context, plugin *extism.CurrentPlugin, stack []uint64) {
 		call := ctx.Value(callKey{}).(*call)
 		size, _ := plugin.LengthWithContext(ctx, stack[0]) // 0 for what is no block
-		if size > requestBytesMax {                        // a hostile guest can forge the length of a block
-			size = 0
-		}
-		request, _ := plugin.Memory().Read(uint32(stack[0]), uint32(size))
+		// No more than that, for a hostile guest can forge the length of a block.
+		request, _ := plugin.Memory().Read(uint32(stack[0]), uint32(min(size, requestBytesMax)))
 		reply := must(json.Marshal(call.answer(of, request)))
 		block, _ := plugin.AllocWithContext(ctx, uint64(len(reply)))
 		if block == 0 || !plugin.Memory().Write(uint32(block), reply) { // writing to 0 would write over the kernel's own data
@@ -343,7 +343,7 @@ func (c *call) storeList(at place, prefix string) map[string]any {
 	isBeginning := prefix == "" || isPath(strings.TrimSuffix(prefix, "/"))
 	refuse(!isBeginning, denied, "Cannot list %s: it is not the beginning of a path", quoted(prefix))
 	sizes := map[string]int{}
-	if c.user != nil && hasFolder(c.user, at.scope, false) {
+	if hasFolder(c.user, at.scope, false) {
 		c.size(sizes, at.scope, "")
 	}
 	for staged, change := range c.staged {
@@ -369,8 +369,8 @@ func (c *call) storeWrite(at place, content string) map[string]any {
 }
 
 func (c *call) storeTrash(at place, _ string) map[string]any {
-	found := c.find(at)
-	refuse(found.text == nil, denied, "Cannot trash %s: no such file", quoted(at.path))
+	moved := c.find(at)
+	refuse(moved.text == nil, denied, "Cannot trash %s: no such file", quoted(at.path))
 	ending := path.Ext(at.path)
 	stamp := strings.Replace(time.UnixMilli(c.epochMs).UTC().Format("20060102T150405.000Z"), ".", "", 1)
 	base := strings.TrimSuffix(at.path, ending) + "." + stamp
@@ -379,7 +379,7 @@ func (c *call) storeTrash(at place, _ string) map[string]any {
 		trashed.path = fmt.Sprintf("trash/%s-%d%s", base, number, ending)
 	}
 	refuse(!isPath(trashed.path), denied, badPath, quoted(trashed.path))
-	c.staged[trashed], c.staged[at] = found, change{bytes: -1}
+	c.staged[trashed], c.staged[at] = moved, change{bytes: -1}
 	return map[string]any{"trashed": trashed.path}
 }
 
@@ -409,13 +409,12 @@ func (c *call) open(data *os.Root, isMade bool) {
 		return
 	}
 	hasFolder(c.user, ".memcell", true)
-	status, err := c.user.Lstat(".memcell/lock")
-	check(err, fs.ErrNotExist)
-	refuse(err == nil && unfit(status) != "", unsafeFiles, "Cannot use the user's folder: its lock is no plain file")
-	c.lock = must(c.user.OpenFile(".memcell/lock", os.O_RDWR|os.O_CREATE|unix.O_NONBLOCK, 0o600))
+	status := found(c.user.Lstat(".memcell/lock"))
+	refuse(status != nil && !status.Mode().IsRegular(), "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
+	c.lock = must(c.user.OpenFile(".memcell/lock", os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600))
 	// Such a lock belongs to the open file, so that no other close in this process gives it back.
-	err = unix.FcntlFlock(c.lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
-	refuse(err == unix.EAGAIN || err == unix.EACCES, "BUSY", "Cannot use the user's folder: it is in use")
+	err := syscall.FcntlFlock(c.lock.Fd(), lockOfOpenFile, &syscall.Flock_t{Type: syscall.F_WRLCK})
+	refuse(err == syscall.EAGAIN || err == syscall.EACCES, "BUSY", "Cannot use the user's folder: it is in use")
 	check(err)
 }
 
@@ -426,97 +425,60 @@ func (c *call) close() {
 	_ = c.lock.Close()
 }
 
-// hasFolder looks at each part of a path: os.Root would follow links from one to another.
+// hasFolder looks at each part of a path, for os.Root would follow a link to another place inside.
 func hasFolder(root *os.Root, folder string, isMade bool) bool {
-	for end := range len(folder) + 1 {
-		if end < len(folder) && folder[end] != '/' {
-			continue
-		}
-		if isMade {
-			check(root.Mkdir(folder[:end], 0o700), fs.ErrExist)
-		}
-		status, err := root.Lstat(folder[:end])
-		if errors.Is(err, fs.ErrNotExist) {
-			return false
-		}
-		check(err)
-		refuse(!status.IsDir(), unsafeFiles, folderTaken)
+	if folder == "." || !hasFolder(root, path.Dir(folder), isMade) {
+		return folder == "." && root != nil
 	}
-	return true
+	if isMade {
+		check(root.Mkdir(folder, 0o700), os.ErrExist)
+	}
+	status := found(root.Lstat(folder))
+	refuse(status != nil && !status.IsDir(), unsafeFiles, folderTaken)
+	return status != nil
 }
 
-func (p place) onDisk() string { return p.scope + "/" + p.path }
+func (p place) name() string { return p.scope + "/" + p.path }
 
 func (c *call) read(at place) []byte {
-	name := at.onDisk()
-	if c.user == nil || !hasFolder(c.user, path.Dir(name), false) {
+	if !hasFolder(c.user, path.Dir(at.name()), false) {
 		return nil
 	}
-	fit := func(status fs.FileInfo) {
-		reason := unfit(status)
-		refuse(reason != "", unsafeFiles, "Cannot use %s: %s", quoted(at.path), reason)
-	}
-	before, err := c.user.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	status := found(c.user.Lstat(at.name()))
+	if status == nil {
 		return nil
 	}
-	check(err)
-	fit(before)
-	file, err := c.user.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe would wait for who writes into it
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	check(err)
+	shown, mode := quoted(at.path), status.Mode()
+	refuse(mode.Type() == os.ModeSymlink, unsafeFiles, "Cannot use %s: a link is in its place", shown)
+	refuse(!mode.IsRegular(), unsafeFiles, "Cannot use %s: it is not a regular file", shown)
+	file := found(c.user.OpenFile(at.name(), os.O_RDONLY|syscall.O_NONBLOCK, 0)) // what is a pipe by now would keep us waiting
 	defer file.Close()
-	opened := must(file.Stat())
-	fit(opened)
-	refuse(!os.SameFile(before, opened), "STORAGE_FAILED", "Cannot use %s: it was replaced meanwhile", quoted(at.path))
+	opened, _ := file.Stat()
+	if !os.SameFile(status, opened) { // replaced, by a host that this call has not kept out
+		return c.read(at)
+	}
+	names, size := opened.Sys().(*syscall.Stat_t).Nlink, opened.Size() // a second name may be another user's, and a giant may be sparse
+	refuse(names != 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", shown, names)
+	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", shown, size, fileBytesMax)
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
 }
 
-// unfit is why a file is not used: a second name may be another user's, and a giant may be sparse.
-func unfit(status fs.FileInfo) string {
-	names, size := status.Sys().(*syscall.Stat_t).Nlink, status.Size()
-	switch {
-	case status.Mode().Type() == fs.ModeSymlink:
-		return "a link is in its place"
-	case !status.Mode().IsRegular():
-		return "it is not a regular file"
-	case names != 1:
-		return fmt.Sprintf("it has %d names on the disk, only 1 is allowed", names)
-	case size > fileBytesMax:
-		return fmt.Sprintf("it is %d bytes, at most %d allowed", size, fileBytesMax)
-	}
-	return ""
-}
-
 // size finds the bytes of every file of a scope, without what read would refuse and what is gone in between.
-func (c *call) size(found map[string]int, scope, prefix string) {
-	for _, name := range c.names(path.Join(scope, prefix)) {
+func (c *call) size(sizes map[string]int, scope, prefix string) {
+	folder := found(c.user.OpenFile(path.Join(scope, prefix), os.O_RDONLY|syscall.O_DIRECTORY, 0))
+	names, err := folder.Readdirnames(-1)                                  // ReadDir would ask for more, before Go 1.25.8 also outside the os.Root
+	check(errors.Join(err, folder.Close()), os.ErrNotExist, os.ErrInvalid) // of no folder
+	for _, name := range names {
 		at := place{scope, prefix + name}
-		status, err := c.user.Lstat(at.onDisk())
-		check(err, fs.ErrNotExist)
-		if err != nil || !isPath(at.path) {
+		status := found(c.user.Lstat(at.name()))
+		if status == nil || !isPath(at.path) {
 			continue
 		} else if status.IsDir() {
-			c.size(found, scope, at.path+"/")
-		} else if unfit(status) == "" {
-			found[at.path] = int(status.Size())
+			c.size(sizes, scope, at.path+"/")
+		} else if file := status.Sys().(*syscall.Stat_t); status.Mode().IsRegular() && file.Nlink == 1 && file.Size <= fileBytesMax {
+			sizes[at.path] = int(file.Size)
 		}
 	}
-}
-
-// names are those in a folder, and no more: before Go 1.25.8, what ReadDir tells of them may be of files elsewhere.
-func (c *call) names(folder string) []string {
-	file, err := c.user.OpenFile(folder, os.O_RDONLY|unix.O_DIRECTORY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	check(err)
-	defer file.Close()
-	names, err := file.Readdirnames(-1)
-	check(err, fs.ErrNotExist)
-	return names
 }
 
 // apply makes the moves, then the removals of what was written over and then moved away, then the writes.
@@ -526,20 +488,19 @@ func (c *call) apply(data *os.Root) {
 		if change.origin == "" && change.bytes >= 0 {
 			texts = append(texts, at)
 		}
-		for end, char := range at.path {
-			above, isStaged := c.staged[place{at.scope, at.path[:end]}]
-			isTaken := char == '/' && change.bytes >= 0 && isStaged && above.bytes >= 0
-			refuse(isTaken, unsafeFiles, folderTaken) // the call would have a file in a folder's place
+		for folder := path.Dir(at.path); change.bytes >= 0 && folder != "."; folder = path.Dir(folder) {
+			above, isStaged := c.staged[place{at.scope, folder}]
+			refuse(isStaged && above.bytes >= 0, unsafeFiles, folderTaken) // or would be, by this very call
 		}
 	}
 	if c.lock == nil { // nobody had ever written when this call began
 		c.open(data, true)
-		isFirst := slices.Equal(c.names("."), []string{".memcell"})
-		refuse(!isFirst, "BUSY", "Cannot use the user's folder: it is in use")
+		isTaken := slices.ContainsFunc(c.tool.Scopes, func(scope string) bool { return hasFolder(c.user, scope, false) })
+		refuse(isTaken, "BUSY", "Cannot use the user's folder: it is in use")
 	}
 	for number, at := range texts { // where the disk may be full: nothing is changed yet
 		name := fmt.Sprintf(".memcell/new%d", number)
-		check(c.user.Remove(name), fs.ErrNotExist) // of a host that was killed
+		check(c.user.Remove(name), os.ErrNotExist) // of a host that was killed
 		file := must(c.user.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600))
 		defer c.user.Remove(name) // unless it was renamed
 		_, err := file.Write(c.staged[at].text)
@@ -547,12 +508,12 @@ func (c *call) apply(data *os.Root) {
 	}
 	for at, change := range c.staged {
 		if change.origin != "" {
-			c.rename(place{at.scope, change.origin}.onDisk(), at)
+			c.rename(place{at.scope, change.origin}.name(), at)
 		}
 	}
 	for at, change := range c.staged {
-		if change.bytes < 0 && hasFolder(c.user, path.Dir(at.onDisk()), false) {
-			check(c.user.Remove(at.onDisk()), fs.ErrNotExist)
+		if change.bytes < 0 {
+			check(c.user.Remove(at.name()), os.ErrNotExist)
 		}
 	}
 	for number, at := range texts { // a crash leaves the old file or the new one, whole
@@ -561,12 +522,11 @@ func (c *call) apply(data *os.Root) {
 }
 
 func (c *call) rename(from string, to place) {
-	parent := path.Dir(to.onDisk())
+	parent := path.Dir(to.name())
 	hasFolder(c.user, parent, true)
-	check(c.user.Rename(from, to.onDisk()))
-	folder := must(c.user.OpenFile(parent, os.O_RDONLY|unix.O_DIRECTORY, 0))
-	defer folder.Close()
-	check(folder.Sync())
+	check(c.user.Rename(from, to.name()))
+	folder := must(c.user.OpenFile(parent, os.O_RDONLY|syscall.O_DIRECTORY, 0))
+	check(errors.Join(folder.Sync(), folder.Close()))
 }
 
 // folderName is another one for each user id, on every kind of disk, and never a path.
@@ -596,10 +556,11 @@ func quoted(text string) string {
 	}
 	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text)
 	return `"` + hiddenChar.ReplaceAllStringFunc(text, func(char string) string {
-		if code := []rune(char)[0]; code > 0xFFFF {
-			return fmt.Sprintf(`\u{%x}`, code)
+		code := fmt.Sprintf("%04x", []rune(char)[0])
+		if len(code) > 4 {
+			code = "{" + code + "}"
 		}
-		return fmt.Sprintf(`\u%04x`, []rune(char)[0])
+		return `\u` + code
 	}) + `"`
 }
 
