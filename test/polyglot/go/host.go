@@ -458,7 +458,7 @@ func (c *call) read(at place) []byte {
 		return c.read(at)
 	}
 	names, size := opened.Sys().(*syscall.Stat_t).Nlink, opened.Size() // a second name may be another user's, and a giant may be sparse
-	refuse(names != 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", shown, names)
+	refuse(names > 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", shown, names)
 	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", shown, size, fileBytesMax)
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
 }
