@@ -145,9 +145,8 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	ctx, host := context.Background(), &Host{}
 	module, err := wazero.NewRuntimeWithConfig(ctx, engine).CompileModule(ctx, wasm)
 	refuse(err != nil, refused, reason, "it cannot be compiled")
-	sections := slices.DeleteFunc(module.CustomSections(), func(section api.CustomSection) bool {
-		return section.Name() != "memcell:manifest"
-	})
+	isOther := func(section api.CustomSection) bool { return section.Name() != "memcell:manifest" }
+	sections := slices.DeleteFunc(module.CustomSections(), isOther)
 	isPlugin := len(sections) == 1 && json.Unmarshal(sections[0].Data(), &host.manifest) == nil && host.manifest.ABI == 1 &&
 		host.manifest.Tools != nil
 	refuse(!isPlugin, refused, reason, "it has not one manifest of ABI version 1")
@@ -205,7 +204,11 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	if request.EpochMs != nil {
 		call.epochMs = *request.EpochMs
 	}
-	defer call.close()
+	defer func() {
+		if _ = call.lock.Close(); call.user != nil {
+			_ = call.user.Close()
+		}
+	}()
 	call.open(h.data, false)
 	output := h.run(call, input.Bytes())
 	if len(call.staged) > 0 {
@@ -275,8 +278,8 @@ func bind(of capability) extism.HostFunction {
 	return extism.NewHostFunctionWithStack(of.name, serve, handle, handle)
 }
 
-// A call is what the capabilities work on. Changes are staged, so that a failed call leaves no trace. The user's files are reached
-// through an os.Root alone, which nothing leaves; that no link inside it is followed either, is checked here.
+// A call is what the capabilities work on. Changes are staged, so that a failed call leaves no trace. The user's files are
+// reached through an os.Root alone, which nothing leaves; that no link inside it is followed either, is checked here.
 type call struct {
 	tool       tool
 	folderName string
@@ -418,13 +421,6 @@ func (c *call) open(data *os.Root, isMade bool) {
 	check(err)
 }
 
-func (c *call) close() {
-	if c.user != nil {
-		_ = c.user.Close()
-	}
-	_ = c.lock.Close()
-}
-
 // hasFolder looks at each part of a path, for os.Root would follow a link to another place inside.
 func hasFolder(root *os.Root, folder string, isMade bool) bool {
 	if folder == "." || !hasFolder(root, path.Dir(folder), isMade) {
@@ -457,7 +453,7 @@ func (c *call) read(at place) []byte {
 	if !os.SameFile(status, opened) { // replaced, by a host that this call has not kept out
 		return c.read(at)
 	}
-	names, size := opened.Sys().(*syscall.Stat_t).Nlink, opened.Size() // a second name may be another user's, and a giant may be sparse
+	names, size := namesOf(opened), opened.Size() // which may be a giant, and sparse
 	refuse(names > 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", shown, names)
 	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", shown, size, fileBytesMax)
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
@@ -466,28 +462,26 @@ func (c *call) read(at place) []byte {
 // size finds the bytes of every file of a scope, without what read would refuse and what is gone in between.
 func (c *call) size(sizes map[string]int, scope, prefix string) {
 	folder := found(c.user.OpenFile(path.Join(scope, prefix), os.O_RDONLY|syscall.O_DIRECTORY, 0))
-	names, err := folder.Readdirnames(-1)                                  // ReadDir would ask for more, before Go 1.25.8 also outside the os.Root
-	check(errors.Join(err, folder.Close()), os.ErrNotExist, os.ErrInvalid) // of no folder
+	// Names alone: what ReadDir tells of them may, before Go 1.25.8, be of files outside the os.Root.
+	names, err := folder.Readdirnames(-1)
+	check(errors.Join(err, folder.Close()), os.ErrNotExist, os.ErrInvalid) // gone, or was never there
 	for _, name := range names {
 		at := place{scope, prefix + name}
 		status := found(c.user.Lstat(at.name()))
-		if status == nil || !isPath(at.path) {
-			continue
-		} else if status.IsDir() {
+		if isThere := status != nil && isPath(at.path); isThere && status.IsDir() {
 			c.size(sizes, scope, at.path+"/")
-		} else if file := status.Sys().(*syscall.Stat_t); status.Mode().IsRegular() && file.Nlink == 1 && file.Size <= fileBytesMax {
-			sizes[at.path] = int(file.Size)
+		} else if isThere && status.Mode().IsRegular() && namesOf(status) == 1 && status.Size() <= fileBytesMax {
+			sizes[at.path] = int(status.Size())
 		}
 	}
 }
 
+// namesOf counts them: a second one may be another user's.
+func namesOf(status os.FileInfo) uint64 { return uint64(status.Sys().(*syscall.Stat_t).Nlink) }
+
 // apply makes the moves, then the removals of what was written over and then moved away, then the writes.
 func (c *call) apply(data *os.Root) {
-	var texts []place
 	for at, change := range c.staged {
-		if change.origin == "" && change.bytes >= 0 {
-			texts = append(texts, at)
-		}
 		for folder := path.Dir(at.path); change.bytes >= 0 && folder != "."; folder = path.Dir(folder) {
 			above, isStaged := c.staged[place{at.scope, folder}]
 			refuse(isStaged && above.bytes >= 0, unsafeFiles, folderTaken) // or would be, by this very call
@@ -498,13 +492,16 @@ func (c *call) apply(data *os.Root) {
 		isTaken := slices.ContainsFunc(c.tool.Scopes, func(scope string) bool { return hasFolder(c.user, scope, false) })
 		refuse(isTaken, "BUSY", "Cannot use the user's folder: it is in use")
 	}
-	for number, at := range texts { // where the disk may be full: nothing is changed yet
-		name := fmt.Sprintf(".memcell/new%d", number)
-		check(c.user.Remove(name), os.ErrNotExist) // of a host that was killed
-		file := must(c.user.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600))
-		defer c.user.Remove(name) // unless it was renamed
-		_, err := file.Write(c.staged[at].text)
-		check(errors.Join(err, file.Sync(), file.Close()))
+	texts := map[string]place{}
+	for at, change := range c.staged { // where the disk may be full: nothing is changed yet
+		if name := fmt.Sprintf(".memcell/new%d", len(texts)); change.origin == "" && change.bytes >= 0 {
+			check(c.user.Remove(name), os.ErrNotExist) // of a host that was killed
+			file := must(c.user.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600))
+			defer c.user.Remove(name) // unless it was renamed
+			_, err := file.Write(change.text)
+			check(errors.Join(err, file.Sync(), file.Close()))
+			texts[name] = at
+		}
 	}
 	for at, change := range c.staged {
 		if change.origin != "" {
@@ -516,8 +513,8 @@ func (c *call) apply(data *os.Root) {
 			check(c.user.Remove(at.name()), os.ErrNotExist)
 		}
 	}
-	for number, at := range texts { // a crash leaves the old file or the new one, whole
-		c.rename(fmt.Sprintf(".memcell/new%d", number), at)
+	for name, at := range texts { // a crash leaves the old file or the new one, whole
+		c.rename(name, at)
 	}
 }
 
