@@ -5,7 +5,6 @@ go 1.25.0
 require (
 	github.com/extism/go-sdk v1.7.1
 	github.com/tetratelabs/wazero v1.12.0
-	golang.org/x/sys v0.44.0
 )
 
 require (
@@ -14,5 +13,6 @@ require (
 	github.com/ianlancetaylor/demangle v0.0.0-20240805132620-81f5be970eca // indirect
 	github.com/tetratelabs/wabin v0.0.0-20230304001439-f6f874872834 // indirect
 	go.opentelemetry.io/proto/otlp v1.3.1 // indirect
+	golang.org/x/sys v0.44.0 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 )

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -21,22 +22,24 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"golang.org/x/sys/unix"
 )
 
 const (
 	inputBytesMax, outputBytesMax = 512 << 10, 512 << 10
 	fileBytesMax                  = 2 << 20
-	requestsMax                   = 10_000
+	requestsMax, requestBytesMax  = 10_000, 8 << 20
 	kernelPagesMax                = 1024 // requests, replies and answers lie in the kernel's memory, of 64 KiB a page
 
 	denied, unsafeFiles = "CAPABILITY_DENIED", "STORAGE_UNSAFE"
+	lockOfOpenFile      = 37 // F_OFD_SETLK, which package syscall has not
+	folderTaken         = "Cannot open the user's folder: something else lies in a folder's place"
 	badPath             = `Cannot use path %s: allowed are relative paths inside the scope, without "." and ".."`
 )
 
@@ -96,14 +99,17 @@ func catch(answer func(*Refusal)) {
 
 // check tells nothing of an error of the disk but that there was one.
 func check(err error, expected ...error) {
-	if err != nil && !slices.Contains(expected, err) {
-		isFull := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+	if err != nil && !slices.ContainsFunc(expected, func(each error) bool { return errors.Is(err, each) }) {
+		isFull := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 		refuse(isFull, "STORAGE_FULL", "Cannot use the user's folder: the disk is full")
 		refuse(!isFull, "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
 	}
 }
 
 func must[T any](value T, err error) T { check(err); return value }
+
+// found is nil when there is no such file, any more.
+func found[T any](value T, err error) T { check(err, os.ErrNotExist); return value }
 
 // Options pin the plugin, and lower what its manifest allows. What is not set is not pinned, or the manifest's.
 type Options struct {
@@ -114,7 +120,7 @@ type Options struct {
 // A Host is a plugin, compiled once, and the folder of its users' data. Of two calls at once that write for one user, one is BUSY.
 type Host struct {
 	plugin   *extism.CompiledPlugin
-	data     *os.File
+	data     *os.Root
 	manifest struct {
 		ABI, FuelPolls, DeadlineMs int
 		Tools                      []tool
@@ -139,10 +145,10 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	ctx, host := context.Background(), &Host{}
 	module, err := wazero.NewRuntimeWithConfig(ctx, engine).CompileModule(ctx, wasm)
 	refuse(err != nil, refused, reason, "it cannot be compiled")
-	sections := slices.DeleteFunc(module.CustomSections(), func(section api.CustomSection) bool {
-		return section.Name() != "memcell:manifest"
-	})
-	isPlugin := len(sections) == 1 && json.Unmarshal(sections[0].Data(), &host.manifest) == nil && host.manifest.ABI == 1
+	isOther := func(section api.CustomSection) bool { return section.Name() != "memcell:manifest" }
+	sections := slices.DeleteFunc(module.CustomSections(), isOther)
+	isPlugin := len(sections) == 1 && json.Unmarshal(sections[0].Data(), &host.manifest) == nil && host.manifest.ABI == 1 &&
+		host.manifest.Tools != nil
 	refuse(!isPlugin, refused, reason, "it has not one manifest of ABI version 1")
 	host.manifest.DeadlineMs = min(host.manifest.DeadlineMs, cmp.Or(options.DeadlineMs, host.manifest.DeadlineMs))
 	fuel := map[string]string{"memcell.fuelPolls": fmt.Sprint(cmp.Or(options.FuelPolls, host.manifest.FuelPolls))}
@@ -153,7 +159,7 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	instance, err := host.plugin.Instance(ctx, extism.PluginInstanceConfig{})
 	refuse(err != nil, refused, reason, "it wants more than a plugin gets")
 	check(errors.Join(instance.Close(ctx), os.MkdirAll(dataDir, 0o700)))
-	host.data = must(os.Open(dataDir)) // the operator's choice: may be a link
+	host.data = must(os.OpenRoot(dataDir)) // the operator's choice: may be a link
 	return host, nil
 }
 
@@ -184,8 +190,13 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	isUser := userIDForm.MatchString(userID) && userID != "." && userID != ".." && len(userID) <= 128 && utf8.ValidString(userID)
 	refuse(!isUser, "USER_INVALID", "Cannot call a tool: ctx.userId is %s, allowed: 1 to 128 bytes without "+
 		`control characters, "/", "\", leading or trailing space, and other than "." and ".."`, quoted(userID))
-	if size := len(request.Input); size > inputBytesMax {
+	var input bytes.Buffer
+	isJSON := utf8.Valid(request.Input) && json.Compact(&input, request.Input) == nil
+	if size := input.Len(); !isJSON || size > inputBytesMax {
 		found, most := fmt.Sprintf("%d bytes of JSON", size), fmt.Sprintf("at most %d bytes", inputBytesMax)
+		if !isJSON {
+			found, most = "not serialisable", "a JSON object"
+		}
 		message := fmt.Sprintf("Cannot call %s: input is %s, allowed: %s", tool.Name, found, most)
 		panic(&Refusal{"INPUT_INVALID", message, []any{map[string]string{"field": "input", "value": found, "allowed": most}}})
 	}
@@ -193,9 +204,13 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	if request.EpochMs != nil {
 		call.epochMs = *request.EpochMs
 	}
-	defer call.closeAfter(0)
+	defer func() {
+		if _ = call.lock.Close(); call.user != nil {
+			_ = call.user.Close()
+		}
+	}()
 	call.open(h.data, false)
-	output := h.run(call, request.Input)
+	output := h.run(call, input.Bytes())
 	if len(call.staged) > 0 {
 		call.apply(h.data)
 	}
@@ -248,7 +263,8 @@ func bind(of capability) extism.HostFunction {
 	serve := func(ctx context.Context, plugin *extism.CurrentPlugin, stack []uint64) {
 		call := ctx.Value(callKey{}).(*call)
 		size, _ := plugin.LengthWithContext(ctx, stack[0]) // 0 for what is no block
-		request, _ := plugin.Memory().Read(uint32(stack[0]), uint32(size))
+		// No more than that, for a hostile guest can forge the length of a block.
+		request, _ := plugin.Memory().Read(uint32(stack[0]), uint32(min(size, requestBytesMax)))
 		reply := must(json.Marshal(call.answer(of, request)))
 		block, _ := plugin.AllocWithContext(ctx, uint64(len(reply)))
 		if block == 0 || !plugin.Memory().Write(uint32(block), reply) { // writing to 0 would write over the kernel's own data
@@ -262,8 +278,8 @@ func bind(of capability) extism.HostFunction {
 	return extism.NewHostFunctionWithStack(of.name, serve, handle, handle)
 }
 
-// A call is what the capabilities work on. Changes are staged, so that a failed call leaves no trace. The user's files are reached
-// through open folders only: no path is joined, and no link followed.
+// A call is what the capabilities work on. Changes are staged, so that a failed call leaves no trace. The user's files are
+// reached through an os.Root alone, which nothing leaves; that no link inside it is followed either, is checked here.
 type call struct {
 	tool       tool
 	folderName string
@@ -272,8 +288,8 @@ type call struct {
 	told       []string // codes
 	final      *Refusal
 	staged     map[place]change
-	opened     []*os.File
-	user, own  *os.File // nil while there is no such folder; while own is open, its lock is held
+	user       *os.Root // nil while there is no such folder
+	lock       *os.File // held while it is open
 }
 
 type place struct{ scope, path string }
@@ -286,7 +302,6 @@ type change struct {
 }
 
 func (c *call) answer(of capability, request []byte) (reply any) {
-	defer c.closeAfter(len(c.opened))
 	defer catch(func(refusal *Refusal) {
 		reply, c.told = refusal.Envelope(), append(c.told, refusal.Code)
 		if c.final == nil && slices.Contains(finalCodes, refusal.Code) {
@@ -331,7 +346,9 @@ func (c *call) storeList(at place, prefix string) map[string]any {
 	isBeginning := prefix == "" || isPath(strings.TrimSuffix(prefix, "/"))
 	refuse(!isBeginning, denied, "Cannot list %s: it is not the beginning of a path", quoted(prefix))
 	sizes := map[string]int{}
-	c.size(sizes, c.enter(c.user, at.scope, false), "")
+	if hasFolder(c.user, at.scope, false) {
+		c.size(sizes, at.scope, "")
+	}
 	for staged, change := range c.staged {
 		if staged.scope == at.scope {
 			sizes[staged.path] = change.bytes
@@ -355,17 +372,17 @@ func (c *call) storeWrite(at place, content string) map[string]any {
 }
 
 func (c *call) storeTrash(at place, _ string) map[string]any {
-	found := c.find(at)
-	refuse(found.text == nil, denied, "Cannot trash %s: no such file", quoted(at.path))
+	moved := c.find(at)
+	refuse(moved.text == nil, denied, "Cannot trash %s: no such file", quoted(at.path))
 	ending := path.Ext(at.path)
 	stamp := strings.Replace(time.UnixMilli(c.epochMs).UTC().Format("20060102T150405.000Z"), ".", "", 1)
 	base := strings.TrimSuffix(at.path, ending) + "." + stamp
 	trashed := place{at.scope, "trash/" + base + ending}
-	refuse(!isPath(trashed.path), denied, badPath, quoted(trashed.path))
-	for number := 2; c.find(trashed).text != nil; number++ {
+	for number := 2; isPath(trashed.path) && c.find(trashed).text != nil; number++ {
 		trashed.path = fmt.Sprintf("trash/%s-%d%s", base, number, ending)
 	}
-	c.staged[trashed], c.staged[at] = found, change{bytes: -1}
+	refuse(!isPath(trashed.path), denied, badPath, quoted(trashed.path))
+	c.staged[trashed], c.staged[at] = moved, change{bytes: -1}
 	return map[string]any{"trashed": trashed.path}
 }
 
@@ -383,125 +400,130 @@ func (c *call) find(at place) change {
 }
 
 // open goes to the user's folder, and keeps every other host out until the call is over, or is BUSY: the caller may come back.
-func (c *call) open(data *os.File, isMade bool) {
-	c.user = c.enter(c.enter(data, "users", isMade), c.folderName, isMade)
-	if c.user == nil || !slices.Contains(c.tool.Rights, "write") && !slices.Contains(c.tool.Rights, "trash") {
+func (c *call) open(data *os.Root, isMade bool) {
+	folder := "users/" + c.folderName
+	if !hasFolder(data, folder, isMade) {
 		return
 	}
-	c.own = c.enter(c.user, ".memcell", true)
-	lock := must(c.openAt(c.own, "lock", unix.O_RDWR|unix.O_CREAT|unix.O_NONBLOCK))
+	c.user = must(data.OpenRoot(folder))
+	isSame := os.SameFile(must(data.Lstat(folder)), must(c.user.Stat(".")))
+	refuse(!isSame, unsafeFiles, folderTaken) // a link has come in between
+	if !slices.Contains(c.tool.Rights, "write") && !slices.Contains(c.tool.Rights, "trash") {
+		return
+	}
+	hasFolder(c.user, ".memcell", true)
+	status := found(c.user.Lstat(".memcell/lock"))
+	refuse(status != nil && !status.Mode().IsRegular(), "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
+	c.lock = must(c.user.OpenFile(".memcell/lock", os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600))
 	// Such a lock belongs to the open file, so that no other close in this process gives it back.
-	err := unix.FcntlFlock(lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
-	refuse(err == unix.EAGAIN || err == unix.EACCES, "BUSY", "Cannot use the user's folder: it is in use")
+	err := syscall.FcntlFlock(c.lock.Fd(), lockOfOpenFile, &syscall.Flock_t{Type: syscall.F_WRLCK})
+	refuse(err == syscall.EAGAIN || err == syscall.EACCES, "BUSY", "Cannot use the user's folder: it is in use")
 	check(err)
 }
 
-func (c *call) openAt(folder *os.File, name string, flags int) (*os.File, error) {
-	if folder == nil {
-		return nil, unix.ENOENT
+// hasFolder looks at each part of a path, for os.Root would follow a link to another place inside.
+func hasFolder(root *os.Root, folder string, isMade bool) bool {
+	if folder == "." || !hasFolder(root, path.Dir(folder), isMade) {
+		return folder == "." && root != nil
 	}
-	descriptor, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	c.opened = append(c.opened, os.NewFile(uintptr(descriptor), name))
-	return c.opened[len(c.opened)-1], nil
-}
-
-func (c *call) closeAfter(count int) {
-	for _, file := range c.opened[count:] {
-		_ = file.Close()
-	}
-	c.opened = c.opened[:count]
-}
-
-// enter opens a folder in another one; it is nil when there is none.
-func (c *call) enter(parent *os.File, name string, isMade bool) *os.File {
 	if isMade {
-		check(unix.Mkdirat(int(parent.Fd()), name, 0o700), unix.EEXIST)
+		check(root.Mkdir(folder, 0o700), os.ErrExist)
 	}
-	folder, err := c.openAt(parent, name, unix.O_RDONLY|unix.O_DIRECTORY)
-	refuse(err == unix.ENOTDIR, unsafeFiles, "Cannot open the user's folder: something else lies in a folder's place")
-	check(err, unix.ENOENT)
-	return folder
+	status := found(root.Lstat(folder))
+	refuse(status != nil && !status.IsDir(), unsafeFiles, folderTaken)
+	return status != nil
 }
 
-// parent is the folder that a file lies in, and its name there.
-func (c *call) parent(at place, isMade bool) (folder *os.File, name string) {
-	folder, name = c.user, at.scope
-	for _, next := range strings.Split(at.path, "/") {
-		folder, name = c.enter(folder, name, isMade), next
-	}
-	return folder, name
-}
+func (p place) name() string { return p.scope + "/" + p.path }
 
 func (c *call) read(at place) []byte {
-	folder, name := c.parent(at, false)
-	file, err := c.openAt(folder, name, unix.O_RDONLY|unix.O_NONBLOCK) // opening a pipe would wait for who writes into it
-	if err == unix.ENOENT {
+	if !hasFolder(c.user, path.Dir(at.name()), false) {
 		return nil
 	}
-	refuse(err == unix.ELOOP, unsafeFiles, "Cannot use %s: a link is in its place", quoted(at.path))
-	refuse(err == unix.ENXIO, unsafeFiles, "Cannot use %s: it is not a regular file", quoted(at.path)) // but a socket
-	check(err)
-	var status unix.Stat_t
-	check(unix.Fstat(int(file.Fd()), &status))
-	refuse(status.Mode&unix.S_IFMT != unix.S_IFREG, unsafeFiles, "Cannot use %s: it is not a regular file", quoted(at.path))
-	names, size := status.Nlink, status.Size // a second name may be another user's, and a giant may be sparse
-	refuse(names != 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", quoted(at.path), names)
-	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", quoted(at.path), size, fileBytesMax)
+	status := found(c.user.Lstat(at.name()))
+	if status == nil {
+		return nil
+	}
+	shown, mode := quoted(at.path), status.Mode()
+	refuse(mode.Type() == os.ModeSymlink, unsafeFiles, "Cannot use %s: a link is in its place", shown)
+	refuse(!mode.IsRegular(), unsafeFiles, "Cannot use %s: it is not a regular file", shown)
+	file := found(c.user.OpenFile(at.name(), os.O_RDONLY|syscall.O_NONBLOCK, 0)) // what is a pipe by now would keep us waiting
+	defer file.Close()
+	opened, _ := file.Stat()
+	if !os.SameFile(status, opened) { // replaced, by a host that this call has not kept out
+		return c.read(at)
+	}
+	names, size := namesOf(opened), opened.Size() // which may be a giant, and sparse
+	refuse(names > 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", shown, names)
+	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", shown, size, fileBytesMax)
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
 }
 
-// size finds the bytes of every file of a folder, without what read would refuse.
-func (c *call) size(found map[string]int, folder *os.File, prefix string) {
+// size finds the bytes of every file of a scope, without what read would refuse and what is gone in between.
+func (c *call) size(sizes map[string]int, scope, prefix string) {
+	folder := found(c.user.OpenFile(path.Join(scope, prefix), os.O_RDONLY|syscall.O_DIRECTORY, 0))
+	// Names alone: what ReadDir tells of them may, before Go 1.25.8, be of files outside the os.Root.
 	names, err := folder.Readdirnames(-1)
-	check(err, os.ErrInvalid) // there is no folder
+	check(errors.Join(err, folder.Close()), os.ErrNotExist, os.ErrInvalid) // gone, or was never there
 	for _, name := range names {
-		var status unix.Stat_t
-		err := unix.Fstatat(int(folder.Fd()), name, &status, unix.AT_SYMLINK_NOFOLLOW)
-		isPath, kind := err == nil && isPath(prefix+name), status.Mode&unix.S_IFMT
-		if isPath && kind == unix.S_IFDIR {
-			c.size(found, c.enter(folder, name, false), prefix+name+"/")
-		} else if isPath && kind == unix.S_IFREG && status.Nlink == 1 && status.Size <= fileBytesMax {
-			found[prefix+name] = int(status.Size)
+		at := place{scope, prefix + name}
+		status := found(c.user.Lstat(at.name()))
+		if isThere := status != nil && isPath(at.path); isThere && status.IsDir() {
+			c.size(sizes, scope, at.path+"/")
+		} else if isThere && status.Mode().IsRegular() && namesOf(status) == 1 && status.Size() <= fileBytesMax {
+			sizes[at.path] = int(status.Size())
 		}
 	}
 }
 
+// namesOf counts them: a second one may be another user's.
+func namesOf(status os.FileInfo) uint64 { return uint64(status.Sys().(*syscall.Stat_t).Nlink) }
+
 // apply makes the moves, then the removals of what was written over and then moved away, then the writes.
-func (c *call) apply(data *os.File) {
-	if c.own == nil { // nobody had ever written when this call began
+func (c *call) apply(data *os.Root) {
+	for at, change := range c.staged {
+		for folder := path.Dir(at.path); change.bytes >= 0 && folder != "."; folder = path.Dir(folder) {
+			above, isStaged := c.staged[place{at.scope, folder}]
+			refuse(isStaged && above.bytes >= 0, unsafeFiles, folderTaken) // or would be, by this very call
+		}
+	}
+	if c.lock == nil { // nobody had ever written when this call began
 		c.open(data, true)
-		isFirst := slices.Equal(must(c.user.Readdirnames(-1)), []string{".memcell"})
-		refuse(!isFirst, "BUSY", "Cannot use the user's folder: it is in use")
+		isTaken := slices.ContainsFunc(c.tool.Scopes, func(scope string) bool { return hasFolder(c.user, scope, false) })
+		refuse(isTaken, "BUSY", "Cannot use the user's folder: it is in use")
+	}
+	texts := map[string]place{}
+	for at, change := range c.staged { // where the disk may be full: nothing is changed yet
+		if name := fmt.Sprintf(".memcell/new%d", len(texts)); change.origin == "" && change.bytes >= 0 {
+			check(c.user.Remove(name), os.ErrNotExist) // of a host that was killed
+			file := must(c.user.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600))
+			defer c.user.Remove(name) // unless it was renamed
+			_, err := file.Write(change.text)
+			check(errors.Join(err, file.Sync(), file.Close()))
+			texts[name] = at
+		}
 	}
 	for at, change := range c.staged {
 		if change.origin != "" {
-			folder, name := c.parent(place{at.scope, change.origin}, false)
-			c.rename(folder, name, at)
+			c.rename(place{at.scope, change.origin}.name(), at)
 		}
 	}
 	for at, change := range c.staged {
-		if folder, name := c.parent(at, false); folder != nil && change.bytes < 0 {
-			check(unix.Unlinkat(int(folder.Fd()), name, 0), unix.ENOENT)
+		if change.bytes < 0 {
+			check(c.user.Remove(at.name()), os.ErrNotExist)
 		}
 	}
-	for at, change := range c.staged {
-		if change.origin == "" && change.bytes >= 0 {
-			check(unix.Unlinkat(int(c.own.Fd()), "new", 0), unix.ENOENT) // of a host that was killed
-			file := must(c.openAt(c.own, "new", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL))
-			must(file.Write(change.text))
-			check(file.Sync())
-			c.rename(c.own, "new", at) // a crash leaves the old file or the new one, whole
-		}
+	for name, at := range texts { // a crash leaves the old file or the new one, whole
+		c.rename(name, at)
 	}
 }
 
-func (c *call) rename(from *os.File, name string, to place) {
-	folder, target := c.parent(to, true)
-	check(unix.Renameat(int(from.Fd()), name, int(folder.Fd()), target))
-	check(folder.Sync())
+func (c *call) rename(from string, to place) {
+	parent := path.Dir(to.name())
+	hasFolder(c.user, parent, true)
+	check(c.user.Rename(from, to.name()))
+	folder := must(c.user.OpenFile(parent, os.O_RDONLY|syscall.O_DIRECTORY, 0))
+	check(errors.Join(folder.Sync(), folder.Close()))
 }
 
 // folderName is another one for each user id, on every kind of disk, and never a path.
@@ -531,10 +553,11 @@ func quoted(text string) string {
 	}
 	text = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text)
 	return `"` + hiddenChar.ReplaceAllStringFunc(text, func(char string) string {
-		if code := []rune(char)[0]; code > 0xFFFF {
-			return fmt.Sprintf(`\u{%x}`, code)
+		code := fmt.Sprintf("%04x", []rune(char)[0])
+		if len(code) > 4 {
+			code = "{" + code + "}"
 		}
-		return fmt.Sprintf(`\u%04x`, []rune(char)[0])
+		return `\u` + code
 	}) + `"`
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"os"
@@ -22,9 +23,10 @@ type line struct {
 
 // Serves one plugin over standard input and output: a line of JSON says what to host, and each further one is a call.
 func main() {
-	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
+	text, _ := in.ReadBytes('\n')
 	var first hosted
-	if err := in.Decode(&first); err != nil {
+	if err := json.Unmarshal(text, &first); err != nil {
 		panic(err)
 	}
 	options := Options{SHA256: first.SHA256, FuelPolls: first.Limits.FuelPolls, DeadlineMs: first.Limits.DeadlineMs}
@@ -37,13 +39,13 @@ func main() {
 		panic(err)
 	}
 	_ = out.Encode(map[string]bool{"ok": true})
-	for in.More() {
+	for text, _ = in.ReadBytes('\n'); len(text) > 0; text, _ = in.ReadBytes('\n') {
 		next := line{Audience: "model"}
-		if err := in.Decode(&next); err != nil {
-			panic(err)
+		answer := (&Refusal{Code: "INPUT_INVALID", Message: "Cannot call a tool: the line is no call"}).Envelope()
+		if json.Unmarshal(text, &next) == nil {
+			answer = host.Call(Request{next.Tool, next.Audience, next.Context.UserID, next.Input, next.Context.EpochMs})
 		}
-		call := Request{next.Tool, next.Audience, next.Context.UserID, next.Input, next.Context.EpochMs}
-		if err := out.Encode(host.Call(call)); err != nil {
+		if err := out.Encode(answer); err != nil {
 			panic(err)
 		}
 	}
