@@ -54,6 +54,8 @@ public final class Host {
                     + "|QUOTA_EXCEEDED|CAPABILITY_DENIED|GUEST_TRAPPED|FUEL_EXHAUSTED|MEMORY_EXCEEDED");
 
     private static final Pattern PATH = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*");
+    private static final String FOLDER_TAKEN = "Cannot open the user's folder: something else lies in a folder's place";
+    private static final Pattern HALF = Pattern.compile("\\p{Cs}");
     private static final Pattern UNFIT_USER_ID =
             Pattern.compile("[\\p{Cc}\\p{Cs}/\\\\]|^[\\p{Z}\\x{feff}]|[\\p{Z}\\x{feff}]\\z|^\\.{0,2}\\z");
     private static final Set<Byte> HIDDEN = Set.of(CONTROL, FORMAT, LINE_SEPARATOR, PARAGRAPH_SEPARATOR, SURROGATE);
@@ -99,6 +101,8 @@ public final class Host {
                         && custom.name().equals("memcell:manifest")) found.add(custom.bytes());
             });
             manifest = GSON.fromJson(decoded(found.get(0)), Manifest.class);
+            for (Tool each : manifest.tools)
+                List.of(each.name, each.export, each.audience, each.scopes, each.rights); // throws when one is missing
             if (found.size() != 1 || manifest.abi != 1) throw new IllegalArgumentException("not one manifest of ABI 1");
             this.dataDir = dataDir;
             this.deadlineMs = Math.min(manifest.deadlineMs, deadlineMs == null ? manifest.deadlineMs : deadlineMs);
@@ -114,8 +118,13 @@ public final class Host {
         }
     }
 
-    /** The call's envelope: {"ok": true, "message", "data"} or {"ok": false, "error": {"code", "message"}}. */
-    public JsonObject call(String name, JsonElement input, String userId, String audience, long epochMs)
+    /** The same for a model, now. */
+    public JsonObject call(String name, String input, String userId) throws InterruptedException {
+        return call(name, input, userId, "model", System.currentTimeMillis());
+    }
+
+    /** The answer to an input of JSON: {"ok": true, "message", "data"} or {"ok": false, "error": {"code", "message"}}. */
+    public JsonObject call(String name, String input, String userId, String audience, long epochMs)
             throws InterruptedException {
         try {
             var tools = new LinkedHashMap<String, Tool>();
@@ -131,9 +140,19 @@ public final class Host {
                     + " space, and other than \".\" and \"..\"";
             if (UNFIT_USER_ID.matcher(userId).find() || userId.getBytes(UTF_8).length > 128)
                 throw new Refusal("USER_INVALID", subject + quoted(userId) + odd);
-            byte[] text = input.toString().getBytes(UTF_8);
-            if (text.length > INPUT_BYTES_MAX) {
-                String found = text.length + " bytes of JSON", most = "at most " + INPUT_BYTES_MAX + " bytes";
+            byte[] text = null;
+            try {
+                String json = GSON.fromJson(input, JsonElement.class).toString();
+                // Half of a surrogate pair reaches the plugin as it is: it says what is wrong with it.
+                text = HALF.matcher(json)
+                        .replaceAll(half -> "\\\\u%04x".formatted(half.group().codePointAt(0)))
+                        .getBytes(UTF_8);
+            } catch (JsonParseException | NullPointerException cause) {
+                // no JSON
+            }
+            if (text == null || text.length > INPUT_BYTES_MAX) {
+                String found = text == null ? "not serialisable" : text.length + " bytes of JSON";
+                String most = text == null ? "a JSON object" : "at most " + INPUT_BYTES_MAX + " bytes";
                 String message = "Cannot call " + name + ": input is " + found + ", allowed: " + most;
                 var refusal = new Refusal("INPUT_INVALID", message);
                 var issues = List.of(object("field", "input", "value", found, "allowed", most));
@@ -154,10 +173,12 @@ public final class Host {
             }
         } catch (Refusal refusal) {
             return refusal.envelope;
-        } catch (FileAlreadyExistsException cause) { // another host was faster to make a folder
+        } catch (FileAlreadyExistsException cause) { // another host has the lock, or made a folder
             return new Refusal("BUSY", "Cannot use the user's folder: it is in use").envelope;
         } catch (IOException | GeneralSecurityException cause) {
             return new Refusal("STORAGE_FAILED", "Cannot use the user's folder: the disk refused").envelope;
+        } catch (RuntimeException | OutOfMemoryError cause) { // the engine's, where no thread was started yet
+            return new Refusal("GUEST_TRAPPED", "Cannot finish the call: the plugin cannot be started").envelope;
         }
     }
 
@@ -230,6 +251,7 @@ public final class Host {
             if (!error.isEmpty()) return judgedError(error);
             if (code != 0) throw new IllegalStateException("failed without an error");
             byte[] output = env.getOutput();
+            String subject = "Cannot use the answer of " + tool.name + ": ";
             if (output.length > OUTPUT_BYTES_MAX) {
                 String found = "its answer is " + output.length + " bytes, at most " + OUTPUT_BYTES_MAX + " allowed";
                 throw new Refusal("OUTPUT_TOO_LARGE", "Cannot finish " + tool.name + ": " + found);
@@ -238,10 +260,11 @@ public final class Host {
                     && envelope.keySet().equals(Set.of("ok", "message", "data"))
                     && envelope.get("ok").equals(new JsonPrimitive(true))
                     && isString(envelope.get("message"))) return envelope;
-            throw invalid("its output is not a success envelope");
+            throw new Refusal("OUTPUT_INVALID", subject + "its output is not a success envelope");
         }
 
         JsonObject judgedError(String text) {
+            String subject = "Cannot use the answer of " + tool.name + ": ";
             JsonElement json = decoded(text.getBytes(UTF_8));
             if (json == null) throw new IllegalStateException("failed without an envelope");
             if (!(json instanceof JsonObject envelope)
@@ -252,14 +275,10 @@ public final class Host {
                     || !isString(error.get("message"))
                     || !isString(error.get("code"))
                     || !error.get("code").getAsString().matches("[A-Z_]{1,64}"))
-                throw invalid("its error is not a failed envelope");
+                throw new Refusal("OUTPUT_INVALID", subject + "its error is not a failed envelope");
             String code = error.get("code").getAsString();
             if (GUEST_CODES.matcher(code).matches() || told.contains(code)) return envelope;
-            throw invalid("it reports " + code + ", which nobody told it");
-        }
-
-        Refusal invalid(String reason) {
-            return new Refusal("OUTPUT_INVALID", "Cannot use the answer of " + tool.name + ": " + reason);
+            throw new Refusal("OUTPUT_INVALID", subject + "it reports " + code + ", which nobody told it");
         }
 
         /** The kernel's memory has no maximum of its own. */
@@ -299,9 +318,7 @@ public final class Host {
             if (!tool.rights.contains(capability.right))
                 throw denied(subject + "this call is not granted \"" + capability.right + '"');
             JsonElement json = decoded(text);
-            // What cannot be encoded is half of a surrogate pair.
-            if (json == null || !UTF_8.newEncoder().canEncode(json.toString()))
-                throw denied(subject + "the request is not JSON");
+            if (json == null) throw denied(subject + "the request is not JSON");
             if (!(json instanceof JsonObject request)
                     || !capability.keys.containsAll(request.keySet())
                     || !capability.keys.stream()
@@ -340,7 +357,7 @@ public final class Host {
             if (!prefix.isEmpty() && !isPath(prefix.replaceFirst("/\\z", "")))
                 throw denied("Cannot list " + quoted(prefix) + ": it is not the beginning of a path");
             var sizes = new TreeMap<String, Long>();
-            files.walk(files.enter(files.user, scope, false), "", sizes);
+            files.walk(files.user, scope, "", sizes);
             staged.forEach((place, content) -> {
                 String path = place.substring(place.indexOf('/') + 1);
                 if (place.startsWith(scope + '/')) sizes.put(path, content == null ? null : (long) content.length);
@@ -361,9 +378,9 @@ public final class Host {
             String stamp = String.format(Locale.ROOT, "%1$tY%1$tm%1$tdT%1$tH%1$tM%1$tS%1$tLZ", moment);
             String base = "trash/" + path.substring(0, end) + '.' + stamp;
             String trashed = base + path.substring(end);
-            checkPath(trashed);
-            for (int number = 2; content(scope + '/' + trashed) != null; number++)
+            for (int number = 2; isPath(trashed) && content(scope + '/' + trashed) != null; number++)
                 trashed = base + '-' + number + path.substring(end);
+            checkPath(trashed);
             stage(scope + '/' + trashed, content);
             stage(scope + '/' + path, null);
             return object("ok", true, "trashed", trashed);
@@ -380,7 +397,12 @@ public final class Host {
         }
     }
 
-    private record Folder(SecureDirectoryStream<Path> handle, Path path) {}
+    private record Folder(SecureDirectoryStream<Path> handle, Path path) implements Closeable {
+        @Override
+        public void close() throws IOException {
+            handle.close();
+        }
+    }
 
     /**
      * One user's files during one call, reached through open folders only, and no link followed. But Java makes a
@@ -391,32 +413,30 @@ public final class Host {
     private static final class UserFiles implements Closeable {
         static final FileAttribute<?> FOLDER_MODE = asFileAttribute(fromString("rwx------"));
         static final FileAttribute<?> FILE_MODE = asFileAttribute(fromString("rw-------"));
-        final Map<Path, Folder> opened = new HashMap<>();
         Folder user, own;
         FileChannel lock;
+        int written;
 
         void open(Path dataDir, String folderName, boolean make) throws IOException {
-            if (make) Files.createDirectories(dataDir, FOLDER_MODE);
+            if (make && !Files.exists(dataDir)) Files.createDirectories(dataDir, FOLDER_MODE);
             if (!Files.exists(dataDir)) return;
-            Folder data = hold(Files.newDirectoryStream(dataDir), dataDir); // the operator's choice: may be a link
-            user = enter(enter(data, "users", make), folderName, make);
+            var handle =
+                    (SecureDirectoryStream<Path>) Files.newDirectoryStream(dataDir); // the operator's: may be a link
+            try (var data = new Folder(handle, dataDir);
+                    var users = enter(data, "users", make)) {
+                user = enter(users, folderName, make);
+            }
         }
 
-        Folder hold(DirectoryStream<Path> stream, Path path) {
-            opened.put(path, new Folder((SecureDirectoryStream<Path>) stream, path));
-            return opened.get(path);
-        }
-
-        Folder enter(Folder parent, String name, boolean make) throws IOException {
-            Path path = parent == null ? null : parent.path.resolve(name);
-            if (path == null || opened.containsKey(path)) return opened.get(path);
+        /** Closed by who asks, at once: descriptors are few. */
+        static Folder enter(Folder parent, String name, boolean make) throws IOException {
+            if (parent == null) return null;
+            Path path = parent.path.resolve(name);
             BasicFileAttributes status = look(parent, Path.of(name));
             if (status == null && !make) return null;
             if (status == null) Files.createDirectory(path, FOLDER_MODE);
-            else if (!status.isDirectory())
-                throw new Refusal(
-                        "STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");
-            return hold(parent.handle.newDirectoryStream(Path.of(name), NOFOLLOW_LINKS), path);
+            else if (!status.isDirectory()) throw new Refusal("STORAGE_UNSAFE", FOLDER_TAKEN);
+            return new Folder(parent.handle.newDirectoryStream(Path.of(name), NOFOLLOW_LINKS), path);
         }
 
         /** Keeps every other host out until the call is over, or is BUSY: the caller may come back. */
@@ -425,71 +445,82 @@ public final class Host {
             BasicFileAttributes status = look(own, Path.of("lock"));
             if (status != null && !status.isRegularFile()) throw new IOException("The lock is no file");
             lock = file(own, "lock", WRITE, CREATE, NOFOLLOW_LINKS);
-            if (lock.tryLock() == null) throw new Refusal("BUSY", "Cannot use the user's folder: it is in use");
+            if (lock.tryLock() == null) throw new FileAlreadyExistsException("lock");
         }
 
-        /** The folder that a file lies in. */
-        Folder parent(Path place, boolean make) throws IOException {
-            Folder folder = user;
-            for (Path each : place.getParent()) folder = enter(folder, each.toString(), make);
-            return folder;
+        Folder folder(Path path, boolean make) throws IOException {
+            if (path.getParent() == null) return enter(user, path.toString(), make);
+            try (var parent = folder(path.getParent(), make)) {
+                return enter(parent, path.getFileName().toString(), make);
+            }
         }
 
         byte[] read(Path place) throws IOException {
-            Folder folder = parent(place, false);
-            BasicFileAttributes status = folder == null ? null : look(folder, place.getFileName());
-            if (status == null) return null;
-            String path = place.subpath(1, place.getNameCount()).toString();
-            String reason = unfit(folder, place.getFileName(), status);
-            if (reason != null) throw new Refusal("STORAGE_UNSAFE", "Cannot use " + quoted(path) + ": " + reason);
-            try (var file = file(folder, place.getFileName().toString(), READ, NOFOLLOW_LINKS)) {
-                return Channels.newInputStream(file).readNBytes(FILE_BYTES_MAX);
+            try (var folder = folder(place.getParent(), false)) {
+                var status = folder == null ? null : look(folder, place.getFileName());
+                if (status == null) return null;
+                String path = place.subpath(1, place.getNameCount()).toString();
+                String reason = unfit(folder, place.getFileName(), status);
+                if (reason != null) throw new Refusal("STORAGE_UNSAFE", "Cannot use " + quoted(path) + ": " + reason);
+                try (var file = file(folder, place.getFileName().toString(), READ, NOFOLLOW_LINKS)) {
+                    return Channels.newInputStream(file).readNBytes(FILE_BYTES_MAX);
+                }
             }
         }
 
         /** Finds the bytes of every file, without what could not be read. */
-        void walk(Folder folder, String prefix, Map<String, Long> found) throws IOException {
-            if (folder == null) return;
-            // Opened again, for a stream tells its names only once.
-            try (var entries = folder.handle.newDirectoryStream(Path.of("."), NOFOLLOW_LINKS)) {
-                for (Path each : entries) {
+        void walk(Folder parent, String of, String prefix, Map<String, Long> found) throws IOException {
+            try (var folder = enter(parent, of, false)) {
+                if (folder == null) return;
+                for (Path each : folder.handle) {
                     Path name = each.getFileName();
-                    BasicFileAttributes status = look(folder, name);
-                    if (status == null || !isPath(prefix + name)) continue;
-                    if (status.isDirectory()) walk(enter(folder, name.toString(), false), prefix + name + '/', found);
-                    else if (unfit(folder, name, status) == null) found.put(prefix + name, status.size());
+                    try {
+                        var status = look(folder, name);
+                        if (status == null || !isPath(prefix + name)) continue;
+                        if (status.isDirectory()) walk(folder, name.toString(), prefix + name + '/', found);
+                        else if (unfit(folder, name, status) == null) found.put(prefix + name, status.size());
+                    } catch (NoSuchFileException cause) {
+                        // gone in between
+                    }
                 }
             }
         }
 
         /** In the order of staging: nothing is gone before it is in the trash. */
         void apply(Map<String, byte[]> staged, Path dataDir, String folderName) throws IOException {
+            for (var change : staged.entrySet())
+                for (Path above = Path.of(change.getKey()).getParent(); above != null; above = above.getParent())
+                    if (change.getValue() != null && staged.get(above.toString()) != null)
+                        throw new Refusal("STORAGE_UNSAFE", FOLDER_TAKEN);
             if (!staged.isEmpty() && own == null) { // nobody had ever written when this call began
-                close();
                 open(dataDir, folderName, true);
                 lock();
-                for (Path each : user.handle)
-                    if (!each.endsWith(".memcell"))
-                        throw new Refusal("BUSY", "Cannot use the user's folder: it is in use");
+                for (Path each : user.handle) if (!each.endsWith(".memcell")) throw new FileAlreadyExistsException("");
             }
+            // All contents first, where the disk may be full: nothing is changed yet.
+            for (byte[] content : staged.values()) {
+                if (content == null) continue;
+                String name = "new" + written++;
+                delete(own, Path.of(name));
+                try (var file = file(own, name, WRITE, CREATE_NEW)) {
+                    Channels.newOutputStream(file).write(content);
+                    file.force(true);
+                }
+            }
+            int number = 0;
             for (var change : staged.entrySet()) {
                 Path place = Path.of(change.getKey());
-                Folder folder = parent(place, change.getValue() != null);
-                if (change.getValue() == null) delete(folder, place.getFileName());
-                else put(folder, place.getFileName(), change.getValue());
-            }
-        }
-
-        /** A crash leaves the old file or the new one, whole. */
-        void put(Folder folder, Path name, byte[] content) throws IOException {
-            delete(own, Path.of("new"));
-            try (var file = file(own, "new", WRITE, CREATE_NEW)) {
-                Channels.newOutputStream(file).write(content);
-                file.force(true);
-            }
-            own.handle.move(Path.of("new"), folder.handle, name);
-            try (var entries = file(folder, ".", READ, NOFOLLOW_LINKS)) {
-                entries.force(true);
+                try (var folder = folder(place.getParent(), change.getValue() != null)) {
+                    if (change.getValue() == null) {
+                        delete(folder, place.getFileName());
+                        continue;
+                    }
+                    // A crash leaves the old file or the new one, whole.
+                    own.handle.move(Path.of("new" + number++), folder.handle, place.getFileName());
+                    try (var entries = file(folder, ".", READ, NOFOLLOW_LINKS)) {
+                        entries.force(true);
+                    }
+                }
             }
         }
 
@@ -525,9 +556,11 @@ public final class Host {
 
         @Override
         public void close() throws IOException {
-            for (Folder each : opened.values()) each.handle.close();
-            opened.clear();
-            if (lock != null) lock.close();
+            try {
+                while (written > 0) delete(own, Path.of("new" + --written)); // of a failed call
+            } finally {
+                for (var each : new Closeable[] {user, own, lock}) if (each != null) each.close();
+            }
         }
     }
 
@@ -583,11 +616,13 @@ public final class Host {
         return object;
     }
 
-    /** Null for what is no JSON. Gson would skip a byte order mark. */
+    /** Null for what is no JSON, as half of a surrogate pair is. Gson would skip a byte order mark. */
     private static JsonElement decoded(byte[] utf8) {
         String text = text(utf8);
         try {
-            return text == null || text.startsWith("\ufeff") ? null : GSON.fromJson(text, JsonElement.class);
+            if (text == null || text.startsWith("\ufeff")) return null;
+            JsonElement json = GSON.fromJson(text, JsonElement.class);
+            return json == null || !UTF_8.newEncoder().canEncode(json.toString()) ? null : json;
         } catch (JsonParseException cause) {
             return null;
         }

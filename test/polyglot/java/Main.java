@@ -1,4 +1,3 @@
-import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.BufferedReader;
@@ -29,14 +28,22 @@ final class Main {
         }
         answers.println("{\"ok\":true}");
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            answers.println(answer(host, line));
+        }
+    }
+
+    private static JsonObject answer(Host host, String line) throws InterruptedException {
+        try {
             JsonObject call = object(line);
             JsonObject context = call.has("context") ? call.getAsJsonObject("context") : new JsonObject();
-            answers.println(host.call(
+            return host.call(
                     call.get("tool").getAsString(),
-                    call.has("input") ? call.get("input") : JsonNull.INSTANCE,
+                    String.valueOf(call.get("input")),
                     context.has("userId") ? context.get("userId").getAsString() : null,
                     call.has("audience") ? call.get("audience").getAsString() : "model",
-                    context.has("epochMs") ? context.get("epochMs").getAsLong() : System.currentTimeMillis()));
+                    context.has("epochMs") ? context.get("epochMs").getAsLong() : System.currentTimeMillis());
+        } catch (RuntimeException | StackOverflowError cause) { // no call, such as one nested too deep to be read
+            return new Host.Refusal("INPUT_INVALID", "Cannot read the call: it is not serialisable").envelope;
         }
     }
 
