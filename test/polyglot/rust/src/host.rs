@@ -148,12 +148,13 @@ impl Host {
         };
         let user_id = check_user_id(user)?;
         if input.len() > JSON_BYTES_MAX {
-            let (value, allowed) =
+            let (found, allowed) =
                 (format!("{} bytes of JSON", input.len()), format!("at most {JSON_BYTES_MAX} bytes"));
-            let message = format!("Cannot call {name}: input is {value}, allowed: {allowed}");
-            let issues = [json!({ "field": "input", "value": value, "allowed": allowed })];
-            let error = json!({ "code": "INPUT_INVALID", "message": message, "issues": issues });
-            return Ok(json!({ "ok": false, "error": error }));
+            let message = format!("Cannot call {name}: input is {found}, allowed: {allowed}");
+            let issues = [json!({ "field": "input", "value": found, "allowed": allowed })];
+            return Ok(
+                json!({ "ok": false, "error": { "code": "INPUT_INVALID", "message": message, "issues": issues } }),
+            );
         }
         let may_change = tool.rights.contains("write") || tool.rights.contains("trash");
         let files = UserFiles::open(&self.data, user_id, may_change)?;
@@ -187,9 +188,10 @@ impl Host {
 fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, u64)> {
     let mut found = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
-        match payload.ok()? {
-            Payload::CustomSection(section) if section.name() == "memcell:manifest" => found.push(section.data()),
-            _ => {}
+        if let Payload::CustomSection(section) = payload.ok()?
+            && section.name() == "memcell:manifest"
+        {
+            found.push(section.data());
         }
     }
     let [text] = found[..] else { return None };
@@ -309,16 +311,10 @@ impl Call {
         if !prefix.is_empty() && !is_path(prefix.strip_suffix('/').unwrap_or(prefix)) {
             return deny(format!("Cannot list {}: it is not the beginning of a path", quoted(prefix)));
         }
-        let on_disk = self.files.sizes(scope)?;
-        let mut sizes = on_disk.clone();
-        for ((_, path), change) in self.staged.iter().filter(|((of, _), _)| of == scope) {
+        let mut sizes = self.files.sizes(scope)?;
+        for (_, path) in self.staged.keys().filter(|(of, _)| of == scope) {
             sizes.remove(path);
-            let size = match change {
-                Change::Written(text) => Some(text.len() as u64),
-                Change::Moved(origin) => on_disk.get(origin).copied(),
-                Change::Gone => None,
-            };
-            sizes.extend(size.map(|size| (path.clone(), size)));
+            sizes.extend(self.content(scope, path)?.map(|bytes| (path.clone(), bytes.len() as u64)));
         }
         sizes.retain(|path, _| path.starts_with(prefix) && (is_trash(prefix) || !is_trash(path)));
         let entries: Vec<_> = sizes.iter().map(|(path, bytes)| json!({ "path": path, "bytes": bytes })).collect();
@@ -390,18 +386,14 @@ impl UserFiles {
     }
 
     fn read(&self, scope: &str, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
-        let check = |metadata: Metadata| match unfit(&metadata) {
-            Some(why) => refuse("STORAGE_UNSAFE", format!("Cannot use {}: {why}", quoted(path))),
-            None => Ok(()),
-        };
         let Some((folder, name)) = present(self.parent(scope, path, false))? else { return Ok(None) };
         let Some(metadata) = present(folder.symlink_metadata(name))? else { return Ok(None) };
-        check(metadata)?;
+        check_file(path, &metadata)?;
         // Another may have taken its place: a link, or a pipe, which to open would wait for who writes into it.
         let mut options = OpenOptions::new();
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
         let Some(file) = present(folder.open_with(name, &options))? else { return Ok(None) };
-        check(file.metadata()?)?;
+        check_file(path, &file.metadata()?)?;
         let mut bytes = Vec::new();
         file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
@@ -418,7 +410,7 @@ impl UserFiles {
                 let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
                 match present(entry.metadata())?.filter(|_| is_path(&path)) {
                     Some(metadata) if metadata.is_dir() => ahead.push(path + "/"),
-                    Some(metadata) if unfit(&metadata).is_none() => _ = found.insert(path, metadata.len()),
+                    Some(metadata) if check_file(&path, &metadata).is_ok() => _ = found.insert(path, metadata.len()),
                     _ => {}
                 }
             }
@@ -443,7 +435,7 @@ impl UserFiles {
             }
             self.user = Some(user);
         }
-        let mut ordered: Vec<_> = staged.iter().collect();
+        let mut ordered = Vec::from_iter(staged);
         ordered.sort_by_key(|(_, change)| *change);
         let (own, _) = self.parent(".memcell", "", false)?;
         let done = self.change(&ordered, &own);
@@ -519,16 +511,17 @@ fn lock(user: &Dir) -> io::Result<File> {
     Ok(file)
 }
 
-/// Why a file is not used: a second name may be another user's, and a giant may be sparse.
-fn unfit(metadata: &Metadata) -> Option<String> {
+/// A second name may be another user's, and a giant may be sparse. No name is left where another host has just replaced it.
+fn check_file(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     let (names, bytes) = (metadata.nlink(), metadata.len());
-    match () {
-        _ if metadata.is_symlink() => Some("a link is in its place".into()),
-        _ if !metadata.is_file() => Some("it is not a regular file".into()),
-        _ if names > 1 => Some(format!("it has {names} names on the disk, only 1 is allowed")),
-        _ if bytes > FILE_BYTES_MAX => Some(format!("it is {bytes} bytes, at most {FILE_BYTES_MAX} allowed")),
-        _ => None,
-    }
+    let why = match () {
+        _ if metadata.is_symlink() => "a link is in its place".into(),
+        _ if !metadata.is_file() => "it is not a regular file".into(),
+        _ if names > 1 => format!("it has {names} names on the disk, only 1 is allowed"),
+        _ if bytes > FILE_BYTES_MAX => format!("it is {bytes} bytes, at most {FILE_BYTES_MAX} allowed"),
+        _ => return Ok(()),
+    };
+    refuse("STORAGE_UNSAFE", format!("Cannot use {}: {why}", quoted(path)))
 }
 
 /// Another one for each user id, on every kind of disk, and never a path.
@@ -560,11 +553,8 @@ fn is_path(path: &str) -> bool {
 }
 
 fn check_path(path: &str) -> Result<(), Refusal> {
-    if is_path(path) {
-        return Ok(());
-    }
     let allowed = r#"allowed are relative paths inside the scope, without "." and "..""#;
-    deny(format!("Cannot use path {}: {allowed}", quoted(path)))
+    if is_path(path) { Ok(()) } else { deny(format!("Cannot use path {}: {allowed}", quoted(path))) }
 }
 
 /// In any case: some disks do not tell TRASH from trash.
