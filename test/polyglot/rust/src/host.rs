@@ -148,13 +148,11 @@ impl Host {
         };
         let user_id = check_user_id(user)?;
         if input.len() > JSON_BYTES_MAX {
-            let (found, allowed) =
-                (format!("{} bytes of JSON", input.len()), format!("at most {JSON_BYTES_MAX} bytes"));
-            let message = format!("Cannot call {name}: input is {found}, allowed: {allowed}");
-            let issues = [json!({ "field": "input", "value": found, "allowed": allowed })];
-            return Ok(
-                json!({ "ok": false, "error": { "code": "INPUT_INVALID", "message": message, "issues": issues } }),
-            );
+            let (found, most) = (format!("{} bytes of JSON", input.len()), format!("at most {JSON_BYTES_MAX} bytes"));
+            let message = format!("Cannot call {name}: input is {found}, allowed: {most}");
+            let mut envelope = Refusal { code: "INPUT_INVALID", message }.envelope();
+            envelope["error"]["issues"] = json!([{ "field": "input", "value": found, "allowed": most }]);
+            return Ok(envelope);
         }
         let may_change = tool.rights.contains("write") || tool.rights.contains("trash");
         let files = UserFiles::open(&self.data, user_id, may_change)?;
@@ -188,11 +186,8 @@ impl Host {
 fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, u64)> {
     let mut found = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
-        if let Payload::CustomSection(section) = payload.ok()?
-            && section.name() == "memcell:manifest"
-        {
-            found.push(section.data());
-        }
+        let Payload::CustomSection(section) = payload.ok()? else { continue };
+        found.extend((section.name() == "memcell:manifest").then(|| section.data()));
     }
     let [text] = found[..] else { return None };
     let mut manifest: Value = serde_json::from_slice(text).ok().filter(|manifest: &Value| manifest["abi"] == 1)?;
@@ -451,23 +446,22 @@ impl UserFiles {
             let (Change::Written(text), new) = (change, format!("new{number}")) else { continue };
             present(own.remove_file(&new))?;
             let mut file = own.open_with(new, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
+            file.write_all(text.as_bytes()).and_then(|()| file.sync_all())?;
         }
         let mut touched = BTreeMap::new();
         for (number, ((scope, path), change)) in ordered.iter().enumerate() {
             touched.insert((scope, path.rsplit_once('/').map(|(folder, _)| folder)), path);
-            let (source, origin) = match change {
-                Change::Moved(origin) => (scope, origin),
-                Change::Written(_) => (&".memcell".into(), &format!("new{number}")),
-                Change::Gone => {
-                    present(self.parent(scope, path, false).and_then(|(folder, name)| folder.remove_file(name)))?;
-                    continue;
+            let is_made = **change != Change::Gone;
+            let found = self.parent(scope, path, is_made);
+            let Some((folder, name)) = (if is_made { found.map(Some) } else { present(found) })? else { continue };
+            match change {
+                Change::Gone => _ = present(folder.remove_file(name))?,
+                Change::Written(_) => own.rename(format!("new{number}"), &folder, name)?,
+                Change::Moved(origin) => {
+                    let (source, origin) = self.parent(scope, origin, false)?;
+                    source.rename(origin, &folder, name)?;
                 }
-            };
-            let (source, origin) = self.parent(source, origin, false)?;
-            let (folder, name) = self.parent(scope, path, true)?;
-            source.rename(origin, &folder, name)?;
+            }
         }
         for ((scope, _), path) in touched {
             // A `Dir` itself cannot be flushed.

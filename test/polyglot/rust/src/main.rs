@@ -4,10 +4,9 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memcell_host::{Host, Limits, Refusal};
+use memcell_host::{Host, Limits};
 use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,13 +44,13 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     say(&json!({ "ok": true }))?;
     for line in lines {
         let Ok(Call { tool, audience, context, input }) = serde_json::from_slice(&line?) else {
-            let message = "Cannot call a tool: the line is no call".into();
-            say(&Refusal { code: "INPUT_INVALID", message }.envelope())?;
+            let message = "Cannot call a tool: the line is no call";
+            say(&json!({ "ok": false, "error": { "code": "INPUT_INVALID", "message": message } }))?;
             continue;
         };
-        let input = input.as_deref().map_or("null", RawValue::get);
-        let (user_id, audience) = (context.user_id.as_deref(), audience.as_deref().unwrap_or("model"));
-        let answer = host.call(&tool, input, user_id, audience, context.epoch_ms);
+        let (input, audience) =
+            (input.as_deref().map_or("null", RawValue::get), audience.as_deref().unwrap_or("model"));
+        let answer = host.call(&tool, input, context.user_id.as_deref(), audience, context.epoch_ms);
         say(&answer.unwrap_or_else(|refusal| refusal.envelope()))?;
     }
     Ok(ExitCode::SUCCESS)
