@@ -148,19 +148,18 @@ impl Host {
         };
         let user_id = check_user_id(user)?;
         if input.len() > JSON_BYTES_MAX {
-            let (value, allowed) =
-                (format!("{} bytes of JSON", input.len()), format!("at most {JSON_BYTES_MAX} bytes"));
-            let message = format!("Cannot call {name}: input is {value}, allowed: {allowed}");
-            let issues = [json!({ "field": "input", "value": value, "allowed": allowed })];
-            let error = json!({ "code": "INPUT_INVALID", "message": message, "issues": issues });
-            return Ok(json!({ "ok": false, "error": error }));
+            let (found, most) = (format!("{} bytes of JSON", input.len()), format!("at most {JSON_BYTES_MAX} bytes"));
+            let message = format!("Cannot call {name}: input is {found}, allowed: {most}");
+            let mut envelope = Refusal { code: "INPUT_INVALID", message }.envelope();
+            envelope["error"]["issues"] = json!([{ "field": "input", "value": found, "allowed": most }]);
+            return Ok(envelope);
         }
         let may_change = tool.rights.contains("write") || tool.rights.contains("trash");
         let files = UserFiles::open(&self.data, user_id, may_change)?;
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let (tool, epoch_ms) = (tool.clone(), at_ms.unwrap_or_else(now));
         let (export, start) = (tool.export.clone(), Instant::now());
-        PRESENT.set(Some(Call { tool, files, epoch_ms, staged: Vec::new(), requests: 0, refusals: Vec::new() }));
+        PRESENT.set(Some(Call { tool, files, epoch_ms, staged: BTreeMap::new(), requests: 0, refusals: Vec::new() }));
         // On an instance of its own: nothing that a former call has left in memory is there. Of the SDK's ways to call, this
         // one makes an error of a code other than 0.
         let outcome =
@@ -187,14 +186,14 @@ impl Host {
 fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, u64)> {
     let mut found = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
-        match payload.ok()? {
-            Payload::CustomSection(section) if section.name() == "memcell:manifest" => found.push(section.data()),
-            _ => {}
-        }
+        let Payload::CustomSection(section) = payload.ok()? else { continue };
+        found.extend((section.name() == "memcell:manifest").then(|| section.data()));
     }
     let [text] = found[..] else { return None };
     let mut manifest: Value = serde_json::from_slice(text).ok().filter(|manifest: &Value| manifest["abi"] == 1)?;
-    Some((serde_json::from_value(manifest["tools"].take()).ok()?, manifest["deadlineMs"].as_u64()?))
+    // More would end the thread that keeps the engine's time.
+    let deadline_ms = manifest["deadlineMs"].as_u64().filter(|ms| *ms <= u32::MAX.into())?;
+    Some((serde_json::from_value(manifest["tools"].take()).ok()?, deadline_ms))
 }
 
 /// The engine with nothing but the kernel and the five capabilities to link, and nothing from the environment.
@@ -235,10 +234,15 @@ fn bind(capability: Capability) -> Function {
     .with_namespace("extism:host/user")
 }
 
+type Place = (String, String);
+
+/// What a call leaves at a place, in the order of its doing: a removal is of what was written over and then moved away.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
-    Written(String),
-    /// From this path of the scope.
+    /// From this path of the scope, as it is on the disk.
     Moved(String),
+    Gone,
+    Written(String),
 }
 
 /// What the capabilities work on during one call. Changes are staged, so that a failed call leaves no trace.
@@ -246,8 +250,8 @@ struct Call {
     tool: Tool,
     files: UserFiles,
     epoch_ms: u64,
-    /// Each change, in order: the scope, the path where there is a file then, and how it came there.
-    staged: Vec<(String, String, Change)>,
+    /// By scope and path.
+    staged: BTreeMap<Place, Change>,
     requests: usize,
     /// What the guest was told.
     refusals: Vec<Refusal>,
@@ -303,12 +307,9 @@ impl Call {
             return deny(format!("Cannot list {}: it is not the beginning of a path", quoted(prefix)));
         }
         let mut sizes = self.files.sizes(scope)?;
-        for (_, path, change) in self.staged.iter().filter(|(of, ..)| of == scope) {
-            let size = match change {
-                Change::Written(text) => Some(text.len() as u64),
-                Change::Moved(origin) => sizes.remove(origin),
-            };
-            sizes.extend(size.map(|size| (path.clone(), size)));
+        for (_, path) in self.staged.keys().filter(|(of, _)| of == scope) {
+            sizes.remove(path);
+            sizes.extend(self.content(scope, path)?.map(|bytes| (path.clone(), bytes.len() as u64)));
         }
         sizes.retain(|path, _| path.starts_with(prefix) && (is_trash(prefix) || !is_trash(path)));
         let entries: Vec<_> = sizes.iter().map(|(path, bytes)| json!({ "path": path, "bytes": bytes })).collect();
@@ -322,7 +323,7 @@ impl Call {
             let message = format!("Cannot write {quoted}: it is {found} bytes, at most {FILE_BYTES_MAX} allowed");
             return refuse("QUOTA_EXCEEDED", message);
         }
-        self.staged.push((scope.into(), path.into(), Change::Written(content.into())));
+        self.staged.insert((scope.into(), path.into()), Change::Written(content.into()));
         Ok(json!({ "ok": true }))
     }
 
@@ -338,21 +339,19 @@ impl Call {
             number += 1;
             trashed = format!("trash/{base}.{stamp}-{number}{ending}");
         }
-        self.staged.push((scope.into(), trashed.clone(), Change::Moved(path.into())));
+        let change = self.staged.insert((scope.into(), path.into()), Change::Gone);
+        self.staged.insert((scope.into(), trashed.clone()), change.unwrap_or_else(|| Change::Moved(path.into())));
         Ok(json!({ "ok": true, "trashed": trashed }))
     }
 
-    /// A file as this call sees it: from the last change back to the disk.
-    fn content<'a>(&'a self, scope: &str, mut path: &'a str) -> Result<Option<Vec<u8>>, Refusal> {
-        for (_, at, change) in self.staged.iter().rev().filter(|(of, ..)| of == scope) {
-            match change {
-                Change::Written(text) if at == path => return Ok(Some(text.clone().into_bytes())),
-                Change::Moved(origin) if at == path => path = origin,
-                Change::Moved(origin) if origin == path => return Ok(None),
-                _ => {}
-            }
+    /// A file as this call sees it.
+    fn content(&self, scope: &str, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        match self.staged.get(&(scope.into(), path.into())) {
+            Some(Change::Written(text)) => Ok(Some(text.clone().into())),
+            Some(Change::Moved(origin)) => self.files.read(scope, origin),
+            Some(Change::Gone) => Ok(None),
+            None => self.files.read(scope, path),
         }
-        self.files.read(scope, path)
     }
 }
 
@@ -382,42 +381,46 @@ impl UserFiles {
     }
 
     fn read(&self, scope: &str, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
-        let check = |metadata: Metadata| match unfit(&metadata) {
-            Some(why) => refuse("STORAGE_UNSAFE", format!("Cannot use {}: {why}", quoted(path))),
-            None => Ok(()),
-        };
         let Some((folder, name)) = present(self.parent(scope, path, false))? else { return Ok(None) };
         let Some(metadata) = present(folder.symlink_metadata(name))? else { return Ok(None) };
-        check(metadata)?;
+        check_file(path, &metadata)?;
         // Another may have taken its place: a link, or a pipe, which to open would wait for who writes into it.
-        let file = folder.open_with(name, OpenOptions::new().read(true).nonblock(true).follow(FollowSymlinks::No))?;
-        check(file.metadata()?)?;
+        let mut options = OpenOptions::new();
+        options.read(true).nonblock(true).follow(FollowSymlinks::No);
+        let Some(file) = present(folder.open_with(name, &options))? else { return Ok(None) };
+        check_file(path, &file.metadata()?)?;
         let mut bytes = Vec::new();
         file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     }
 
-    /// The bytes of every file of a scope, without what could not be read.
+    /// The bytes of every file of a scope, without what could not be read and what goes away meanwhile.
     fn sizes(&self, scope: &str) -> io::Result<BTreeMap<String, u64>> {
-        let mut found = BTreeMap::new();
-        let top = present(self.parent(scope, "", false))?.map(|(folder, _)| (folder, String::new()));
-        let mut ahead = Vec::from_iter(top);
-        while let Some((folder, prefix)) = ahead.pop() {
-            for entry in folder.entries()? {
-                let entry = entry?;
+        let (mut found, mut ahead) = (BTreeMap::new(), vec![String::new()]);
+        while let Some(prefix) = ahead.pop() {
+            // From the top again: open folders are few.
+            let entries = self.parent(scope, &prefix, false).and_then(|(folder, _)| folder.entries());
+            for entry in present(entries)?.into_iter().flatten() {
+                let Some(entry) = present(entry)? else { continue };
                 let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-                let Some(metadata) = present(entry.metadata())?.filter(|_| is_path(&path)) else { continue };
-                if metadata.is_dir() {
-                    ahead.push((enter(&folder, [&path[prefix.len()..]], false)?, path + "/"));
-                } else if unfit(&metadata).is_none() {
-                    found.insert(path, metadata.len());
+                match present(entry.metadata())?.filter(|_| is_path(&path)) {
+                    Some(metadata) if metadata.is_dir() => ahead.push(path + "/"),
+                    Some(metadata) if check_file(&path, &metadata).is_ok() => _ = found.insert(path, metadata.len()),
+                    _ => {}
                 }
             }
         }
         Ok(found)
     }
 
-    fn apply(&mut self, staged: &[(String, String, Change)]) -> io::Result<()> {
+    fn apply(&mut self, staged: &BTreeMap<Place, Change>) -> io::Result<()> {
+        let is_made = |(_, change): &(_, &Change)| !matches!(change, Change::Gone);
+        let made: BTreeSet<_> = staged.iter().filter(is_made).map(|((scope, path), _)| (scope, &**path)).collect();
+        let is_inside =
+            |(scope, path): &(_, &str)| path.match_indices('/').any(|(at, _)| made.contains(&(*scope, &path[..at])));
+        if made.iter().any(is_inside) {
+            return Err(ErrorKind::NotADirectory.into()); // it would have a file in another file's place
+        }
         if self.lock.is_none() {
             // Nobody had ever written when this call began.
             let user = enter(&self.data, ["users", &self.folder_name], true)?;
@@ -427,24 +430,43 @@ impl UserFiles {
             }
             self.user = Some(user);
         }
-        for (scope, path, change) in staged {
-            let (folder, name) = self.parent(scope, path, true)?;
+        let mut ordered = Vec::from_iter(staged);
+        ordered.sort_by_key(|(_, change)| *change);
+        let (own, _) = self.parent(".memcell", "", false)?;
+        let done = self.change(&ordered, &own);
+        if done.is_err() {
+            (0..ordered.len()).for_each(|number| _ = own.remove_file(format!("new{number}")));
+        }
+        done
+    }
+
+    fn change(&self, ordered: &[(&Place, &Change)], own: &Dir) -> io::Result<()> {
+        // Texts are first written aside, where the disk may be full: nothing is changed yet.
+        for (number, (_, change)) in ordered.iter().enumerate() {
+            let (Change::Written(text), new) = (change, format!("new{number}")) else { continue };
+            present(own.remove_file(&new))?;
+            let mut file = own.open_with(new, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
+            file.write_all(text.as_bytes()).and_then(|()| file.sync_all())?;
+        }
+        let mut touched = BTreeMap::new();
+        for (number, ((scope, path), change)) in ordered.iter().enumerate() {
+            touched.insert((scope, path.rsplit_once('/').map(|(folder, _)| folder)), path);
+            let is_made = **change != Change::Gone;
+            let found = self.parent(scope, path, is_made);
+            let Some((folder, name)) = (if is_made { found.map(Some) } else { present(found) })? else { continue };
             match change {
+                Change::Gone => _ = present(folder.remove_file(name))?,
+                Change::Written(_) => own.rename(format!("new{number}"), &folder, name)?,
                 Change::Moved(origin) => {
                     let (source, origin) = self.parent(scope, origin, false)?;
                     source.rename(origin, &folder, name)?;
                 }
-                Change::Written(text) => {
-                    // A crash leaves the old file or the new one, whole.
-                    let (own, new) = self.parent(".memcell", "new", false)?;
-                    present(own.remove_file(new))?;
-                    let mut file = own.open_with(new, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
-                    file.write_all(text.as_bytes())?;
-                    file.sync_all()?;
-                    own.rename(new, &folder, name)?;
-                }
             }
-            folder.open(".")?.sync_all()?; // a `Dir` itself cannot be flushed
+        }
+        for ((scope, _), path) in touched {
+            // A `Dir` itself cannot be flushed.
+            let folder = present(self.parent(scope, path, false).and_then(|(folder, _)| folder.open(".")))?;
+            folder.map_or(Ok(()), |folder| folder.sync_all())?;
         }
         Ok(())
     }
@@ -483,16 +505,17 @@ fn lock(user: &Dir) -> io::Result<File> {
     Ok(file)
 }
 
-/// Why a file is not used: a second name may be another user's, and a giant may be sparse.
-fn unfit(metadata: &Metadata) -> Option<String> {
+/// A second name may be another user's, and a giant may be sparse. No name is left where another host has just replaced it.
+fn check_file(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     let (names, bytes) = (metadata.nlink(), metadata.len());
-    match () {
-        _ if metadata.is_symlink() => Some("a link is in its place".into()),
-        _ if !metadata.is_file() => Some("it is not a regular file".into()),
-        _ if names != 1 => Some(format!("it has {names} names on the disk, only 1 is allowed")),
-        _ if bytes > FILE_BYTES_MAX => Some(format!("it is {bytes} bytes, at most {FILE_BYTES_MAX} allowed")),
-        _ => None,
-    }
+    let why = match () {
+        _ if metadata.is_symlink() => "a link is in its place".into(),
+        _ if !metadata.is_file() => "it is not a regular file".into(),
+        _ if names > 1 => format!("it has {names} names on the disk, only 1 is allowed"),
+        _ if bytes > FILE_BYTES_MAX => format!("it is {bytes} bytes, at most {FILE_BYTES_MAX} allowed"),
+        _ => return Ok(()),
+    };
+    refuse("STORAGE_UNSAFE", format!("Cannot use {}: {why}", quoted(path)))
 }
 
 /// Another one for each user id, on every kind of disk, and never a path.
@@ -524,11 +547,8 @@ fn is_path(path: &str) -> bool {
 }
 
 fn check_path(path: &str) -> Result<(), Refusal> {
-    if is_path(path) {
-        return Ok(());
-    }
     let allowed = r#"allowed are relative paths inside the scope, without "." and "..""#;
-    deny(format!("Cannot use path {}: {allowed}", quoted(path)))
+    if is_path(path) { Ok(()) } else { deny(format!("Cannot use path {}: {allowed}", quoted(path))) }
 }
 
 /// In any case: some disks do not tell TRASH from trash.

@@ -1,13 +1,12 @@
 //! Serves one plugin over standard input and output: a line of JSON says what to host, and each further one is a call.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use memcell_host::{Host, Limits};
 use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,18 +35,22 @@ struct Context {
 }
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut lines = io::stdin().lines();
-    let hosted: Hosted = serde_json::from_str(&lines.next().ok_or("nothing says what to host")??)?;
+    let mut lines = io::stdin().lock().split(b'\n');
+    let hosted: Hosted = serde_json::from_slice(&lines.next().ok_or("nothing says what to host")??)?;
     let mut host = match Host::open(&hosted.plugin, &hosted.data_dir, hosted.sha256.as_deref(), &hosted.limits) {
         Ok(host) => host,
         Err(refusal) => return say(&refusal.envelope()).map(|()| Ok(ExitCode::FAILURE))?,
     };
     say(&json!({ "ok": true }))?;
     for line in lines {
-        let Call { tool, audience, context, input } = serde_json::from_str(&line?)?;
-        let input = input.as_deref().map_or("null", RawValue::get);
-        let (user_id, audience) = (context.user_id.as_deref(), audience.as_deref().unwrap_or("model"));
-        let answer = host.call(&tool, input, user_id, audience, context.epoch_ms);
+        let Ok(Call { tool, audience, context, input }) = serde_json::from_slice(&line?) else {
+            let message = "Cannot call a tool: the line is no call";
+            say(&json!({ "ok": false, "error": { "code": "INPUT_INVALID", "message": message } }))?;
+            continue;
+        };
+        let (input, audience) =
+            (input.as_deref().map_or("null", RawValue::get), audience.as_deref().unwrap_or("model"));
+        let answer = host.call(&tool, input, context.user_id.as_deref(), audience, context.epoch_ms);
         say(&answer.unwrap_or_else(|refusal| refusal.envelope()))?;
     }
     Ok(ExitCode::SUCCESS)
