@@ -18,6 +18,8 @@ interface Example {
   readonly commands: (program: HostProgram) => readonly (readonly [command: string, ...args: string[]])[];
 }
 
+const ownProfile = "profile.release.package.memcell-host.opt-level=0";
+
 const examples: Readonly<Record<HostKind["language"], Example>> = {
   Node: { fence: "js", file: "agent.js", copies: {}, commands: ({ command }) => [[command, "agent.js"]] },
   Go: {
@@ -37,7 +39,8 @@ const examples: Readonly<Record<HostKind["language"], Example>> = {
     fence: "rust",
     file: "src/main.rs",
     copies: { "rust/Cargo.toml": "Cargo.toml", "rust/Cargo.lock": "Cargo.lock", "rust/src/host.rs": "src/host.rs" },
-    commands: () => [["cargo", "run", "--release", "--locked", "--quiet"]],
+    // In the tests' build folder, for the engine; but told apart from the tests' host, which has the same name there.
+    commands: () => [["cargo", "run", "--release", "--locked", "--quiet", "--config", ownProfile]],
   },
   Java: {
     fence: "java",
