@@ -5,6 +5,7 @@ names for the tool, in the folder of the user on whose behalf the tool is called
 
 What it leaves to you: quotas of a user's folder and of a call, an audit log, a queue, and a journal: a power cut between two
 files of one call leaves the first. It runs a file that was judged before (`memcell audit`): pin it by its SHA-256.
+One that nobody has read wants a process of its own: WebAssembly that forges the lengths of the SDK's blocks ends it.
 """
 
 import errno
