@@ -1,12 +1,13 @@
 /** Replays every vector on the Node host, and what it alone must do besides. */
 import { createRuntime, ToolError } from "memcell";
-import type { CallContext, Runtime, ToolResult } from "memcell";
+import type { CallContext, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { policyFor } from "../support/policy-for.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { diskLacks } from "./disk-abilities.ts";
+import { withoutTableFields } from "./plain-result.ts";
 import { expectedFiles, foundFiles, writeBefore } from "./vector-files.ts";
 import { vectorPlugin } from "./vector-plugins.ts";
 import { readVectors } from "./vector.ts";
@@ -58,11 +59,4 @@ async function callForHost(runtime: Runtime, { tool, context, result }: VectorCa
 
 function callContext({ userId }: VectorCall["context"]): CallContext {
   return (userId === undefined ? {} : { userId }) as CallContext;
-}
-
-/** `blame` and `retryable` follow from the code; a vector does not repeat the table. */
-function withoutTableFields(result: ToolResult): unknown {
-  if (result.ok) return result;
-  const { blame: _blame, retryable: _retryable, ...error } = result.error;
-  return { ok: false, error };
 }

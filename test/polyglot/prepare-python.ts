@@ -1,12 +1,11 @@
 /** The Python host: its packages in an environment outside the clone, its sources run where they lie. */
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { lstat, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
+import { buildFolder, isOwnFolder, makeWhole } from "./build-folder.ts";
 import type { HostKind, HostProgram } from "./host-kind.ts";
 
 /** From the package's folder: the sources are not compiled, and lie nowhere else. */
@@ -29,49 +28,22 @@ export const python: HostKind = {
   prepare: async (signal) => programIn(await environment(signal)),
 };
 
-/** Installs what is pinned into a folder that a later run with the same pins finds again: whole or not at all. */
+/** Installs what is pinned into a folder that a later run with the same pins finds again. */
 async function environment(signal: AbortSignal): Promise<string> {
-  const digest = createHash("sha256")
-    .update(await readFile(requirements))
-    .digest("hex");
-  const place = join(tmpdir(), `memcell-polyglot-python-${digest.slice(0, 16)}`);
-  if (await isUsable(place)) return place;
-  const made = await mkdtemp(join(tmpdir(), "memcell-polyglot-python-"));
-  try {
-    const run = promisify(execFile);
-    await run("python3", [...isolation, "-m", "venv", made], { signal });
-    const install = [
-      "-m",
-      "pip",
-      "install",
-      "--quiet",
-      "--only-binary",
-      ":all:",
-      "--require-hashes",
-      "-r",
-      requirements,
-    ];
-    await run(pythonOf(made), install, { signal });
-    // When another run was faster, its environment is as good, and may be in use.
-    if (await isUsable(place)) return place;
-    await rm(place, { recursive: true, force: true });
-    await rename(made, place).catch(async (error: unknown) => {
-      if (!(await isUsable(place))) throw error;
-    });
-  } finally {
-    await rm(made, { recursive: true, force: true });
-  }
+  const place = buildFolder("python", [await readFile(requirements)]);
+  await makeWhole(place, (made) => install(made, signal), isUsable);
   return place;
 }
 
-/** Another user of the machine may have made a folder of this name: code in it is not run. */
+async function install(made: string, signal: AbortSignal): Promise<void> {
+  const run = promisify(execFile);
+  await run("python3", [...isolation, "-m", "venv", made], { signal });
+  const wheels = ["--quiet", "--only-binary", ":all:", "--require-hashes", "-r", requirements];
+  await run(pythonOf(made), ["-m", "pip", "install", ...wheels], { signal });
+}
+
 async function isUsable(place: string): Promise<boolean> {
-  const owner = await lstat(place).then(
-    (found) => (found.isDirectory() ? found.uid : null),
-    () => null,
-  );
-  if (owner === null || owner !== process.getuid?.()) return false;
-  return succeeds(pythonOf(place), [...isolation, "-c", "import extism"]);
+  return (await isOwnFolder(place)) && (await succeeds(pythonOf(place), [...isolation, "-c", "import extism"]));
 }
 
 function programIn(place: string): HostProgram {

@@ -1,12 +1,11 @@
 /** The Rust host: compiled by cargo, in a folder that later runs with the same sources and pins find again. */
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { lstat, mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
+import { buildFolder, digestOf, isOwnFolder } from "./build-folder.ts";
 import type { HostKind, HostProgram } from "./host-kind.ts";
 
 const run = promisify(execFile);
@@ -33,31 +32,13 @@ async function missing(): Promise<string | null> {
  * the host alone, and not the engine again. Each clone has a folder of its own for its program.
  */
 async function prepare(signal: AbortSignal): Promise<HostProgram> {
-  const build = join(tmpdir(), `memcell-polyglot-rust-${await digestOfPins()}`);
-  await makeOwnFolder(build);
-  const target = join(build, `program-${digest([sources])}`);
+  const names = (await readdir(sources)).filter((name) => name.startsWith("Cargo."));
+  const build = buildFolder("rust", await Promise.all(names.toSorted().map((name) => readFile(join(sources, name)))));
+  await mkdir(build, { recursive: true, mode: 0o700 });
+  if (!(await isOwnFolder(build))) throw new Error(`Cannot build in ${build}: it is another user's`);
+  const target = join(build, `program-${digestOf([sources])}`);
   const env = { CARGO_BUILD_BUILD_DIR: build, CARGO_TARGET_DIR: target };
   const options = { cwd: sources, signal, maxBuffer: outputBytesMax, env: { ...process.env, ...env } };
   await run("cargo", ["build", "--release", "--locked", "--quiet"], options);
   return { command: join(target, "release", "memcell-host"), args: [], env: { CARGO_BUILD_BUILD_DIR: build } };
-}
-
-async function digestOfPins(): Promise<string> {
-  const names = (await readdir(sources)).filter((name) => name.startsWith("Cargo."));
-  return digest(await Promise.all(names.toSorted().map((name) => readFile(join(sources, name)))));
-}
-
-function digest(parts: readonly (string | Uint8Array)[]): string {
-  const made = createHash("sha256");
-  for (const part of parts) made.update(part);
-  return made.digest("hex").slice(0, 16);
-}
-
-/** Another user of the machine may have made a folder of this name: code in it is not run. */
-async function makeOwnFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const found = await lstat(folder);
-  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
-    throw new Error(`Cannot build in ${folder}: it is another user's`);
-  }
 }

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 import { createRuntime, ToolError } from "memcell";
-import type { Runtime, ToolResult } from "memcell";
+import type { Runtime } from "memcell";
 
+import { withoutTableFields } from "../../conformance/plain-result.ts";
 import { policyFor } from "../../support/policy-for.ts";
 import type { Hosted, HostedCall } from "../line-host.ts";
 
@@ -61,11 +62,4 @@ async function indexEnvelope(ctx: { userId: string }): Promise<unknown> {
     if (!(error instanceof ToolError)) throw error;
     return { ok: false, error: { code: error.code, message: error.message } };
   }
-}
-
-/** `blame` and `retryable` follow from the code; a vector does not repeat the table. */
-function withoutTableFields(result: ToolResult): unknown {
-  if (result.ok) return result;
-  const { blame: _blame, retryable: _retryable, ...error } = result.error;
-  return { ok: false, error };
 }
