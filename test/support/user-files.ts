@@ -1,5 +1,5 @@
 /** Users' folders on disk as plain objects: user id, then path inside the user's folder, then text. */
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
@@ -11,12 +11,9 @@ export function userFolder(dataDir: string, userId: string): string {
   return join(dataDir, "users", userFolderName(userId as UserId));
 }
 
-export function writeUserFiles(dataDir: string, users: UserFiles, links: UserFiles = {}): void {
+export function writeUserFiles(dataDir: string, users: UserFiles): void {
   for (const [userId, files] of Object.entries(users)) {
     for (const [path, text] of Object.entries(files)) writeFileSync(placeFor(dataDir, userId, path), text);
-  }
-  for (const [userId, files] of Object.entries(links)) {
-    for (const [path, target] of Object.entries(files)) symlinkSync(target, placeFor(dataDir, userId, path));
   }
 }
 
