@@ -71,7 +71,7 @@ const edits: Record<string, fc.Arbitrary<Edit>> = {
   }),
 };
 
-const runs = process.env["MEMCELL_LONG"] === "1" ? 20_000 : 400;
+const runs = process.env["TEST_LONG"] === "1" ? 20_000 : 400;
 
 test.for(Object.entries(edits))("%s", async ([, edit]) => {
   using folder = temporaryFolder();

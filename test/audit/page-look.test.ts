@@ -1,4 +1,4 @@
-/** The page can be read: light, dark, on a phone and on paper. Pictures are left in the folder that MEMCELL_SHOTS names. */
+/** The page can be read: light, dark, on a phone and on paper. Pictures are left in the folder that TEST_SHOTS names. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -106,6 +106,6 @@ test.for(printed)("$name can be printed, from the dark too", async ({ name, html
 });
 
 async function keepShot(name: string, bytes: Uint8Array): Promise<void> {
-  const folder = process.env["MEMCELL_SHOTS"];
+  const folder = process.env["TEST_SHOTS"];
   if (folder) writeFileSync(join(folder, name), bytes);
 }

@@ -10,7 +10,7 @@ import { trailBytes, words } from "../../host/audit/trail-layout.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const writer = fileURLToPath(new URL("dist/test/audit/trail-writer.js", import.meta.resolve("memcell/package.json")));
-const seed = Number(process.env["MEMCELL_SEED"] ?? Date.now() % 1e6);
+const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1e6);
 const random = seededRandom(seed);
 
 test(`300 trails closed while they are written, seed ${seed}`, async () => {

@@ -85,7 +85,7 @@ test("PASS is loaded, and FAIL is refused", async () => {
       expect(isLoaded, report.deviations[0]?.text).toBe(report.verdict === "PASS");
       verdicts[report.verdict]++;
     }),
-    { numRuns: process.env["MEMCELL_LONG"] === "1" ? 1_000 : 200 },
+    { numRuns: process.env["TEST_LONG"] === "1" ? 1_000 : 200 },
   );
   expect(Math.min(verdicts.PASS, verdicts.FAIL)).toBeGreaterThan(20);
 });

@@ -1,6 +1,6 @@
 /**
  * Cancelled at any instant, a call says `CANCELLED` and has written nothing, or says what it says without a signal and
- * has written everything; and the audit log says the same. `MEMCELL_SEED` repeats a run as far as threads and clocks do.
+ * has written everything; and the audit log says the same. `TEST_SEED` repeats a run as far as threads and clocks do.
  */
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openBoundedStage, writing } from "./bounded-stage.ts";
 import type { BoundedStage } from "./bounded-stage.ts";
 
-const seed = Number(process.env["MEMCELL_SEED"] ?? Date.now() % 1e6);
+const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1e6);
 const random = seededRandom(seed);
 const callsCount = 500;
 const usersCount = 8;

@@ -93,7 +93,7 @@ test.for([["--out", "elsewhere"], ["--fast"], ["--plugins", "test/plugins"]])("-
 });
 
 /** Other lines of Node come as npm packages, of 50 MB each: `npm run test:long` fetches them. */
-const otherNodes = process.env["MEMCELL_LONG"] ? ["22", "24"] : [];
+const otherNodes = process.env["TEST_LONG"] ? ["22", "24"] : [];
 test.for(otherNodes)("Node %s gives the same plugin", { timeout: 600_000 }, (line, context) => {
   const name = `node-${process.platform}-${process.arch}`;
   const prefix = join(folder.path, `node-${line}`);

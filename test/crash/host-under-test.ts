@@ -1,5 +1,5 @@
 /**
- * The host that the crash suites run: the built one, or the copy with a seeded bug that `MEMCELL_HOST` names. Processes
+ * The host that the crash suites run: the built one, or the copy with a seeded bug that `TEST_HOST` names. Processes
  * that a suite starts inherit the variable, and so run the same copy.
  */
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type * as FileStoreModule from "../../host/store/files/file-store.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const project = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
 
-export const hostFolder: string = process.env["MEMCELL_HOST"] ?? join(project, "dist/host");
+export const hostFolder: string = process.env["TEST_HOST"] ?? join(project, "dist/host");
 
 const load = (file: string): Promise<unknown> => import(pathToFileURL(join(hostFolder, file)).href);
 

@@ -11,7 +11,7 @@ import type * as FileStoreModule from "../../host/store/files/file-store.ts";
 /** Compiled tests lie in `dist/test/`, sources in `test/`: either way the built host is in `dist/host/`. */
 const here = fileURLToPath(new URL(".", import.meta.url));
 export const projectFolder = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
-const filesFolder = join(process.env["MEMCELL_HOST"] ?? join(projectFolder, "dist/host"), "store/files");
+const filesFolder = join(process.env["TEST_HOST"] ?? join(projectFolder, "dist/host"), "store/files");
 
 const load = (file: string): Promise<unknown> => import(pathToFileURL(join(filesFolder, file)).href);
 

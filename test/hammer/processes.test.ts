@@ -2,7 +2,7 @@
  * Several processes on one data folder: no call is lost, none is done twice, no process starves.
  *
  * Each caller has entries of its own and knows what every answer must be. At the end, what all callers know together has
- * to be exactly what lies on the disk: entries, index lines, and what is in the trash. `MEMCELL_SEEDED=1` makes a tenth
+ * to be exactly what lies on the disk: entries, index lines, and what is in the trash. `TEST_SEEDED=1` makes a tenth
  * of the calls.
  */
 import { fork } from "node:child_process";
@@ -17,7 +17,7 @@ import type { CallerReport } from "./caller.ts";
 
 const processesCount = 4;
 const callersCount = 8;
-const callsCount = process.env["MEMCELL_SEEDED"] ? 250 : 2500;
+const callsCount = process.env["TEST_SEEDED"] ? 250 : 2500;
 /** How much longer than the others a process may have to wait as a rule. One that starves waits many times as long. */
 const medianRatioMax = 3;
 

@@ -4,7 +4,7 @@
  *
  * By default at every call that leaves something behind: that makes, writes, moves, removes or flushes a file, takes or
  * releases a lock, or tells the acknowledgement. Before all other calls (a folder that is opened, a file that is read)
- * the disk is as after the last of these; `MEMCELL_LONG=1` kills there as well.
+ * the disk is as after the last of these; `TEST_LONG=1` kills there as well.
  */
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ import { callsOf, runKilledAt } from "./killed-run.ts";
 import { editedText, scenarios } from "./scenarios.ts";
 import type { Scenario } from "./scenarios.ts";
 
-const isLong = process.env["MEMCELL_LONG"] === "1";
+const isLong = process.env["TEST_LONG"] === "1";
 const reason = await whyNoTracing();
 
 test.for(scenarios)(

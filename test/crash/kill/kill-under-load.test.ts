@@ -9,7 +9,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { LoadedPair } from "./loaded-pair.ts";
 
-const isLong = process.env["MEMCELL_LONG"] === "1";
+const isLong = process.env["TEST_LONG"] === "1";
 /** Each of two pairs, which work beside each other in folders of their own. */
 const killsOfPair = isLong ? 500 : 100;
 

@@ -1,6 +1,6 @@
 /**
  * A disk that may lose, tear and reorder all that POSIX lets it, and a store that must keep its promises on it. On a
- * failure: `MEMCELL_MODEL="<script>" MEMCELL_SEED=<seed>` and this file run that one again.
+ * failure: `TEST_MODEL="<script>" TEST_SEED=<seed>` and this file run that one again.
  */
 import { env } from "node:process";
 
@@ -11,10 +11,10 @@ import { explore } from "./explore.ts";
 import { randomScript } from "./random-script.ts";
 import { scripts } from "./scripts.ts";
 
-const isLong = env["MEMCELL_LONG"] === "1";
-const isShort = env["MEMCELL_SEEDED"] === "1";
-const fixedSeed = env["MEMCELL_SEED"];
-const only = env["MEMCELL_MODEL"];
+const isLong = env["TEST_LONG"] === "1";
+const isShort = env["TEST_SEEDED"] === "1";
+const fixedSeed = env["TEST_SEED"];
+const only = env["TEST_MODEL"];
 
 const statesMin = 5_000;
 const randomScripts = isLong ? 40 : isShort ? 4 : 8;
@@ -29,7 +29,7 @@ const wanted = [...scripts, ...Array.from({ length: randomScripts }, (_, at) => 
 test.for(wanted)("after any crash, $name is whole", { timeout: 900_000 }, async ({ name, steps, density = 1 }) => {
   const findings = await explore({ FileStore, DiskRoot }, { name, script: steps, seed, density: density * factor });
   states += findings.states;
-  expect(findings.problems, `MEMCELL_MODEL="${name}" MEMCELL_SEED=${seed} shows it again`).toEqual([]);
+  expect(findings.problems, `TEST_MODEL="${name}" TEST_SEED=${seed} shows it again`).toEqual([]);
 });
 
 afterAll(() => {

@@ -2,7 +2,7 @@
  * The store under power cuts, block by block: whatever a disk may have kept, the next start finds every acknowledged
  * change and all or nothing of the one that was under way.
  *
- * `MEMCELL_LONG=1` tries ten times as many states, `MEMCELL_SEEDED=1` a third.
+ * `TEST_LONG=1` tries ten times as many states, `TEST_SEEDED=1` a third.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 
@@ -18,7 +18,7 @@ import { commitOnce, perform, recoverAll } from "./store-on-disk.ts";
 import type { Recovered } from "./store-on-disk.ts";
 import type { PowerCut } from "./surviving-writes.ts";
 
-const scale = process.env["MEMCELL_LONG"] ? 10 : process.env["MEMCELL_SEEDED"] ? 1 / 3 : 1;
+const scale = process.env["TEST_LONG"] ? 10 : process.env["TEST_SEEDED"] ? 1 / 3 : 1;
 const statesOf: Readonly<Record<FileSystemKind, number>> = { ext4: 220, "ext4-writeback": 60, xfs: 60, btrfs: 60 };
 const kinds = Object.keys(statesOf) as FileSystemKind[];
 const recoveriesCount = 4;

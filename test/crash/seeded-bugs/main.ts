@@ -70,11 +70,11 @@ process.exitCode = missed.length > 0 || sound.length < suites.length ? 1 : 0;
 function run(suite: string, host: string | null): Outcome {
   const config = host === null ? "test/vitest.config.ts" : "test/crash/seeded-bugs/vitest.config.ts";
   const args = ["node_modules/vitest/vitest.mjs", "run", "--config", config, "--bail", "1", suite];
-  const { MEMCELL_HOST: _none, ...rest } = env;
+  const { TEST_HOST: _none, ...rest } = env;
   const done = spawnSync(execPath, args, {
     cwd: project,
     encoding: "utf8",
-    env: { ...rest, MEMCELL_SEEDED: "1", ...(host && { MEMCELL_HOST: host }) },
+    env: { ...rest, TEST_SEEDED: "1", ...(host && { TEST_HOST: host }) },
     maxBuffer: Infinity,
     timeout: suiteMaxMs,
     killSignal: "SIGKILL",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { SeededBug } from "./bugs.ts";
 
 /**
- * A copy of the compiled host with one bug, below `dist`, where packages resolve. Returns the folder that `MEMCELL_HOST`
+ * A copy of the compiled host with one bug, below `dist`, where packages resolve. Returns the folder that `TEST_HOST`
  * is to name. `purpose` keeps runs apart that go on at the same time.
  */
 export function seedHost(distFolder: string, purpose: string, { name, file, find, replacement }: SeededBug): string {
