@@ -1,7 +1,11 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
+import type { Right } from "../shared/abi.ts";
+import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
+import type { MemoryChange } from "./memory-change.ts";
 import type { PolicyFile } from "./policy/policy-schema.ts";
+import type { Refusal } from "./refusal.ts";
 import type { ToolResult } from "./tool-result.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
 
@@ -13,6 +17,8 @@ export interface ToolDescription {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** JSON Schema of a successful result's `data`. */
   readonly outputSchema: Readonly<Record<string, unknown>>;
+  /** What the tool is granted: one that has neither `write` nor `trash` changes nothing. */
+  readonly rights: readonly Right[];
 }
 
 /** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
@@ -149,6 +155,47 @@ export interface Runtime {
 
   /** The tools a model may call, in the order their plugins declare them. */
   tools(): ToolDescription[];
+
+  /**
+   * A tool's page: what it is for, its parameters, examples. Markdown, for a model that asks and for people; `null` where
+   * the plugin brings none. Throws a `ToolError` with `TOOL_UNKNOWN`.
+   *
+   * @example
+   * console.log(runtime.documentation("UpdateUserMemory"));
+   */
+  documentation(tool: string): string | null;
+
+  /** Whether a plugin keeps an index and entries: without, `memoryIndex` and `memoryEntries` reject. */
+  readonly hasMemory: boolean;
+
+  /**
+   * The user's entries in the order of the index: names and descriptions, all of them. Bounded, cancelled and rejected as
+   * `memoryIndex`. Reads only, creates nothing.
+   *
+   * @example
+   * for (const { name, description } of await runtime.memoryEntries({ userId: "alice" })) console.log(name, description);
+   */
+  memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]>;
+
+  /**
+   * Tells of every change that this runtime commits, when it is durable; not of those of other processes. Returns what
+   * ends it. What a listener throws is ignored.
+   *
+   * @example
+   * const stop = runtime.onChange(({ userId, files }) => console.log(userId, files.length));
+   * stop();
+   */
+  onChange(listener: (change: MemoryChange) => void): () => void;
+
+  /**
+   * Records in the audit log that something was refused before any tool was called: a token that is no good, say. Whoever
+   * admits users calls it. A flood is counted rather than written one by one: see `auditLimits` in the documentation of
+   * the log. Never throws: what cannot be recorded is told to `onLog`.
+   *
+   * @example
+   * runtime.refused({ surface: "http", reason: "token-expired", peer: "192.0.2.1" });
+   */
+  refused(refusal: Refusal): void;
 
   /** For the owner of the data: the doctor and the trash. Nothing of it is offered to a tool. */
   readonly upkeep: Upkeep;

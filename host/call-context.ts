@@ -19,6 +19,11 @@ export interface CallContext {
    * tool call, say. 1 to 128 printable ASCII characters. Default: a random UUID. No guest sees it.
    */
   readonly callId?: string | undefined;
+  /**
+   * What the caller wants to find again in the audit log: the movement, the model, the surface. At most 16, each a name of
+   * 1 to 64 characters `[a-z0-9._-]` and a text of at most 256 printable ASCII characters. No guest sees them.
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A context as it came: callers without types may pass anything. */
@@ -31,7 +36,7 @@ export interface CheckedContext {
 
 /** Each property is read once, so that what is recorded and what is done are about the same user. */
 export function readContext(ctx: CallContext | null | undefined): AskedContext {
-  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId };
+  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId, labels: ctx?.labels };
 }
 
 /** What of a context may be recorded, also when the rest is not valid; `null` where it names nothing that is. */

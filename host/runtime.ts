@@ -2,6 +2,8 @@
 import { queueLimits } from "../shared/limits.ts";
 import type { ManifestTool } from "../shared/manifest.ts";
 import { quoted } from "../shared/text.ts";
+import { listEntriesOutput } from "../shared/user-memory/list-entries.ts";
+import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../shared/zod.ts";
 import type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
@@ -15,10 +17,12 @@ import { CallRunner } from "./call-runner.ts";
 import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
 import type { Catalog, CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
+import type { MemoryChange } from "./memory-change.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
 import { policyLimitsMax } from "./policy/policy-limits.ts";
 import type { PolicyLimits } from "./policy/policy.ts";
 import { Pool } from "./pool.ts";
+import type { Refusal } from "./refusal.ts";
 import { checkOptions } from "./runtime-options.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Store, StoreLocation } from "./store/store.ts";
@@ -98,6 +102,7 @@ class LocalRuntime implements Runtime {
   readonly #auditor: Auditor;
   readonly #identities: readonly PluginIdentity[];
   readonly #closeGraceMs: number;
+  readonly #listeners = new Set<(change: MemoryChange) => void>();
   #closing: Promise<void> | null = null;
 
   constructor(catalog: Catalog, { store, runner, auditor, identities, closeGraceMs }: RuntimeParts) {
@@ -134,12 +139,39 @@ class LocalRuntime implements Runtime {
   tools(): ToolDescription[] {
     return Array.from(this.#catalog.tools.values(), ({ tool }) => tool)
       .filter(({ audience }) => audience === "model")
-      .map(({ name, description, input, output }) => ({
+      .map(({ name, description, input, output, rights }) => ({
         name,
         description,
         inputSchema: structuredClone(input),
         outputSchema: structuredClone(output),
+        rights: [...rights],
       }));
+  }
+
+  documentation(tool: string): string | null {
+    throw new ToolError("TOOL_UNKNOWN", `Cannot document ${toolLabel(tool)}: not built yet`);
+  }
+
+  get hasMemory(): boolean {
+    return this.#catalog.tools.has("PromptIndex");
+  }
+
+  async memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
+    const result = await this.#callFor("host", "ListEntries", {}, ctx);
+    if (!result.ok) throw new ToolError(result.error.code, result.error.message);
+    const parsed = safeParse(listEntriesOutput, result.data);
+    if (!parsed.success)
+      throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ListEntries: it has no entries");
+    return parsed.data.entries;
+  }
+
+  onChange(listener: (change: MemoryChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  refused(refusal: Refusal): void {
+    this.#auditor.refused(refusal);
   }
 
   close(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Has each call and each upkeep operation of a runtime recorded, and so knows when the last has ended. */
 import type { LogEntry } from "../api.ts";
 import { causeLines } from "../cause-line.ts";
+import type { Refusal } from "../refusal.ts";
 import { asToolError } from "../tool-error.ts";
 import type { ToolError } from "../tool-error.ts";
 import type { ToolResult } from "../tool-result.ts";
@@ -48,6 +49,9 @@ export class Auditor {
       },
     );
   }
+
+  /** Something was refused before anything could be called. */
+  refused(_refusal: Refusal): void {}
 
   /** Resolves when nothing that was asked for is waiting or running any more. */
   async idle(): Promise<void> {

@@ -1,0 +1,11 @@
+/** Something that was asked of the host and was refused before any tool was called: for the audit log. */
+export interface Refusal {
+  /** Where it was asked, such as `http` or `mcp`. Lower-case letters, digits and dashes, at most 64. */
+  readonly surface: string;
+  /** Why, such as `token-expired` or `session-unknown`. The same form. */
+  readonly reason: string;
+  /** The user whose identity had been verified. Default: nobody's had. */
+  readonly userId?: string | undefined;
+  /** The address it came from. At most 64 printable ASCII characters. */
+  readonly peer?: string | undefined;
+}
