@@ -62,7 +62,7 @@ test("a feed tells of one user, whatever others do, and of nothing when it is cl
   alices.close();
   await runtime.call("UpdateUserMemory", entry("a"), { userId: "alice" });
   await toldOf(runtime, "carol");
-  expect(told).toEqual(["bob memory://entry/a", "bob memory://index", "bob list"]);
+  expect(told).toEqual(["bob memory://entry/a", "bob memory://entry/MEMORY", "bob memory://index", "bob list"]);
   bobs.close();
 });
 

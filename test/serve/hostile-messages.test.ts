@@ -1,11 +1,23 @@
 /** Whatever stands on standard input: the server answers what asks for something, and goes on. */
 import { join } from "node:path";
 
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { ServeProcess, entry } from "./serve-process.ts";
+
+const folder = temporaryFolder();
+const dataDir = join(folder.path, "data");
+let served: ServeProcess;
+beforeAll(async () => {
+  served = await ServeProcess.open(["--user", "alice", "--data", dataDir]);
+});
+afterAll(async () => {
+  served.child.stdin.end();
+  expect(await served.ended).toMatchObject({ code: 0, strayLines: [] });
+  folder[Symbol.dispose]();
+});
 
 const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 
@@ -29,12 +41,8 @@ describe("lines that ask for nothing are passed over", () => {
     { name: "bytes that are no UTF-8", line: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', "latin1") },
     { name: "NULs", line: "\0".repeat(1_000) },
   ])("$name", async ({ line }) => {
-    using folder = temporaryFolder();
-    await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
     served.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
     expect(await served.ask("ping")).toMatchObject({ result: {} });
-    served.child.stdin.end();
-    expect(await served.ended).toMatchObject({ code: 0, strayLines: [] });
   });
 });
 
@@ -76,12 +84,9 @@ describe("requests that make no sense are answered, and make nothing", () => {
     { name: "a completion of nothing", request: { method: "completion/complete", params: { ref: 1, argument: 2 } } },
     { name: "a level of logging", request: { method: "logging/setLevel", params: { level: "debug" } } },
     { name: "a user of its own", request: { method: "users/list", params: { user: "bob" } } },
-  ])("$name", async ({ request }) => {
-    using folder = temporaryFolder();
-    const dataDir = join(folder.path, "data");
-    await using served = await ServeProcess.open(["--user", "alice", "--data", dataDir]);
-    served.send({ id: "odd", ...request });
-    const { error } = await served.reply("odd");
+  ])("$name", async ({ name, request }) => {
+    served.send({ id: name, ...request });
+    const { error } = await served.reply(name);
     expect(error?.code).toBeLessThan(-32_000);
     expect(error?.message).not.toMatch(/\/(?:work|tmp|home|usr|root)\/|node_modules|\n\s+at /);
     expect(userFolderNames(dataDir)).toEqual([]);
@@ -96,13 +101,10 @@ describe("arguments that no tool takes are results that say so", () => {
     { name: "half a surrogate pair", input: '{"name":"\\ud800"}' },
     { name: "too many", input: `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join()}}` },
     { name: "too large", input: `{"name":"${"x".repeat(600_000)}"}` },
-  ])("$name", async ({ input }) => {
-    using folder = temporaryFolder();
-    const dataDir = join(folder.path, "data");
-    await using served = await ServeProcess.open(["--user", "alice", "--data", dataDir]);
+  ])("$name", async ({ name, input }) => {
     const params = `{"name":"ReadUserMemory","arguments":${input}}`;
-    served.write(`{"jsonrpc":"2.0","id":"odd","method":"tools/call","params":${params}}\n`);
-    const { result } = await served.reply("odd");
+    served.write(`{"jsonrpc":"2.0","id":"${name}","method":"tools/call","params":${params}}\n`);
+    const { result } = await served.reply(name);
     expect(result).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
     expect(userFolderNames(dataDir)).toEqual([]);
   });

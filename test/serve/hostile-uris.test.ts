@@ -123,7 +123,7 @@ test("each one is on record: of no form as a refusal, of no name as a call", asy
   await served.ask("resources/read", { uri: "memory://entry/.." });
   const added = readRecords(logFile).slice(records);
   expect(added.filter(({ kind }) => kind === "call")).toMatchObject([
-    { tool: "ReadUserMemory", userId: "alice", outcome: "INPUT_INVALID" },
+    { tool: "ReadUserMemory", userId: "alice", code: "INPUT_INVALID" },
   ]);
   await served[Symbol.asyncDispose]();
   const refused = (readRecords(logFile) as { kind: string; times?: number }[]).filter(({ kind }) => kind === "refused");

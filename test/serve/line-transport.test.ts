@@ -93,7 +93,7 @@ test("a line may have as many bytes as allowed, and not one more", () => {
   const lines = new LineBuffer(5);
   const take = (text: string): string[] => Array.from(lines.take(Buffer.from(text)), String);
   expect(take("12345\n123")).toEqual(["12345"]);
-  expect(take("45\n\n\n")).toEqual(["12345"]);
+  expect(take("45\n\n\n")).toEqual(["12345", "", ""]);
   expect(take("1234")).toEqual([]);
   expect(() => take("56")).toThrow("longer than 5 bytes");
 });
