@@ -7,16 +7,16 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { ServeProcess, entry } from "./serve-process.ts";
 
-const folder = temporaryFolder();
-const dataDir = join(folder.path, "data");
-let served: ServeProcess;
+const sharedFolder = temporaryFolder();
+const dataDir = join(sharedFolder.path, "data");
+let shared: ServeProcess;
 beforeAll(async () => {
-  served = await ServeProcess.open(["--user", "alice", "--data", dataDir]);
+  shared = await ServeProcess.open(["--user", "alice", "--data", dataDir]);
 });
 afterAll(async () => {
-  served.child.stdin.end();
-  expect(await served.ended).toMatchObject({ code: 0, strayLines: [] });
-  folder[Symbol.dispose]();
+  shared.child.stdin.end();
+  expect(await shared.ended).toMatchObject({ code: 0, strayLines: [] });
+  sharedFolder[Symbol.dispose]();
 });
 
 const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
@@ -41,8 +41,8 @@ describe("lines that ask for nothing are passed over", () => {
     { name: "bytes that are no UTF-8", line: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', "latin1") },
     { name: "NULs", line: "\0".repeat(1_000) },
   ])("$name", async ({ line }) => {
-    served.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
-    expect(await served.ask("ping")).toMatchObject({ result: {} });
+    shared.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
+    expect(await shared.ask("ping")).toMatchObject({ result: {} });
   });
 });
 
@@ -85,8 +85,8 @@ describe("requests that make no sense are answered, and make nothing", () => {
     { name: "a level of logging", request: { method: "logging/setLevel", params: { level: "debug" } } },
     { name: "a user of its own", request: { method: "users/list", params: { user: "bob" } } },
   ])("$name", async ({ name, request }) => {
-    served.send({ id: name, ...request });
-    const { error } = await served.reply(name);
+    shared.send({ id: name, ...request });
+    const { error } = await shared.reply(name);
     expect(error?.code).toBeLessThan(-32_000);
     expect(error?.message).not.toMatch(/\/(?:work|tmp|home|usr|root)\/|node_modules|\n\s+at /);
     expect(userFolderNames(dataDir)).toEqual([]);
@@ -103,8 +103,8 @@ describe("arguments that no tool takes are results that say so", () => {
     { name: "too large", input: `{"name":"${"x".repeat(600_000)}"}` },
   ])("$name", async ({ name, input }) => {
     const params = `{"name":"ReadUserMemory","arguments":${input}}`;
-    served.write(`{"jsonrpc":"2.0","id":"${name}","method":"tools/call","params":${params}}\n`);
-    const { result } = await served.reply(name);
+    shared.write(`{"jsonrpc":"2.0","id":"${name}","method":"tools/call","params":${params}}\n`);
+    const { result } = await shared.reply(name);
     expect(result).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
     expect(userFolderNames(dataDir)).toEqual([]);
   });
