@@ -132,11 +132,10 @@ test.for([
     shown: `${"😀".repeat(74)}…`,
   },
 ])("1,000 entries of $what are listed, from the index and without it", async ({ description, shown }) => {
-  const name = (at: number): string => `${"n".repeat(96)}${String(at).padStart(4, "0")}`;
-  const numbers = Array.from({ length: 1000 }, (_, at) => at);
-  const lines = numbers.map((at) => `- [${name(at)}](${name(at)}.md) \u2014 ${description}\n`).join("");
-  const facts = Object.fromEntries(numbers.map((at) => [`memory/${name(at)}.md`, fact(description)]));
-  const expected = numbers.map((at) => ({ name: name(at), description: shown }));
+  const names = Array.from({ length: 1000 }, (_, at) => `${"n".repeat(95)}${nameOf(at)}`);
+  const lines = names.map((name) => `- [${name}](${name}.md) \u2014 ${description}\n`).join("");
+  const facts = Object.fromEntries(names.map((name) => [`memory/${name}.md`, fact(description)]));
+  const expected = names.map((name) => ({ name, description: shown }));
   await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
     expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
   });
