@@ -124,6 +124,15 @@ export const auditLimits = {
   labelCharsMax: 64,
   /** What a guest named and was not given. Enough to recognise; too little to carry a body out. */
   namedCharsMax: 128,
+  /** Where a refused request came from: an IPv6 address with a zone and a port has some 60. */
+  peerCharsMax: 64,
+  /**
+   * Refusals of a minute that are written one by one. A flood of them then takes 60 KB of the log in a minute, and does
+   * not bury the calls.
+   */
+  refusalsShownPerMinute: 200,
+  /** Kinds of refusals beyond them that are counted apart; the host's servers know some 20. */
+  refusalKindsMax: 64,
   /** Twelve digits, as in the names of the log's files: a thousand records in a second for 31 years. */
   seqMax: 999_999_999_999,
   /** What a verification lists; beyond it findings are counted. */
@@ -133,6 +142,7 @@ export const auditLimits = {
   /** What a summary tells apart: tools by name, the latest denied and failed uses, spans of time, users. */
   toolsShownMax: 100,
   unfitUsesMax: 200,
+  refusalsToldMax: 100,
   timelineBucketsMax: 96,
   usersCountedMax: 100_000,
 } as const;

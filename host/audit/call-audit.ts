@@ -10,6 +10,7 @@ import type { LogEntry } from "../api.ts";
 import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
 import { causeLines } from "../cause-line.ts";
+import type { Committer } from "../change-listeners.ts";
 import type { SizedChange } from "../change-set.ts";
 import { startCallSpan } from "../telemetry.ts";
 import type { CallSpan } from "../telemetry.ts";
@@ -26,6 +27,8 @@ import { TotalUses } from "./total-uses.ts";
 export interface AuditParts {
   readonly log: AuditLog | null;
   readonly onLog: (entry: LogEntry) => void;
+  /** Told of each change set when it is durable. Does not throw. */
+  readonly onCommitted: (changes: readonly SizedChange[], of: Committer) => void;
 }
 
 /** The tool that was found, and what it is granted. */
@@ -98,6 +101,7 @@ export class CallAudit {
     this.#append({ kind: "staged", ...this.#named, ...this.#staged });
     await commit();
     this.#isCommitted = true;
+    this.#parts.onCommitted(changes, this.#teller);
   }
 
   /**
@@ -122,8 +126,11 @@ export class CallAudit {
 
   /** A line for the operator. */
   tell(line: Pick<LogEntry, "level" | "text">): void {
-    const { userId, tool, callId } = this.#named;
-    writeLog(this.#parts.onLog, { ...line, tool: tool ?? "", userId: userId ?? "", callId });
+    writeLog(this.#parts.onLog, { ...line, ...this.#teller });
+  }
+
+  get #teller(): Committer {
+    return { tool: this.#tool ?? "", userId: this.#userId ?? "", callId: this.callId };
   }
 
   get #isWanted(): boolean {

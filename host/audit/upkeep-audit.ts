@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
 import { causeLines } from "../cause-line.ts";
+import type { Committer } from "../change-listeners.ts";
 import type { SizedChange } from "../change-set.ts";
 import { writeLog } from "../write-log.ts";
 import type { UpkeepEntry } from "./audit-record.ts";
@@ -55,6 +56,7 @@ export class UpkeepAudit {
     await commit();
     this.#hasCommitted = true;
     this.#removed.push(...files.removed);
+    this.#parts.onCommitted(changes, this.#teller);
   }
 
   /** As `CallAudit.end`. */
@@ -65,9 +67,12 @@ export class UpkeepAudit {
     try {
       appendTo(this.#parts.log, entry, this.#action);
     } catch (error) {
-      const told = { tool: "store", userId: this.#userId ?? "", callId: this.#callId };
-      for (const line of causeLines([error])) writeLog(this.#parts.onLog, { ...line, ...told });
+      for (const line of causeLines([error])) writeLog(this.#parts.onLog, { ...line, ...this.#teller });
       if (!this.#hasCommitted) throw error;
     }
+  }
+
+  get #teller(): Committer {
+    return { tool: "store", userId: this.#userId ?? "", callId: this.#callId };
   }
 }

@@ -5,7 +5,7 @@ import { auditRecordSchema } from "../../host/audit/audit-record.ts";
 import { recordLine } from "../../host/audit/record-line.ts";
 import { auditLimits } from "../../shared/limits.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
-import { callEntry, longEntry } from "./audit-entries.ts";
+import { callEntry, longEntry, refusedEntry } from "./audit-entries.ts";
 
 interface Schema {
   readonly type?: string;
@@ -46,7 +46,7 @@ function openPlaces(schema: Schema, path: string): string[] {
 test("every object of a record is closed; every text, list and number has a bound", () => {
   const schema = toJSONSchema(auditRecordSchema) as unknown as Schema;
   expect(openPlaces(schema, "record")).toEqual([]);
-  expect(schema.oneOf ?? schema.anyOf).toHaveLength(7);
+  expect(schema.oneOf ?? schema.anyOf).toHaveLength(8);
 });
 
 test("the check of bounds finds what is open", () => {
@@ -73,6 +73,10 @@ test.for([
   },
   { name: "a user id that is too long", entry: callEntry(1, { userId: "a".repeat(129) }) },
   { name: "a number that is none", entry: callEntry(1, { durationMs: Number.NaN }) },
+  { name: "a refusal's own words", entry: { ...refusedEntry(), text: "text" } as never },
+  { name: "a reason that is no word", entry: refusedEntry({ reason: "two words" }) },
+  { name: "a peer of two lines", entry: refusedEntry({ peer: "a\nb" }) },
+  { name: "a refusal that was none", entry: refusedEntry({ times: 0 }) },
   { name: "an unknown kind", entry: { kind: "other" } as never },
 ])("a record with $name is not written", ({ entry }) => {
   expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it has not the form of one");
