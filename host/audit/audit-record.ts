@@ -7,6 +7,7 @@ import { capabilityNames, rights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
+import { labelNamePattern, labelValuePattern } from "../call-labels.ts";
 import { peerPattern, refusalWordPattern } from "../refusal.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -49,6 +50,15 @@ const ofCall = {
   tool: z.nullable(label),
 };
 
+const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));
+const labelValue = z.string().check(z.regex(labelValuePattern), z.maxLength(callLimits.labelValueCharsMax));
+const hasFewLabels = (labels: object): boolean => Object.keys(labels).length <= callLimits.labelsMax;
+
+const labelled = {
+  /** The caller's, by name; not there when it gave none. */
+  labels: z.optional(z.record(labelName, labelValue).check(z.refine(hasFewLabels))),
+};
+
 const changed = {
   writes: z.array(file).check(filesMax),
   /** Files moved; `trashed` is the path below `trash/`. */
@@ -82,7 +92,7 @@ const opened = z.strictObject({
 });
 
 /** Changes that are about to be committed: written, and told to the system, before the first file changes. */
-const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...ofCall, ...changed });
+const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...ofCall, ...labelled, ...changed });
 
 /** A capability use that was denied, or that failed. */
 const use = z.strictObject({
@@ -101,6 +111,7 @@ const call = z.strictObject({
   ...chained,
   kind: z.literal("call"),
   ...ofCall,
+  ...labelled,
   /** `null` when no plugin was reached. */
   plugin: z.nullable(plugin),
   scopes: z.array(label).check(usesMax),
@@ -130,6 +141,7 @@ const upkeep = z.strictObject({
   callId,
   action: label,
   userId,
+  ...labelled,
   removed: z.array(file).check(filesMax),
   code: outcome,
   durationMs,

@@ -10,7 +10,8 @@ import { callEntry, longEntry, refusedEntry } from "./audit-entries.ts";
 interface Schema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: unknown;
+  readonly additionalProperties?: boolean | Schema;
+  readonly propertyNames?: Schema;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
@@ -25,15 +26,24 @@ interface Schema {
 /** A pattern of fixed length bounds a text as well as a number does. */
 const isFixed = (pattern = ""): boolean => pattern !== "" && !/[*+]|,\}/.test(pattern);
 
+/** What is inside an object of any names: those names, and what they name. */
+function insideOfMap({ propertyNames, additionalProperties }: Schema, path: string): string[] {
+  if (!propertyNames || typeof additionalProperties !== "object") return [];
+  // That it is a text goes without saying.
+  const names = { type: "string", ...propertyNames };
+  return [...openPlaces(names, `${path}'s names`), ...openPlaces(additionalProperties, `${path}'s texts`)];
+}
+
 /** What in a schema has no bound, and what is open to keys that it does not name. */
 function openPlaces(schema: Schema, path: string): string[] {
   const inside = [
     ...Object.entries(schema.properties ?? {}).flatMap(([key, each]) => openPlaces(each, `${path}.${key}`)),
+    ...insideOfMap(schema, path),
     ...(schema.items ? openPlaces(schema.items, `${path}[]`) : []),
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((each) => openPlaces(each, path)),
   ];
   const isOpen = {
-    object: schema.additionalProperties !== false,
+    object: schema.additionalProperties !== false && schema.propertyNames === undefined,
     array: schema.maxItems === undefined,
     string: schema.maxLength === undefined && !isFixed(schema.pattern) && !schema.enum && schema.const === undefined,
     integer: schema.minimum === undefined || schema.minimum < 0,
@@ -59,7 +69,11 @@ test("the check of bounds finds what is open", () => {
     "r: array",
   ]);
   expect(openPlaces({}, "r")).toEqual(["r: anything"]);
+  const map = { type: "object", propertyNames: { type: "string" }, additionalProperties: { type: "string" } };
+  expect(openPlaces(map, "r")).toEqual(["r's names: string", "r's texts: string"]);
 });
+
+const seventeen = Array.from({ length: 17 }, (_, at) => [`n${at}`, ""]);
 
 test.for([
   { name: "a body", entry: { ...callEntry(1), body: "text" } },
@@ -77,6 +91,10 @@ test.for([
   { name: "a reason that is no word", entry: refusedEntry({ reason: "two words" }) },
   { name: "a peer of two lines", entry: refusedEntry({ peer: "a\nb" }) },
   { name: "a refusal that was none", entry: refusedEntry({ times: 0 }) },
+  { name: "too many labels", entry: callEntry(1, { labels: Object.fromEntries(seventeen) }) },
+  { name: "a label's name that is none", entry: callEntry(1, { labels: { A: "" } }) },
+  { name: "a label that is too long", entry: callEntry(1, { labels: { a: "x".repeat(257) } }) },
+  { name: "a label of two lines", entry: callEntry(1, { labels: { a: "x\ny" } }) },
   { name: "an unknown kind", entry: { kind: "other" } as never },
 ])("a record with $name is not written", ({ entry }) => {
   expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it has not the form of one");
