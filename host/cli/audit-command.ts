@@ -108,7 +108,16 @@ function textOf({ reports, log }: Audit): string {
   const texts = reports.map((report) => textReport(report, { isColoured }));
   if (log === null) return texts.join("\n\n");
   const counts = `${log.calls} calls, ${log.failed} failed; ${log.denials} denied uses, ${log.failedUses} failed uses`;
-  return [...texts, `LOG\n${textOfVerification(log.verification)}${counts}`].join("\n\n");
+  const lines = [`LOG\n${textOfVerification(log.verification)}${counts}`, ...refusalLines(log)];
+  return [...texts, lines.join("\n")].join("\n\n");
+}
+
+/** Nothing where nothing was refused: most logs are of programs that admit their users themselves. */
+function refusalLines({ refused, refusals, refusedNotShown }: LogSummary): string[] {
+  if (refused === 0) return [];
+  const kinds = refusals.map(({ surface, reason, times }) => `  ${surface} ${reason}: ${times}`);
+  const others = refusedNotShown > 0 ? [`  of other kinds: ${refusedNotShown}`] : [];
+  return [`${refused} requests refused before any tool was called`, ...kinds, ...others];
 }
 
 function print(text: string, exitCode: number): number {
