@@ -1,6 +1,7 @@
+import { catalogPaths } from "../config/settings.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openCatalog } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 
 export const toolsCommand: Command = {
@@ -12,6 +13,9 @@ Usage
 Options
   --policy FILE  what the host is willing to grant (default: what the tools of the package need)
 
+This one and the plugin files are settings, which an environment variable or memcell.config.json may say:
+"memcell config --help".
+
 Example
   memcell tools > tools.json
 
@@ -20,9 +24,9 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["policy"] }, 0);
+    const { settings } = parseOptions(args, { texts: [], settings: catalogPaths }, 0);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openCatalog(settings);
       process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
       return 0;
     });
