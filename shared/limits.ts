@@ -191,6 +191,20 @@ export const provenanceLimits = {
   rebuildOutputCharsShown: 4_000,
 } as const;
 
+/** What is configured: the file, and what it, the environment and the flags may say. Plain numbers, as above. */
+export const configLimits = {
+  /** 64 KiB. A file that says everything, with long lists, takes 8 KB. */
+  fileBytesMax: 65_536,
+  /** A list in `serve.auth`, in `serve`, in the file: four. */
+  depthMax: 8,
+  /** Plugin files, names of hosts, origins. */
+  listedMax: 100,
+  /** The longest name of a file that systems take. */
+  fileNameCharsMax: 4_096,
+  /** URLs and claims: as much as browsers and issuers are sure to take. */
+  textCharsMax: 2_048,
+} as const;
+
 /** What an entry of the user-memory family may hold. */
 export const entryLimits = {
   nameCharsMax: 100,

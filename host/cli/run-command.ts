@@ -11,6 +11,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["doctor", async () => (await import("./doctor-command.ts")).doctorCommand],
   ["trash", async () => (await import("./trash-command.ts")).trashCommand],
   ["audit", async () => (await import("./audit-command.ts")).auditCommand],
+  ["config", async () => (await import("./config-command.ts")).configCommand],
 ]);
 
 const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
@@ -23,6 +24,7 @@ Usage
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
   memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
+  memcell config [--json]
   memcell <command> --help
 
 Commands
@@ -32,6 +34,9 @@ Commands
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
   audit   tells what a plugin file may do and whether the policy grants it; verifies audit logs
+  config  prints every setting with its value and where it comes from
+
+Settings come from flags, MEMCELL_* environment variables and memcell.config.json: "memcell config --help" lists them.
 
 Examples
   memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",

@@ -95,6 +95,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
+    "host/config/file-places.ts",
     "host/plugin-file.ts",
     "host/policy/load-policy.ts",
     "host/provenance/compare-rebuild.ts",
