@@ -250,6 +250,8 @@ export const httpLimits = {
   keepAliveMs: 5_000,
   /** How long a client may take to read an answer that is no stream. */
   answerMs: 60_000,
+  /** For what streams are told last when the server ends. */
+  lastWordsMs: 1_000,
   /** What lies unread of a stream before it is cut: a thousand notifications. */
   streamBytesMax: 256 * kib,
   /** Requests of one user under way: as many as may wait, and as many again that only read. */

@@ -29,7 +29,9 @@ export async function openAdmission(options: HttpServeOptions, metadataUrl: stri
     return new TokenAdmission(access.token, await openTokenKeys(access.token), metadataUrl);
   }
   if (!isLoopback(host)) {
-    throw new RangeError(`Cannot serve one user on ${host}: allowed are loopback addresses (127.0.0.0/8, ::1, localhost)`);
+    throw new RangeError(
+      `Cannot serve one user on ${host}: allowed are loopback addresses (127.0.0.0/8, ::1, localhost)`,
+    );
   }
   return new OneUserAdmission(checkUserId(access.userId, "serve one user"));
 }

@@ -32,7 +32,9 @@ export async function openTokenKeys({ keys, algorithms }: TokenOptions): Promise
     return { find: () => Promise.resolve(key), algorithms: fitting(key, algorithms), isReady };
   }
   const set = readKeySet(text);
-  const usable = algorithms.filter((algorithm) => set.some((key) => fits(key.object, algorithm) && mayBe(key, algorithm)));
+  const usable = algorithms.filter((algorithm) =>
+    set.some((key) => fits(key.object, algorithm) && mayBe(key, algorithm)),
+  );
   if (usable.length === 0) throw unusable(keys, `no key of it fits ${algorithms.join(", ")}`);
   return { find: createLocalJWKSet({ keys: set.map(({ jwk }) => jwk) }), algorithms: usable, isReady };
 }
@@ -72,7 +74,10 @@ function readPublicKey(text: string): KeyObject {
 function fitting(key: KeyObject, algorithms: readonly TokenAlgorithm[]): readonly TokenAlgorithm[] {
   const fit = algorithms.filter((algorithm) => fits(key, algorithm));
   if (fit.length > 0) return fit;
-  throw unusable({ kind: "public-key" }, `a key of type ${key.asymmetricKeyType} fits none of ${algorithms.join(", ")}`);
+  throw unusable(
+    { kind: "public-key" },
+    `a key of type ${key.asymmetricKeyType} fits none of ${algorithms.join(", ")}`,
+  );
 }
 
 const curves: Readonly<Record<string, string>> = { ES256: "prime256v1", ES384: "secp384r1", ES512: "secp521r1" };
@@ -104,7 +109,8 @@ function readKeySet(text: string): SetKey[] {
 }
 
 function readSetKey(key: unknown, at: number): SetKey {
-  const wrong = (why: string, cause?: unknown): RangeError => unusable({ kind: "jwks-file" }, `key ${at} ${why}`, cause);
+  const wrong = (why: string, cause?: unknown): RangeError =>
+    unusable({ kind: "jwks-file" }, `key ${at} ${why}`, cause);
   if (typeof key !== "object" || key === null || !("kty" in key)) throw wrong("is no JSON Web Key");
   const jwk = key as SetKey["jwk"];
   if (!["RSA", "EC", "OKP"].includes(jwk.kty)) throw wrong("is no public key of type RSA, EC or OKP");
