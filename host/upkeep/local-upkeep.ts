@@ -15,6 +15,8 @@ import type { Store } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { UserId } from "../user-id.ts";
+import { exportFiles } from "./export-files.ts";
+import type { ExportOptions, MemoryExport } from "./memory-files.ts";
 import type { Finding, TrashedFile, Upkeep } from "./upkeep.ts";
 
 /** The scope that the doctor and the trash commands look after. */
@@ -92,6 +94,16 @@ export class LocalUpkeep implements Upkeep {
           await audit.commit(changes, () => held.commit(changes, []));
         }
         return old;
+      }),
+    );
+  }
+
+  export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
+    const label = "export a user's memory";
+    return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: false, signal }, async () => {
+        using reader = this.#parts.store.openUser(userId);
+        return await exportFiles(reader, scope, onProgress);
       }),
     );
   }

@@ -2,6 +2,7 @@
 import type { memoryProblems } from "../../shared/user-memory/inspect.ts";
 import type { CallContext } from "../call-context.ts";
 import type { StoreProblem } from "../store/store.ts";
+import type { ExportOptions, MemoryExport } from "./memory-files.ts";
 
 /** One thing that is wrong with a user's files. */
 export interface Finding {
@@ -60,4 +61,14 @@ export interface Upkeep {
 
   /** Removes what is in the trash since before a time, for good, and returns what that was. */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
+
+  /**
+   * A user's memory with its trash, as it is while nobody changes it: bytes as on the disk. A user who has none has no
+   * files. Rejects with `QUOTA_EXCEEDED` beyond 20,000 files or 128 MiB, which tools cannot fill a folder with.
+   *
+   * @example
+   * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
+   * for (const { path, content } of files) console.log(path, content.length);
+   */
+  export(ctx: CallContext, options?: ExportOptions): Promise<MemoryExport>;
 }

@@ -2,12 +2,13 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { Seen } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
-import type { UserReader } from "../store.ts";
+import type { ScopeSurvey, UserReader } from "../store.ts";
 import { digestOf } from "./commit/journal-record.ts";
 import { HeldScopes } from "./held-scopes.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";
 import { checkOwnerIn } from "./owner.ts";
+import { surveyFiles } from "./survey-files.ts";
 import { hostFolder } from "./user-folder.ts";
 import type { UserFolder } from "./user-folder.ts";
 
@@ -58,6 +59,15 @@ export class FileReader implements UserReader {
       this.#bytesUsed.set(scope, bytes);
     }
     return bytes;
+  }
+
+  survey(scope: string): ScopeSurvey {
+    const folder = this.#scopes.folderOf(scope);
+    return folder === null ? { files: [], unfit: [] } : surveyFiles(folder);
+  }
+
+  bytesOf(scope: string, path: string): Uint8Array | null {
+    return this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
   }
 
   #sizesOf(scope: string): KnownSizes {
