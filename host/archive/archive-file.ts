@@ -2,8 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { constants, link, lstat, open, rename, unlink } from "node:fs/promises";
 
+import { readPluginFile } from "../plugin-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../store/files/disk/disk-failure.ts";
 import { ToolError } from "../tool-error.ts";
+import { transferLimits } from "./transfer-limits.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 const anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -73,4 +75,17 @@ function taken(): ToolError {
     "NAME_CONFLICT",
     "Cannot write the export: something has its name already, which is not replaced",
   );
+}
+
+/** Reads a zip file that is no larger than allowed, and nothing of one that is. Throws `INPUT_INVALID` for what is no file. */
+export async function readArchive(file: string): Promise<Buffer> {
+  try {
+    const found = await readPluginFile(file, transferLimits.zipBytesMax);
+    if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the zip file: ${found.reason}`);
+    const { buffer, byteOffset, byteLength } = found.wasm;
+    return Buffer.from(buffer, byteOffset, byteLength);
+  } catch (error) {
+    if (isMissing(error)) throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is not there");
+    throw failureOfDisk(error, "read the zip file");
+  }
 }

@@ -2,7 +2,7 @@ import type { Runtime } from "../api.ts";
 import { ToolError } from "../tool-error.ts";
 import { failureOf } from "../tool-result.ts";
 import type { ToolFailure } from "../tool-result.ts";
-import type { Finding } from "../upkeep/upkeep.ts";
+import type { Finding } from "../upkeep/finding.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";

@@ -11,6 +11,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["doctor", async () => (await import("./doctor-command.ts")).doctorCommand],
   ["trash", async () => (await import("./trash-command.ts")).trashCommand],
   ["export", async () => (await import("./export-command.ts")).exportCommand],
+  ["import", async () => (await import("./import-command.ts")).importCommand],
   ["audit", async () => (await import("./audit-command.ts")).auditCommand],
 ]);
 
@@ -23,6 +24,7 @@ Usage
   memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell export --user ID FILE.zip [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell import --user ID FILE.zip [--yes] [--replace] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
   memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
   memcell <command> --help
@@ -34,6 +36,7 @@ Commands
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
   export  writes a user's memory into a zip file
+  import  adds the memory in a zip file to a user's
   audit   tells what a plugin file may do and whether the policy grants it; verifies audit logs
 
 Examples

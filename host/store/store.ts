@@ -95,7 +95,7 @@ export interface UserReader extends Disposable {
   /** A file's bytes, text or not; `null` when there is none. The host's own: no guest is given bytes. */
   bytesOf(scope: string, path: string): Uint8Array | null;
 
-  /** What `read` has found so far. */
+  /** What `read` and `bytesOf` have found so far. */
   readonly seen: readonly Seen[];
 }
 

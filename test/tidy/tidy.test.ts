@@ -66,6 +66,7 @@ const soleImporters: Record<string, string> = {
   "fs-native-extensions": "host/store/files/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/pool.ts",
+  yauzl: "host/archive/read-zip.ts",
   yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
   esbuild: "build/bundle.ts",

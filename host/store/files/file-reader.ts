@@ -1,7 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { quoted } from "../../../shared/text.ts";
 import type { Seen } from "../../change-set.ts";
-import { ToolError } from "../../tool-error.ts";
+import { decodeText } from "../../decode-text.ts";
 import type { ScopeSurvey, UserReader } from "../store.ts";
 import { digestOf } from "./commit/journal-record.ts";
 import { HeldScopes } from "./held-scopes.ts";
@@ -37,9 +36,8 @@ export class FileReader implements UserReader {
   }
 
   read(scope: string, path: string): string | null {
-    const bytes = this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
-    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
-    return bytes === null ? null : decode(bytes, path);
+    const bytes = this.bytesOf(scope, path);
+    return bytes === null ? null : decodeText(bytes, path);
   }
 
   list(scope: string, prefix: string): ListedFile[] {
@@ -67,7 +65,9 @@ export class FileReader implements UserReader {
   }
 
   bytesOf(scope: string, path: string): Uint8Array | null {
-    return this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
+    const bytes = this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
+    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
+    return bytes;
   }
 
   #sizesOf(scope: string): KnownSizes {
@@ -78,14 +78,5 @@ export class FileReader implements UserReader {
 
   [Symbol.dispose](): void {
     this.#scopes[Symbol.dispose]();
-  }
-}
-
-/** Bytes to text without loss: what is not UTF-8 is refused, and a byte order mark stays. */
-function decode(bytes: Buffer, shown: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
   }
 }
