@@ -3,7 +3,7 @@ import { runtimePaths } from "../config/settings.ts";
 import { ToolError } from "../tool-error.ts";
 import { failureOf } from "../tool-result.ts";
 import type { ToolFailure } from "../tool-result.ts";
-import type { Finding } from "../upkeep/upkeep.ts";
+import type { Finding } from "../upkeep/finding.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
