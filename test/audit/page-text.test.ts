@@ -51,6 +51,7 @@ test("htmlPage tells in the order in which a reviewer asks", () => {
     "Calls",
     "Timeline",
     "Denials",
+    "Refused requests",
   ]);
 });
 
