@@ -15,4 +15,14 @@ export type { InputIssue } from "../shared/envelope.ts";
 export type { PromptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 export type { ReadUserMemoryInput, ReadUserMemoryOutput } from "../shared/user-memory/read.ts";
 export type { UpdateUserMemoryInput, UpdateUserMemoryOutput } from "../shared/user-memory/update.ts";
-export type { Finding, TrashedFile, Upkeep } from "./upkeep/upkeep.ts";
+export type {
+  ExportOptions,
+  ImportOptions,
+  ImportPlan,
+  MemoryExport,
+  MemoryFile,
+  OnProgress,
+  RefusedFile,
+} from "./upkeep/memory-files.ts";
+export type { Finding } from "./upkeep/finding.ts";
+export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";
