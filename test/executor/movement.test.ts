@@ -95,6 +95,19 @@ test("an input that is wrong is answered with each field, what it is and what is
   expect(replies[1]).toMatchObject({ id: "call_2", isError: false });
 });
 
+test("a model that asks for a tool's page is handed it, and asks for a page that there is not in vain", async () => {
+  await using theatre = await openTheatre();
+  const { replies } = await theatre.play("alice", "1", () => [
+    use("call_1", "describe_tool", { name: "UpdateUserMemory" }),
+    use("call_2", "describe_tool", { name: "PromptIndex" }),
+  ]);
+  const page = theatre.runtime.documentation("UpdateUserMemory");
+  expect(page).toContain("UpdateUserMemory");
+  expect(contentOf(replies[0])).toEqual({ page });
+  expect(contentOf(replies[1])).toMatchObject({ code: "TOOL_UNKNOWN" });
+  expect(theatre.calls().map(({ tool }) => tool)).toEqual(["PromptIndex"]);
+});
+
 test("a tool that there is not, and an id that is none, are answered and not thrown", async () => {
   await using theatre = await openTheatre();
   const { replies } = await theatre.play("alice", "1", () => [
