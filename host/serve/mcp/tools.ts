@@ -1,6 +1,7 @@
 /** The tools of a user's runtime, as MCP describes and calls them. */
 import type { ToolDescription } from "../../api.ts";
 import type { ToolFailure, ToolResult } from "../../tool-result.ts";
+import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
@@ -10,10 +11,13 @@ export function offerTools(server: Server, user: ServedUser): void {
   const tools = user.runtime.tools();
   const outputs = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]));
   server.setRequestHandler("tools/list", () => ({ tools: tools.map(describe) }));
-  server.setRequestHandler("tools/call", async ({ params: { name, arguments: input = {} } }, request) => {
-    // Non-objects are wrapped for the 2025 revisions, which know no others.
-    return server.projectCallToolResult(await call(user, { name, input }, request), outputs.get(name));
-  });
+  server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, request) =>
+    orProtocolFailure(async () => {
+      const result = await call(user, { name, input }, request);
+      // Where data is no object, the 2025 revisions need it wrapped.
+      return server.projectCallToolResult(result, outputs.get(name));
+    }),
+  );
 }
 
 function describe({ name, description, inputSchema, outputSchema, rights }: ToolDescription): Tool {
