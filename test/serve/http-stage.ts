@@ -1,5 +1,6 @@
 /** A server over HTTP in this process, with a runtime, an issuer of tokens, and what it takes to ask it well or badly. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
@@ -48,6 +49,10 @@ export interface HttpStage extends AsyncDisposable {
   readonly server: HttpServer;
   /** What has been told to the audit log, in order. */
   readonly refusals: readonly Refusal[];
+  /** The audit log so far. */
+  records(): Record<string, unknown>[];
+  /** Resolves when nothing is kept for any user: no request, no session, no stream. */
+  nobody(): Promise<void>;
   /** What the operator was told. */
   readonly log: readonly LogEntry[];
   /** One request, as it is written, to the MCP path unless another is named. */
@@ -109,6 +114,7 @@ export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promis
     ...runtimeOptions,
   });
   const refusals = listenToRefusals(runtime);
+  const nobody = listenToFeeds(runtime);
   const access = { kind: "token", token: tokenOptions(issuing, token) } as const;
   const server = await startHttpServer(runtime, { ...serveDefaults, access, ...options }, onLog);
   const ask = (asked: Asked): Promise<Answer> => askServer(server.port, { path: serveDefaults.path, ...asked });
@@ -122,6 +128,11 @@ export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promis
     logFile,
     server,
     refusals,
+    records: () => {
+      const lines = readFileSync(logFile, "utf8").trimEnd().split("\n");
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+    nobody,
     log,
     ask,
     rpc: (bearer, method, params, asked) => ask(modernRequest(bearer, method, { params, asked })),
@@ -149,6 +160,27 @@ function listenToRefusals(runtime: Runtime): Refusal[] {
     refused(refusal);
   };
   return refusals;
+}
+
+/** Each user for whom something is kept has a feed, and each feed listens to the runtime. */
+function listenToFeeds(runtime: Runtime): () => Promise<void> {
+  const ended = new EventEmitter();
+  let feeds = 0;
+  const onChange = runtime.onChange.bind(runtime);
+  runtime.onChange = (listener) => {
+    const stop = onChange(listener);
+    let isOpen = true;
+    feeds++;
+    return () => {
+      stop();
+      if (isOpen) feeds--;
+      isOpen = false;
+      ended.emit("end");
+    };
+  };
+  return async () => {
+    while (feeds > 0) await once(ended, "end");
+  };
 }
 
 export async function connectClient(url: string, token: string | null, mode: ClientMode): Promise<Client> {
