@@ -5,8 +5,10 @@ import { expect, test } from "vitest";
 
 import { refusals } from "../../host/serve/http/refusals.ts";
 import type { RefusalReason } from "../../host/serve/http/refusals.ts";
-import { modernRequest, openHttpStage } from "./http-stage.ts";
-import type { Asked, HttpStage } from "./http-stage.ts";
+import { modernRequest } from "./http-requests.ts";
+import type { Asked } from "./http-requests.ts";
+import { openHttpStage } from "./http-stage.ts";
+import type { HttpStage } from "./http-stage.ts";
 
 const tools = (token: string, headers: Asked["headers"] = {}, asked: Asked = {}): Asked =>
   modernRequest(token, "tools/list", { asked: { ...asked, headers } });

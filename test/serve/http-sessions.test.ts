@@ -1,45 +1,13 @@
 /** Sessions of the 2025 revisions: whose they are, when they end, and that nothing is left of them. */
 import { expect, test } from "vitest";
 
+import { handshake, legacyRequest, openSession } from "./http-requests.ts";
+import type { Answer } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";
-import type { Answer, Asked, HttpStage } from "./http-stage.ts";
-
-/** A request as a client of a 2025 revision sends it. */
-function legacy(
-  token: string,
-  message: object | null,
-  { session, ...asked }: Asked & { session?: string } = {},
-): Asked {
-  return {
-    ...(message && { body: JSON.stringify({ jsonrpc: "2.0", ...message }) }),
-    ...asked,
-    headers: {
-      authorization: `Bearer ${token}`,
-      accept: "application/json, text/event-stream",
-      ...(message && { "content-type": "application/json" }),
-      ...(session !== undefined && { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }),
-      ...asked.headers,
-    },
-  };
-}
-
-const handshake = {
-  id: 0,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "0" } },
-};
-
-async function openSession(stage: HttpStage, token: string): Promise<string> {
-  const { status, headers, body } = await stage.ask(legacy(token, handshake));
-  expect({ status, body }).toMatchObject({ status: 200 });
-  const session = String(headers["mcp-session-id"]);
-  expect(session).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
-  expect((await stage.ask(legacy(token, { method: "notifications/initialized" }, { session }))).status).toBe(202);
-  return session;
-}
+import type { HttpStage } from "./http-stage.ts";
 
 const ping = (stage: HttpStage, token: string, session: string): Promise<Answer> =>
-  stage.ask(legacy(token, { id: 1, method: "ping" }, { session }));
+  stage.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }));
 
 /** All that a client can tell answers apart by. */
 function toldBy({ status, headers, body }: Answer): object {
@@ -53,11 +21,11 @@ test("another user's session is not there, exactly as one that never was", async
   const session = await openSession(stage, alice);
   const never = "0b8a3d7e-1f52-4b0c-9a55-3c1e6f6a1c11";
   const asks = [
-    (id: string) => legacy(bob, { id: 1, method: "tools/list" }, { session: id }),
-    (id: string) => legacy(bob, { method: "notifications/initialized" }, { session: id }),
-    (id: string) => legacy(bob, null, { session: id, method: "GET" }),
-    (id: string) => legacy(bob, null, { session: id, method: "DELETE" }),
-    (id: string) => legacy(bob, handshake, { session: id }),
+    (id: string) => legacyRequest(bob, { id: 1, method: "tools/list" }, { session: id }),
+    (id: string) => legacyRequest(bob, { method: "notifications/initialized" }, { session: id }),
+    (id: string) => legacyRequest(bob, null, { session: id, method: "GET" }),
+    (id: string) => legacyRequest(bob, null, { session: id, method: "DELETE" }),
+    (id: string) => legacyRequest(bob, handshake, { session: id }),
   ];
   for (const ask of asks) {
     const answer = await stage.ask(ask(session));
@@ -73,7 +41,7 @@ test("DELETE ends a session, and nothing is left of it", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
-  expect((await stage.ask(legacy(token, null, { session, method: "DELETE" }))).status).toBe(200);
+  expect((await stage.ask(legacyRequest(token, null, { session, method: "DELETE" }))).status).toBe(200);
   await stage.nobody();
   expect((await ping(stage, token, session)).status).toBe(404);
 });
@@ -89,7 +57,7 @@ test("a session that nobody uses ends", async () => {
 test("a handshake that fails leaves no session", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
-  const answer = await stage.ask(legacy(token, handshake, { headers: { accept: "text/html" } }));
+  const answer = await stage.ask(legacyRequest(token, handshake, { headers: { accept: "text/html" } }));
   expect(answer.status).toBe(406);
   expect(stage.refusals).toEqual([{ surface: "http", reason: "mcp-406", userId: "alice", peer: "127.0.0.1" }]);
   await stage.nobody();
@@ -125,7 +93,7 @@ test("sessions that are all in use stay, and the new one is refused", async () =
   const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream", "mcp-session-id": session };
   const stream = await fetch(stage.url, { headers, signal: reading.signal });
   expect(stream.status).toBe(200);
-  const refused = await stage.ask(legacy(token, handshake));
+  const refused = await stage.ask(legacyRequest(token, handshake));
   expect(refused.status).toBe(429);
   expect(refused.headers["retry-after"]).toBe("10");
   const listen = { notifications: { resourcesListChanged: true } };
@@ -145,7 +113,8 @@ test("a session's labels and its token's name are on record with each call", asy
   ];
   const session = await openSession(stage, first);
   const read = { id: 1, method: "tools/call", params: { name: "ReadUserMemory", arguments: { name: "editor" } } };
-  for (const token of [first, second]) expect((await stage.ask(legacy(token, read, { session }))).status).toBe(200);
+  for (const token of [first, second])
+    expect((await stage.ask(legacyRequest(token, read, { session }))).status).toBe(200);
   const modern = await stage.rpc(second, "tools/call", { name: "ReadUserMemory", arguments: { name: "editor" } });
   expect(modern.status).toBe(200);
   const labels = { via: "mcp-http", client: "raw/0", session: session.slice(0, 8) };

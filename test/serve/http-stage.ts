@@ -1,9 +1,6 @@
 /** A server over HTTP in this process, with a runtime, an issuer of tokens, and what it takes to ask it well or badly. */
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
-import { request } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
-import { connect } from "node:net";
 import { join } from "node:path";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -16,22 +13,12 @@ import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import type { HttpServeOptions, TokenOptions } from "../../host/serve/serve-options.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { askServer, modernRequest } from "./http-requests.ts";
+import type { Answer, Asked } from "./http-requests.ts";
 import { audience, issuer, TokenIssuer } from "./token-issuer.ts";
 
-/** What an answer says. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-export interface Asked {
-  readonly method?: string;
-  readonly path?: string;
-  /** A list is sent as that many headers. `host` may be given. */
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string | Buffer;
-}
+export { askServer, modernRequest, sendBytes } from "./http-requests.ts";
+export type { Answer, Asked } from "./http-requests.ts";
 
 export interface HttpStageOptions extends Partial<HttpServeOptions> {
   readonly runtime?: Partial<RuntimeOptions>;
@@ -189,57 +176,4 @@ export async function connectClient(url: string, token: string | null, mode: Cli
   const requestInit = { headers: { ...(token !== null && { authorization: `Bearer ${token}` }) } };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
   return client;
-}
-
-/** Sends what `fetch` would not: any header, any number of times. */
-export async function askServer(port: number, { method = "POST", path, headers, body }: Asked): Promise<Answer> {
-  const list = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).flatMap(([name, value]) =>
-    (typeof value === "string" ? [value] : value).flatMap((each) => [name, each]),
-  );
-  if (body !== undefined && headers?.["content-length"] === undefined && headers?.["transfer-encoding"] === undefined) {
-    list.push("content-length", String(Buffer.byteLength(body)));
-  }
-  const asking = request({ host: "127.0.0.1", port, method, path, headers: list, agent: false });
-  const answered = once(asking, "response");
-  asking.end(body);
-  const [response] = await answered;
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
-}
-
-/** Sends bytes as they are, and gives what comes back until the server ends the connection. */
-export async function sendBytes(port: number, bytes: string | Buffer): Promise<string> {
-  const socket = connect(port, "127.0.0.1");
-  socket.write(bytes);
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-export interface ModernRequest {
-  readonly params?: object | undefined;
-  /** Besides, or instead. */
-  readonly asked?: Asked | undefined;
-}
-
-/** A request as a client of 2026-07-28 sends it. */
-export function modernRequest(token: string, method: string, { params = {}, asked = {} }: ModernRequest = {}): Asked {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const { name } = params as { name?: unknown };
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-protocol-version": "2026-07-28",
-    "mcp-method": method,
-    ...(typeof name === "string" && { "mcp-name": name }),
-    ...asked.headers,
-  };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { _meta, ...params } });
-  return { body, ...asked, headers };
 }

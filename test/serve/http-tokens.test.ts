@@ -4,7 +4,8 @@ import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 
 import type { RefusalReason } from "../../host/serve/http/refusals.ts";
-import { modernRequest, openHttpStage } from "./http-stage.ts";
+import { modernRequest } from "./http-requests.ts";
+import { openHttpStage } from "./http-stage.ts";
 import { makeKey } from "./token-issuer.ts";
 import type { TokenIssuer } from "./token-issuer.ts";
 
