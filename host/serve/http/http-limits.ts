@@ -1,6 +1,6 @@
+/** Bounds of the HTTP server that nobody sets, each with its reason. */
 const kib = 1024;
 
-/** What a client over HTTP may send and hold open, beside what the settings of `memcell serve` say. */
 export const httpLimits = {
   /** Request line and headers. Node's own; a token takes up to half of it. */
   headerBytesMax: 16 * kib,
