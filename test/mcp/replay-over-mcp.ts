@@ -1,0 +1,84 @@
+/** Runs vectors through MCP: the official client, HTTP, a token for each user, and the host in a process of its own. */
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
+import { vectorPlugin } from "../conformance/vector-plugins.ts";
+import type { Vector, VectorCall } from "../conformance/vector.ts";
+import type { Difference } from "../polyglot/replay-vectors.ts";
+import { callOverMcp } from "./called-over-mcp.ts";
+import type { VectorProcess } from "./vector-process.ts";
+
+/** A session of 2025, or requests that each stand alone. */
+export type Revision = "2025-11-25" | "2026-07-28";
+
+export class McpReplay implements AsyncDisposable {
+  readonly #process: VectorProcess;
+  readonly #folder: string;
+  readonly #revision: Revision;
+  readonly #clients = new Map<string, Promise<Client>>();
+
+  /** `folder` is empty and the replay's own. */
+  constructor(process: VectorProcess, folder: string, revision: Revision) {
+    this.#process = process;
+    this.#folder = folder;
+    this.#revision = revision;
+  }
+
+  /** Runs one vector and compares every answer and every byte of the users' files. */
+  async run(vector: Vector): Promise<Difference[]> {
+    const dataDir = this.#dataDirOf(vector);
+    mkdirSync(dataDir, { recursive: true });
+    // The folder itself stays: the host may hold it open.
+    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+    writeBefore(dataDir, vector);
+    const differences: Difference[] = [];
+    for (const [at, call] of vector.calls.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- a call builds on the files of those before it
+      const found = await this.call(vector, call);
+      if (!isDeepStrictEqual(found, call.result)) {
+        differences.push({ at: `call ${at + 1}`, expected: call.result, found });
+      }
+    }
+    const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
+    if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
+    return differences;
+  }
+
+  /** One call of a vector, for the user that it names. */
+  async call(vector: Vector, { tool, input, context: { userId = "", epochMs } }: VectorCall): Promise<unknown> {
+    const { plugin = "user-memory", limits = {} } = vector;
+    const file = vectorPlugin(plugin, this.#folder);
+    const url = await this.#process.order({ plugin: file, limits, dataDir: this.#dataDirOf(vector), epochMs });
+    return callOverMcp(await this.#clientFor(url, userId), tool, input);
+  }
+
+  #dataDirOf({ plugin = "user-memory", limits = {} }: Vector): string {
+    return join(this.#folder, encodeURIComponent(JSON.stringify([plugin, limits])));
+  }
+
+  #clientFor(url: string, userId: string): Promise<Client> {
+    const key = JSON.stringify([url, userId]);
+    const client = this.#clients.get(key) ?? connect(url, this.#revision, () => this.#process.issuer.tokenFor(userId));
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const clients = await Promise.allSettled(this.#clients.values());
+    await Promise.all(clients.map(async (each) => each.status === "fulfilled" && (await each.value.close())));
+  }
+}
+
+/** Knows the tools' schemas from then on, and holds answers against them. */
+async function connect(url: string, revision: Revision, token: () => Promise<string>): Promise<Client> {
+  const mode = revision === "2026-07-28" ? { pin: revision } : ("legacy" as const);
+  const client = new Client({ name: "vectors", version: "0" }, { versionNegotiation: { mode } });
+  const made = await token();
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider: { token: async () => made } }));
+  await client.listTools();
+  return client;
+}
