@@ -10,6 +10,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["tools", async () => (await import("./tools-command.ts")).toolsCommand],
   ["doctor", async () => (await import("./doctor-command.ts")).doctorCommand],
   ["trash", async () => (await import("./trash-command.ts")).trashCommand],
+  ["serve", async () => (await import("./serve-command.ts")).serveCommand],
   ["audit", async () => (await import("./audit-command.ts")).auditCommand],
 ]);
 
@@ -21,6 +22,7 @@ Usage
   memcell tools [--policy FILE]
   memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell serve --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
   memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
   memcell <command> --help
@@ -31,6 +33,7 @@ Commands
   tools   prints the tools a model may call, with their JSON Schemas
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
+  serve   serves a user's memory to an MCP client
   audit   tells what a plugin file may do and whether the policy grants it; verifies audit logs
 
 Examples

@@ -62,6 +62,8 @@ test("shared and plugin import nothing of Node", () => {
 /** Every package that is imported outside tests, where, and so why it is there. */
 const soleImporters: Record<string, string> = {
   "@extism/extism": "host/guest/extism-plugin.ts",
+  "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
+  "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
   "@opentelemetry/api": "host/telemetry.ts",
   "fs-native-extensions": "host/store/files/disk/native-calls.ts",
   piscina: "host/pool.ts",
