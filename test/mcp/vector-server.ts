@@ -5,8 +5,8 @@
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 
-import { startHttpServer } from "../../host/serve/http/http-server.ts";
-import type { HttpServer } from "../../host/serve/http/http-server.ts";
+import { startHttpServer } from "../../host/serve/http/start-http-server.ts";
+import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import type { HttpServeOptions } from "../../host/serve/serve-options.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -59,7 +59,7 @@ async function serve({ plugin, limits, dataDir }: Omit<VectorOrder, "epochMs">):
 }> {
   const policy = policyFor([plugin], limits);
   const runtime = await createRuntime({ dataDir, plugins: [plugin], policy, clock: () => clockMs, threadsMax: 1 });
-  return { runtime, server: await startHttpServer({ runtime, options }) };
+  return { runtime, server: await startHttpServer(runtime, options) };
 }
 
 async function end(): Promise<void> {
