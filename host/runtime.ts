@@ -149,7 +149,9 @@ class LocalRuntime implements Runtime {
   }
 
   documentation(tool: string): string | null {
-    throw new ToolError("TOOL_UNKNOWN", `Cannot document ${toolLabel(tool)}: not built yet`);
+    const found = this.#catalog.tools.get(tool)?.tool;
+    if (found?.audience !== "model") throw this.#unknownTool(`document ${toolLabel(tool)}`);
+    return found.documentation ?? null;
   }
 
   get hasMemory(): boolean {
@@ -221,11 +223,12 @@ class LocalRuntime implements Runtime {
       audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
       return found;
     }
+    throw this.#unknownTool(`call ${toolLabel(toolName)}`);
+  }
+
+  #unknownTool(action: string): ToolError {
     const known = this.tools().map(({ name }) => name);
-    throw new ToolError(
-      "TOOL_UNKNOWN",
-      `Cannot call ${toolLabel(toolName)}: no such tool, allowed: ${known.join(", ")}`,
-    );
+    return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${known.join(", ")}`);
   }
 
   #checkOpen(action: string): void {

@@ -178,10 +178,12 @@ export const pluginLimits = {
   memoriesMax: 1,
   /** Bytes of an imported or exported name. The longest that can be right has 64. */
   nameBytesMax: 256,
-  /** Six tools with their JSON Schemas take 6 KB. */
+  /** Six tools with their JSON Schemas and two pages take 20 KB. */
   manifestBytesMax: 512 * kib,
   /** As answers, which are copied and printed by the same kind of code. */
   manifestDepthMax: 64,
+  /** A tool's page, in UTF-8. A model reads it in one piece: some 4,000 tokens. The longest of ours has 7 KB. */
+  documentationBytesMax: 16 * kib,
   /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
   deviationsMax: 20,
 } as const;

@@ -19,7 +19,7 @@ const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
 Usage
   memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE] [--audit-log FILE]
   memcell index --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
-  memcell tools [--policy FILE]
+  memcell tools [--doc NAME] [--policy FILE]
   memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell serve --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
@@ -30,7 +30,7 @@ Usage
 Commands
   call    calls a tool for a user and prints its result as JSON
   index   prints a user's index as it enters a system prompt
-  tools   prints the tools a model may call, with their JSON Schemas
+  tools   prints the tools a model may call, with their JSON Schemas, or the page of one
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
   serve   serves a user's memory to an MCP client

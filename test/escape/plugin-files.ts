@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 import { pluginLimits } from "../../shared/limits.ts";
 import { manifestSection } from "../../shared/manifest.ts";
-import type { Manifest } from "../../shared/manifest.ts";
+import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
 import { readSections, sectionIds } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
@@ -12,6 +12,7 @@ import { guestManifest } from "../support/guest-manifest.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { guestText } from "../support/write-guest.ts";
+import { unseenWords } from "./unseen-words.ts";
 
 const manifest: string = JSON.stringify(guestManifest("guest", { Guest: "guest" }));
 const plain = '(module (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))';
@@ -138,6 +139,11 @@ export const refusedFiles: readonly RefusedFile[] = [
     bytes: withManifests(manifest.replace('"input":{}', `"input":${deep(61)}`)),
     reason: /65 levels deep/,
   },
+  ...unseenWords.map(({ what, changes, reason }) => ({
+    name: what,
+    bytes: withManifests(withFirstTool(changes)),
+    reason,
+  })),
   { name: "a manifest without fuel", bytes: withManifests(changed({ fuelPolls: 0 })), reason: /0 polls .* 1 to 20000/ },
   { name: "a manifest with all fuel", bytes: withManifests(changed({ fuelPolls: 1e9 })), reason: /1 to 20000/ },
   { name: "a manifest without deadline", bytes: withManifests(changed({ deadlineMs: 0 })), reason: /deadline of 0 ms/ },
@@ -162,6 +168,11 @@ function withManifests(...texts: string[]): Uint8Array {
 
 function changed(changes: Partial<Manifest>): string {
   return JSON.stringify({ ...JSON.parse(manifest), ...changes });
+}
+
+function withFirstTool(changes: Partial<ManifestTool>): string {
+  const { tools, ...rest } = JSON.parse(manifest) as Manifest;
+  return JSON.stringify({ ...rest, tools: tools.map((tool) => ({ ...tool, ...changes })) });
 }
 
 /** The good guest, with one of its sections in another form; it comes first, where no engine would take it. */
