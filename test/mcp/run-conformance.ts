@@ -3,11 +3,10 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One run of a suite: which scenarios it takes, and at which revision of the protocol. */
+/** One run of a suite. */
 export interface SuiteRun {
-  /** As the table calls it. */
-  readonly name: string;
   readonly script: string;
+  /** Which scenarios it takes, and at which revision of the protocol. */
   readonly args: readonly string[];
 }
 
