@@ -6,7 +6,7 @@ import { CallControl, closedMeanwhile } from "./call-control.ts";
 import { CallerSignals } from "./caller-signals.ts";
 import type { CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
-import type { SizedChange } from "./change-set.ts";
+import type { Seen, SizedChange } from "./change-set.ts";
 import { encodeInput } from "./encode-input.ts";
 import { grantFor } from "./grant.ts";
 import type { LogLine } from "./guest/guest-log.ts";
@@ -45,11 +45,22 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Changes of the host's own that become durable together with the guest's. */
   readonly alsoCommit?: readonly SizedChange[];
+  /** Asked under the user's lock, before the guest runs. `epochMs` is the time that the guest is given. */
+  readonly stage?: (epochMs: number) => StagedByHost;
   /** Looks at the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
   /** Takes nothing for granted that the store remembers of the user. */
   readonly isThorough?: boolean;
 }
+
+/** Changes of the host's own that the guest finds done, and that become durable together with its own. */
+export interface StagedByHost {
+  readonly changes: readonly SizedChange[];
+  /** What they were made from. */
+  readonly seen: readonly Seen[];
+}
+
+const nothingStaged = (): StagedByHost => ({ changes: [], seen: [] });
 
 /** How messages and the log name what is done, and what its input weighs while it waits. */
 export interface HoldLabel {
@@ -83,7 +94,14 @@ export class CallRunner {
 
   /** Throws `ToolError` for what keeps the guest from running; what the guest answers is the result. */
   async run(found: CatalogTool, input: unknown, userId: UserId, options: RunOptions): Promise<ToolResult> {
-    const { audit, signal, isLookingOnly = false, isThorough = false, alsoCommit = [] } = options;
+    const {
+      audit,
+      signal,
+      isLookingOnly = false,
+      isThorough = false,
+      alsoCommit = [],
+      stage = nothingStaged,
+    } = options;
     const { callId } = audit;
     const { name, rights } = found.tool;
     const text = encodeInput(name, input, this.#parts.limits.inputBytes);
@@ -94,9 +112,12 @@ export class CallRunner {
       { writes, isLookingOnly, isThorough, signal },
       async (held, call) => {
         const deadlineMs = this.#parts.deadlinesMs[found.moduleIndex] ?? 0;
+        let staged = nothingStaged();
         const makeTask = (): ReturnType<PoolTask["makeTask"]> => {
           call.begin();
-          return this.#taskFor(found, text, userId);
+          const task = this.#taskFor(found, text, userId);
+          staged = stage(task.epochMs);
+          return staged.changes.length > 0 ? { ...task, before: staged.changes } : task;
         };
         const onEnd = (trail: SharedArrayBuffer): void => audit.guestEnded(trail);
         const reply = await this.#parts.pool.run({ name, deadlineMs, ...call, makeTask, onEnd });
@@ -105,8 +126,8 @@ export class CallRunner {
         this.#log(log, { tool: name, userId, callId });
         call.signal.throwIfAborted();
         if (envelope.ok && writes) {
-          const all = [...changes, ...alsoCommit];
-          await audit.commit(all, () => held.commit(all, seen));
+          const all = [...staged.changes, ...changes, ...alsoCommit];
+          await audit.commit(all, () => held.commit(all, [...seen, ...staged.seen]));
         }
         return resultOf(envelope);
       },

@@ -1,6 +1,12 @@
 /** What a call wants to change, in order. Plain data: it travels from the worker to the side that commits. */
 export type Change =
-  | { readonly kind: "write"; readonly scope: string; readonly path: string; readonly content: string }
+  | {
+      readonly kind: "write";
+      readonly scope: string;
+      readonly path: string;
+      /** Text from guests. What the host brings from elsewhere need be none. */
+      readonly content: string | Uint8Array;
+    }
   /** A move to a path below `trash/` that was free when the call looked. */
   | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string }
   /** For good. Never a tool's: only the owner of the data empties the trash. */

@@ -2,6 +2,9 @@
 export { createRuntime } from "./runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./call-context.ts";
+export type { MemoryChange } from "./memory-change.ts";
+export type { Refusal } from "./refusal.ts";
+export type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 export type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 export type { PolicyFile } from "./policy/policy-schema.ts";
 export { ToolError } from "./tool-error.ts";
@@ -12,4 +15,14 @@ export type { InputIssue } from "../shared/envelope.ts";
 export type { PromptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 export type { ReadUserMemoryInput, ReadUserMemoryOutput } from "../shared/user-memory/read.ts";
 export type { UpdateUserMemoryInput, UpdateUserMemoryOutput } from "../shared/user-memory/update.ts";
-export type { Finding, TrashedFile, Upkeep } from "./upkeep/upkeep.ts";
+export type {
+  ExportOptions,
+  ImportOptions,
+  ImportPlan,
+  MemoryExport,
+  MemoryFile,
+  OnProgress,
+  RefusedFile,
+} from "./upkeep/memory-files.ts";
+export type { Finding } from "./upkeep/finding.ts";
+export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";

@@ -45,6 +45,8 @@ export interface WorkerTask {
   readonly input: string;
   readonly grant: Grant;
   readonly epochMs: number;
+  /** What the guest is to find done already. It is committed together with what the guest does. */
+  readonly before?: readonly SizedChange[];
   /** Where to write down when the thread has begun, and what the guest does. */
   readonly stamp: StartStamp;
   readonly trail: SharedArrayBuffer;
@@ -79,11 +81,11 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs, trail } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, trail } = task;
   const { modules } = workerData as WorkerSetup;
   const module = modules[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
-  const staged = new StagedChanges();
+  const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
   using reader = readers().openUser(grant.userId);
   const parts = { grant, store: reader, staged, epochMs };

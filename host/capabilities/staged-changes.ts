@@ -4,7 +4,7 @@ type WriteChange = Extract<SizedChange, { kind: "write" }>;
 
 /** How a file that a call has touched stands now. */
 export type StagedFile =
-  | { readonly kind: "written"; readonly content: string; readonly bytes: number }
+  | { readonly kind: "written"; readonly content: WriteChange["content"]; readonly bytes: number }
   | { readonly kind: "gone" }
   /** In the trash, with the text of a file that is still where it was on disk. */
   | { readonly kind: "moved"; readonly from: string; readonly bytes: number };
@@ -20,7 +20,14 @@ export class StagedChanges {
   /** For each file its last write, while nothing has moved it since: a further write takes its place. */
   readonly #lastWrites = new Map<string, WriteChange>();
   readonly #files = new Map<string, StagedFile>();
+  /** Files that the host has staged before the call began. They count in the scope, and not as the call's own. */
+  readonly #staged = new Set<StagedFile>();
   #writtenBytes = 0;
+
+  /** `before` is what the call is to find done already. It is not among the call's own changes. */
+  constructor(before: readonly SizedChange[] = []) {
+    for (const change of before) this.#begin(change);
+  }
 
   /** `bytes` is what the content takes in UTF-8. */
   write(scope: string, path: string, content: string, bytes: number): void {
@@ -58,7 +65,8 @@ export class StagedChanges {
   /** The bytes that are to be written once a file is written too; those that were moved since are among them. */
   writtenBytesWith(scope: string, path: string, bytes: number): number {
     const file = this.#files.get(keyOf(scope, path));
-    return this.#writtenBytes - (file?.kind === "written" ? file.bytes : 0) + bytes;
+    const isOwn = file?.kind === "written" && !this.#staged.has(file);
+    return this.#writtenBytes - (isOwn ? file.bytes : 0) + bytes;
   }
 
   get changeCount(): number {
@@ -67,6 +75,20 @@ export class StagedChanges {
 
   toChangeSet(): SizedChange[] {
     return [...this.#changes];
+  }
+
+  #begin(change: SizedChange): void {
+    const { kind, scope, path, bytes } = change;
+    const key = keyOf(scope, path);
+    if (kind === "write") {
+      const file: StagedFile = { kind: "written", content: change.content, bytes };
+      this.#staged.add(file);
+      this.#files.set(key, file);
+      return;
+    }
+    const moved = this.#files.get(key) ?? { kind: "moved", from: path, bytes };
+    this.#files.set(key, { kind: "gone" });
+    if (kind === "trash") this.#files.set(keyOf(scope, change.trashed), moved);
   }
 }
 

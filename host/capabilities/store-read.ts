@@ -1,4 +1,5 @@
 import type { CapabilityReply, CapabilityRequest } from "../../shared/abi.ts";
+import { decodeText } from "../decode-text.ts";
 import { checkPlace } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 
@@ -19,7 +20,7 @@ function currentText({ staged, store }: GuestCall, scope: string, path: string):
     case undefined:
       return store.read(scope, path);
     case "written":
-      return file.content;
+      return typeof file.content === "string" ? file.content : decodeText(file.content, path);
     case "moved":
       return store.read(scope, file.from);
     case "gone":

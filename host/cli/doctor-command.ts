@@ -1,8 +1,9 @@
 import type { Runtime } from "../api.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { ToolError } from "../tool-error.ts";
 import { failureOf } from "../tool-result.ts";
 import type { ToolFailure } from "../tool-result.ts";
-import type { Finding } from "../upkeep/upkeep.ts";
+import type { Finding } from "../upkeep/finding.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
@@ -23,6 +24,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 Examples
   memcell doctor
   memcell doctor --user alice --fix
@@ -33,14 +36,11 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(
-      args,
-      { texts: ["user", "data", "policy", "audit-log"], flags: ["fix", "json"] },
-      0,
-    );
+    const names = { texts: ["user"], flags: ["fix", "json"], settings: runtimePaths } as const;
+    const { options, settings } = parseOptions(args, names, 0);
     const print = options.json ? () => {} : (text: string) => void process.stdout.write(text);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
       const reports: UserReport[] = [];
       for (const userId of users)

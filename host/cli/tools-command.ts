@@ -1,8 +1,9 @@
 import { quoted } from "../../shared/text.ts";
 import type { Runtime } from "../api.ts";
+import { catalogPaths } from "../config/settings.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openCatalog } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 
 export const toolsCommand: Command = {
@@ -16,6 +17,9 @@ Options
   --doc NAME     the page of this tool, in Markdown: what it is for, its parameters, examples, errors
   --policy FILE  what the host is willing to grant (default: what the tools of the package need)
 
+The policy and the plugin files are settings, which an environment variable or memcell.config.json may say:
+"memcell config --help".
+
 Examples
   memcell tools > tools.json
   memcell tools --doc UpdateUserMemory
@@ -26,9 +30,9 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["doc", "policy"] }, 0);
+    const { options, settings } = parseOptions(args, { texts: ["doc"], settings: catalogPaths }, 0);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openCatalog(settings);
       if (options.doc !== undefined) return printPage(runtime, options.doc);
       process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
       return 0;

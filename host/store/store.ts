@@ -89,8 +89,28 @@ export interface UserReader extends Disposable {
   /** The bytes of all files of a scope, trash included. */
   bytesUsed(scope: string): number;
 
-  /** What `read` has found so far. */
+  /** Everything in a scope, trash included, and what there a read would refuse. Throws `QUOTA_EXCEEDED` when it is too much. */
+  survey(scope: string): ScopeSurvey;
+
+  /** A file's bytes, text or not; `null` when there is none. The host's own: no guest is given bytes. */
+  bytesOf(scope: string, path: string): Uint8Array | null;
+
+  /** What `read` and `bytesOf` have found so far. */
   readonly seen: readonly Seen[];
+}
+
+export interface ScopeSurvey {
+  /** Sorted by path. */
+  readonly files: readonly ListedFile[];
+  /** What no tool could read, by the names that the medium gives, which may hold any character. */
+  readonly unfit: readonly UnfitFile[];
+}
+
+export interface UnfitFile {
+  /** Inside the scope. */
+  readonly path: string;
+  /** Why, as a clause about "it". */
+  readonly reason: string;
 }
 
 /** Which store to open, as plain data that reaches workers. */

@@ -1,21 +1,25 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import { inspectOutput } from "../../shared/user-memory/inspect.ts";
-import { safeParse } from "../../shared/zod.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { CallAudit } from "../audit/call-audit.ts";
 import type { UpkeepAudit } from "../audit/upkeep-audit.ts";
 import { checkContext } from "../call-context.ts";
 import type { CallContext, CheckedContext } from "../call-context.ts";
-import type { CallRunner, HoldLabel, RunOptions } from "../call-runner.ts";
+import type { CallRunner, HoldLabel, RunOptions, StagedByHost } from "../call-runner.ts";
 import type { CatalogTool } from "../catalog.ts";
 import type { SizedChange } from "../change-set.ts";
 import type { Store } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { UserId } from "../user-id.ts";
-import type { Finding, TrashedFile, Upkeep } from "./upkeep.ts";
+import { exportFiles } from "./export-files.ts";
+import type { Finding } from "./finding.ts";
+import { checkAmount } from "./import-files.ts";
+import { ImportTrial, refuseImport } from "./import-trial.ts";
+import { findingsIn } from "./inspect-answer.ts";
+import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
+import type { TrashedFile, Upkeep } from "./upkeep.ts";
 
 /** The scope that the doctor and the trash commands look after. */
 const scope = "memory";
@@ -96,6 +100,53 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
+  export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
+    const label = "export a user's memory";
+    return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: false, signal }, async () => {
+        using reader = this.#parts.store.openUser(userId);
+        return await exportFiles(reader, scope, onProgress);
+      }),
+    );
+  }
+
+  planImport(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
+    checkAmount(files);
+    return this.#operate(["planImport", "plan an import"], ctx, (checked) => this.#tryImport(checked, files, options));
+  }
+
+  import(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
+    checkAmount(files);
+    return this.#operate(["import", "import a user's memory"], ctx, async (checked) => {
+      const plan = await this.#tryImport(checked, files, options);
+      refuseImport(plan);
+      const trial = this.#trialOf(checked, files, options);
+      const stage = (epochMs: number): StagedByHost => {
+        const staged = trial.stage(epochMs);
+        // Someone has been faster since it was planned.
+        refuseImport(trial.plan([]));
+        return staged;
+      };
+      if (plan.created.length + plan.replaced.length + plan.trashed.length === 0) return plan;
+      const done = await this.#callTool("InspectMemory", { mend: true }, checked, { stage });
+      throwFailure(done);
+      return trial.plan(findingsIn(done, scope));
+    });
+  }
+
+  /** The guest is shown what would be there, and says what it thinks of it. Nothing is committed. */
+  async #tryImport(operation: Operation, files: readonly MemoryFile[], options: ImportOptions): Promise<ImportPlan> {
+    const trial = this.#trialOf(operation, files, options);
+    const stage = (epochMs: number): StagedByHost => trial.stage(epochMs);
+    const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { stage, isLookingOnly: true });
+    throwFailure(looked);
+    return trial.plan(findingsIn(looked, scope));
+  }
+
+  #trialOf({ userId }: Operation, files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
+    return new ImportTrial(() => this.#parts.store.openUser(userId), { scope, files, replaces: replace });
+  }
+
   /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
   #operate<Result>(
     [name, action]: readonly [name: string, action: string],
@@ -118,7 +169,7 @@ export class LocalUpkeep implements Upkeep {
   ): Promise<ToolResult> {
     const { runner, auditor, find } = this.#parts;
     return auditor.call(name, `call ${name}`, async (audit) => {
-      audit.nameFrom({ userId, callId: ofOperation.callId });
+      audit.nameFrom({ userId, callId: ofOperation.callId, labels: ofOperation.labels });
       try {
         return await runner.run(find(name, audit), input, userId, { ...options, audit, signal });
       } finally {
@@ -133,7 +184,7 @@ export class LocalUpkeep implements Upkeep {
     const options = { writes: false, isLookingOnly: true, signal };
     const ofStore = await this.#parts.runner.hold(label, userId, options, async (held) => held.findings());
     const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { isLookingOnly: true });
-    return [...ofStore, ...findingsIn(looked)];
+    return [...ofStore, ...findingsIn(looked, scope)];
   }
 
   #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
@@ -171,21 +222,6 @@ function partsOf<Item>(items: readonly Item[]): Item[][] {
 }
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
-
-/** A guest that cannot look is a finding itself, beside what the store has found. */
-function findingsIn(result: ToolResult): Finding[] {
-  if (!result.ok) {
-    return [{ problem: "not-inspected", path: scope, message: result.error.message, remedy: null }];
-  }
-  const parsed = safeParse(inspectOutput, result.data);
-  if (!parsed.success)
-    throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of InspectMemory: it has no findings");
-  const { findings, findingsHidden } = parsed.data;
-  const shown = findings.map((finding): Finding => Object.assign(finding, { path: `${scope}/${finding.path}` }));
-  if (findingsHidden === 0) return shown;
-  const message = `${findingsHidden} more findings are not shown`;
-  return [...shown, { problem: "not-inspected", path: scope, message, remedy: "mend the others first" }];
-}
 
 function throwFailure(result: ToolResult): void {
   if (!result.ok) throw new ToolError(result.error.code, result.error.message);

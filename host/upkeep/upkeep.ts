@@ -1,18 +1,7 @@
 /** What the owner of the data may do and no tool may: look after the files, and look into the trash. As types. */
-import type { memoryProblems } from "../../shared/user-memory/inspect.ts";
 import type { CallContext } from "../call-context.ts";
-import type { StoreProblem } from "../store/store.ts";
-
-/** One thing that is wrong with a user's files. */
-export interface Finding {
-  readonly problem: StoreProblem | (typeof memoryProblems)[number] | "not-inspected";
-  /** The file, inside the user's folder. */
-  readonly path: string;
-  /** What is wrong, in a sentence. */
-  readonly message: string;
-  /** What mending does about it, in a sentence; `null` when only a person can help. */
-  readonly remedy: string | null;
-}
+import type { Finding } from "./finding.ts";
+import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
 
 export interface TrashedFile {
   /** The name to restore it by: its path below `trash/`. */
@@ -60,4 +49,38 @@ export interface Upkeep {
 
   /** Removes what is in the trash since before a time, for good, and returns what that was. */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
+
+  /**
+   * A user's memory with its trash, as it is while nobody changes it: bytes as on the disk. A user who has none has no
+   * files. Rejects with `QUOTA_EXCEEDED` beyond 20,000 files or 128 MiB, which tools cannot fill a folder with.
+   *
+   * @example
+   * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
+   * for (const { path, content } of files) console.log(path, content.length);
+   */
+  export(ctx: CallContext, options?: ExportOptions): Promise<MemoryExport>;
+
+  /**
+   * What `import` would do with some files, and why it would refuse them. Changes nothing.
+   *
+   * @example
+   * const { refused } = await runtime.upkeep.planImport({ userId: "bob" }, files);
+   * for (const { path, reason } of refused) console.log(`${path}: ${reason}`);
+   */
+  planImport(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
+
+  /**
+   * Adds files to a user's memory, durably and as one change set: all of them or none. For a user who has no memory the
+   * folder becomes byte for byte what the files say. Otherwise entries are added, the index is kept and lists them too,
+   * and nothing that is there is overwritten. The files are checked as everything is that enters a user's folder: paths,
+   * names, sizes, quotas, and by the plugin whether it can read each entry.
+   *
+   * Rejects with the code of the first file that is refused, and names some: `INPUT_INVALID` for a path that is none of
+   * memory, `NAME_CONFLICT`, `NAME_RESERVED`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. `planImport` names them all.
+   *
+   * @example
+   * const { files } = await runtime.upkeep.export({ userId: "alice" });
+   * const { created } = await runtime.upkeep.import({ userId: "bob" }, files);
+   */
+  import(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
 }

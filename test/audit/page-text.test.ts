@@ -50,6 +50,7 @@ test("htmlPage tells in the order in which a reviewer asks", () => {
     "Calls",
     "Timeline",
     "Denials",
+    "Refused requests",
   ]);
 });
 

@@ -5,6 +5,8 @@ export const emptyFolder: UserReader = {
   read: () => null,
   list: () => [],
   sizeOf: () => null,
+  survey: () => ({ files: [], unfit: [] }),
+  bytesOf: () => null,
   seen: [],
   bytesUsed: () => 0,
   [Symbol.dispose]: () => {},

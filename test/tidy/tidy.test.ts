@@ -66,7 +66,10 @@ const soleImporters: Record<string, string> = {
   "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
   "@opentelemetry/api": "host/telemetry.ts",
   "fs-native-extensions": "host/store/files/disk/native-calls.ts",
+  ora: "host/cli/progress.ts",
   piscina: "host/pool.ts",
+  yauzl: "host/archive/read-zip.ts",
+  yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
   esbuild: "build/bundle.ts",
   "@cyclonedx/cyclonedx-library": "build/sbom.ts",
@@ -87,6 +90,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     .filter((file) => !disks.test(file))
     .toSorted();
   expect(touching).toEqual([
+    "host/archive/archive-file.ts",
     "host/plugin-file.ts",
     "host/provenance/rebuild-sources.ts",
     "host/report/page/write-page.ts",
@@ -97,6 +101,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
+    "host/config/file-places.ts",
     "host/plugin-file.ts",
     "host/policy/load-policy.ts",
     "host/provenance/compare-rebuild.ts",

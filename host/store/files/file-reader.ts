@@ -1,13 +1,13 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { quoted } from "../../../shared/text.ts";
 import type { Seen } from "../../change-set.ts";
-import { ToolError } from "../../tool-error.ts";
-import type { UserReader } from "../store.ts";
+import { decodeText } from "../../decode-text.ts";
+import type { ScopeSurvey, UserReader } from "../store.ts";
 import { digestOf } from "./commit/journal-record.ts";
 import { HeldScopes } from "./held-scopes.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";
 import { checkOwnerIn } from "./owner.ts";
+import { surveyFiles } from "./survey-files.ts";
 import { hostFolder } from "./user-folder.ts";
 import type { UserFolder } from "./user-folder.ts";
 
@@ -36,9 +36,8 @@ export class FileReader implements UserReader {
   }
 
   read(scope: string, path: string): string | null {
-    const bytes = this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
-    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
-    return bytes === null ? null : decode(bytes, path);
+    const bytes = this.bytesOf(scope, path);
+    return bytes === null ? null : decodeText(bytes, path);
   }
 
   list(scope: string, prefix: string): ListedFile[] {
@@ -60,6 +59,17 @@ export class FileReader implements UserReader {
     return bytes;
   }
 
+  survey(scope: string): ScopeSurvey {
+    const folder = this.#scopes.folderOf(scope);
+    return folder === null ? { files: [], unfit: [] } : surveyFiles(folder);
+  }
+
+  bytesOf(scope: string, path: string): Uint8Array | null {
+    const bytes = this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
+    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
+    return bytes;
+  }
+
   #sizesOf(scope: string): KnownSizes {
     const known: KnownSizes = this.#sizes.get(scope) ?? new Map();
     this.#sizes.set(scope, known);
@@ -68,14 +78,5 @@ export class FileReader implements UserReader {
 
   [Symbol.dispose](): void {
     this.#scopes[Symbol.dispose]();
-  }
-}
-
-/** Bytes to text without loss: what is not UTF-8 is refused, and a byte order mark stays. */
-function decode(bytes: Buffer, shown: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
   }
 }

@@ -11,8 +11,9 @@ export class StaleCall extends ToolError {
 
 /** A file that someone has changed since the guest read it: its answer is not worth anything any more. */
 export function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
-  for (const { scope, path, before } of planned) {
-    const found = seen.find((each) => each.scope === scope && each.path === path);
-    if (found && found.digest !== before) throw new StaleCall();
+  const befores = new Map(planned.map(({ scope, path, before }) => [`${scope}:${path}`, before]));
+  for (const { scope, path, digest } of seen) {
+    const before = befores.get(`${scope}:${path}`);
+    if (before !== undefined && before !== digest) throw new StaleCall();
   }
 }

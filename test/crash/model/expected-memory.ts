@@ -25,7 +25,7 @@ export function afterChanges({ files, edits }: Expected, changes: ChangeSet, nam
   const [now, left] = [new Map(files), new Map(edits)];
   for (const change of changes) {
     left.delete(change.path);
-    if (change.kind === "write") now.set(change.path, change.content);
+    if (change.kind === "write") now.set(change.path, Buffer.from(change.content).toString());
     if (change.kind === "trash") now.set(change.trashed, now.get(change.path) ?? "");
     if (change.kind !== "write") now.delete(change.path);
   }

@@ -74,7 +74,7 @@ export function statesAfter(operations: readonly Operation[]): ReadonlyMap<UserI
 
 function changed(files: UserState, change: Change): UserState {
   const place = `${change.scope}/${change.path}`;
-  if (change.kind === "write") return { ...files, [place]: change.content };
+  if (change.kind === "write") return { ...files, [place]: Buffer.from(change.content).toString() };
   const { [place]: moved = "", ...rest } = files;
   return change.kind === "trash" ? { ...rest, [`${change.scope}/${change.trashed}`]: moved } : rest;
 }

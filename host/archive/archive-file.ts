@@ -1,0 +1,91 @@
+/** The zip file's place on the disk: outside the data folder, where the owner of the data wants it. */
+import { randomBytes } from "node:crypto";
+import { constants, link, lstat, open, rename, unlink } from "node:fs/promises";
+
+import { readPluginFile } from "../plugin-file.ts";
+import { failureOfDisk, isMissing, systemCode } from "../store/files/disk/disk-failure.ts";
+import { ToolError } from "../tool-error.ts";
+import { transferLimits } from "./transfer-limits.ts";
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+const anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+
+/** Throws `NAME_CONFLICT` when anything at all is under the name, a link that leads nowhere included. */
+export async function refuseTaken(file: string): Promise<void> {
+  try {
+    await lstat(file);
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw failureOfDisk(error, "write the export");
+  }
+  throw taken();
+}
+
+/**
+ * Writes a file for its owner alone. It appears under its name when it is whole and on the disk, and never in the place
+ * of anything else. Throws `NAME_CONFLICT`, `STORAGE_FULL` and `STORAGE_FAILED`.
+ */
+export async function writeArchive(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const partial = `${file}.${randomBytes(6).toString("hex")}.partial`;
+  try {
+    await refuseTaken(file);
+    await writeWhole(partial, pieces);
+    await giveName(partial, file);
+  } catch (error) {
+    await unlink(partial).catch(() => {});
+    if (isMissing(error)) throw new ToolError("STORAGE_FAILED", "Cannot write the export: its folder is not there");
+    throw failureOfDisk(error, "write the export");
+  }
+}
+
+async function writeWhole(partial: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  await using handle = await open(partial, anew, 0o600);
+  for await (const piece of pieces) await handle.writeFile(piece);
+  await handle.sync();
+}
+
+/** A second name takes nobody's place, and a move would. */
+async function giveName(partial: string, file: string): Promise<void> {
+  try {
+    await link(partial, file);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") throw taken();
+    return await takeOver(partial, file);
+  }
+  await unlink(partial);
+}
+
+/** Some disks, of memory sticks say, know no second names: there the name is taken first, and its file replaced. */
+async function takeOver(partial: string, file: string): Promise<void> {
+  try {
+    await (await open(file, anew, 0o600)).close();
+  } catch (error) {
+    throw systemCode(error) === "EEXIST" ? taken() : error;
+  }
+  try {
+    await rename(partial, file);
+  } catch (error) {
+    await unlink(file).catch(() => {});
+    throw error;
+  }
+}
+
+function taken(): ToolError {
+  return new ToolError(
+    "NAME_CONFLICT",
+    "Cannot write the export: something has its name already, which is not replaced",
+  );
+}
+
+/** Reads a zip file that is no larger than allowed, and nothing of one that is. Throws `INPUT_INVALID` for what is no file. */
+export async function readArchive(file: string): Promise<Buffer> {
+  try {
+    const found = await readPluginFile(file, transferLimits.zipBytesMax);
+    if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the zip file: ${found.reason}`);
+    const { buffer, byteOffset, byteLength } = found.wasm;
+    return Buffer.from(buffer, byteOffset, byteLength);
+  } catch (error) {
+    if (isMissing(error)) throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is not there");
+    throw failureOfDisk(error, "read the zip file");
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Memory files from a zip file that anyone may have made. Sole importer of yauzl.
+ *
+ * Only one reading of the file is accepted: its parts lie side by side from the first byte to the last, both headers of
+ * each entry agree, names are plain ASCII. So no other program sees other files in it than are imported. Everything is
+ * bounded by what the headers declare before anything is inflated, and inflating ends where the declared size does.
+ */
+import { crc32 } from "node:zlib";
+
+import { fromBufferPromise } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
+
+import { storeLimits } from "../../shared/limits.ts";
+import { quoted } from "../../shared/text.ts";
+import { ToolError } from "../tool-error.ts";
+import type { MemoryFile } from "../upkeep/memory-files.ts";
+import { filesFolder, filesOnLabel, labelName } from "./export-label.ts";
+import { readZipEnd } from "./zip-end.ts";
+import { areSame, refusalOfEntry } from "./zip-entry.ts";
+import type { EntryFacts } from "./zip-entry.ts";
+
+/** Throws `INPUT_INVALID` for every file that is not exactly such a zip file, and names the entry that is not. */
+export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
+  const end = readZipEnd(bytes);
+  if (typeof end === "string") throw unfit(`the file ${end}`);
+  // With the label. The count is 16 bits wide and so bounds the list by itself.
+  if (end.entries > storeLimits.listEntriesMax + 1)
+    throw unfit(`the file has ${end.entries} entries, at most ${storeLimits.listEntriesMax + 1} allowed`);
+  try {
+    const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: true });
+    return await readEntries(zip, end.listAt);
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is damaged", { cause: error });
+  }
+}
+
+async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> {
+  const found: { entry: Entry; facts: EntryFacts }[] = [];
+  let sum = 0;
+  for await (const entry of zip.eachEntry()) {
+    const facts = factsOf(entry);
+    refuse(facts.name, refusalOfEntry(facts));
+    sum += facts.uncompressedSize;
+    if (sum > storeLimits.scopeBytesMax)
+      throw unfit(`its files are more than ${storeLimits.scopeBytesMax} bytes, which is the most allowed`);
+    found.push({ entry, facts });
+  }
+  refuseDuplicates(found.map(({ facts }) => facts.name));
+  let at = 0;
+  const files: MemoryFile[] = [];
+  for (const { entry, facts } of found) {
+    at = await endOf(zip, { entry, facts }, at);
+    files.push({ path: facts.name, content: await contentOf(zip, entry, facts) });
+  }
+  if (at !== listAt) throw unfit("the file has something before, between or behind its parts");
+  return withoutLabel(files);
+}
+
+function factsOf(entry: Entry): EntryFacts {
+  return {
+    name: entry.fileNameRaw.toString("latin1"),
+    flags: entry.generalPurposeBitFlag,
+    method: entry.compressionMethod,
+    crc32: entry.crc32,
+    compressedSize: entry.compressedSize,
+    uncompressedSize: entry.uncompressedSize,
+    attributes: entry.externalFileAttributes,
+    extraIds: entry.extraFields.map(({ id }) => id),
+    offset: entry.relativeOffsetOfLocalHeader,
+  };
+}
+
+/** Where an entry's content ends. It begins where the one before it ends, so no two lie over each other. */
+async function endOf(zip: ZipFile, { entry, facts }: { entry: Entry; facts: EntryFacts }, at: number): Promise<number> {
+  const { name } = facts;
+  if (facts.offset !== at) throw unfit(`entry ${quoted(name)} does not begin where the one before it ends`);
+  const header = await zip.readLocalFileHeaderPromise(entry);
+  const {
+    generalPurposeBitFlag: flags,
+    compressionMethod: method,
+    crc32: sum,
+    compressedSize,
+    uncompressedSize,
+  } = header;
+  const isSame = areSame(facts, { flags, method, crc32: sum, compressedSize, uncompressedSize });
+  if (!isSame || !header.fileName.equals(entry.fileNameRaw)) {
+    throw unfit(`entry ${quoted(name)} is told in two ways that do not agree`);
+  }
+  return header.fileDataStart + compressedSize;
+}
+
+async function contentOf(zip: ZipFile, entry: Entry, { name, crc32: expected }: EntryFacts): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of await zip.openReadStreamPromise(entry)) pieces.push(piece as Buffer);
+  } catch (cause) {
+    throw new ToolError("INPUT_INVALID", `Cannot read the zip file: entry ${quoted(name)} is damaged`, { cause });
+  }
+  const content = Buffer.concat(pieces);
+  if (content.length !== entry.uncompressedSize || crc32(content) !== expected) {
+    throw unfit(`entry ${quoted(name)} is damaged`);
+  }
+  return content;
+}
+
+/** Names that only case tells apart would be one file on some disks. */
+function refuseDuplicates(names: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const earlier = seen.get(name.toLowerCase());
+    if (earlier === name) throw unfit(`entry ${quoted(name)} is there twice`);
+    if (earlier !== undefined) throw unfit(`entries ${quoted(earlier)} and ${quoted(name)} differ only by case`);
+    seen.set(name.toLowerCase(), name);
+  }
+}
+
+function withoutLabel([label, ...files]: readonly MemoryFile[]): MemoryFile[] {
+  const count = label?.path === labelName ? filesOnLabel(label.content) : null;
+  if (count === null) throw unfit(`it does not begin with a "${labelName}" of version 1`);
+  if (count !== files.length) throw unfit(`it holds ${files.length} files, and its label says ${count}`);
+  return files.map(({ path, content }) => ({ path: path.slice(filesFolder.length), content }));
+}
+
+function refuse(name: string, reason: string | null): void {
+  if (reason !== null) throw unfit(`entry ${quoted(name, 100)} is refused: ${reason}`);
+}
+
+const unfit = (reason: string): ToolError => new ToolError("INPUT_INVALID", `Cannot read the zip file: ${reason}`);

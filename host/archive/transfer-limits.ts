@@ -1,0 +1,17 @@
+const mib = 1024 * 1024;
+
+/** Bounds of a user's memory as a file that travels. What a scope and a file may hold bounds it as well. */
+export const transferLimits = {
+  /**
+   * What an export holds in memory, for the user is held only while it is read. Twice what tools may fill a scope with;
+   * more can only have been put there by hand.
+   */
+  exportBytesMax: 128 * mib,
+  /** A zip file of the 64 MiB that a scope may hold, not compressed, with the names of 20,000 files. */
+  zipBytesMax: 96 * mib,
+  /** The label of an export. Ours has under 100 bytes. */
+  labelBytesMax: 4096,
+  labelDepthMax: 4,
+  /** What is wrong with an import, told one by one. The rest is counted. */
+  refusalsShownMax: 100,
+} as const;

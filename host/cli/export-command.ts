@@ -1,0 +1,59 @@
+import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
+import { zipOf } from "../archive/write-zip.ts";
+import { visibleText } from "../report/visible-text.ts";
+import { ToolError } from "../tool-error.ts";
+import { orCodedFailure } from "./coded-failure.ts";
+import type { Command } from "./command.ts";
+import { openRuntime } from "./open-runtime.ts";
+import { parseOptions } from "./parse-options.ts";
+import { withProgress } from "./progress.ts";
+import { UsageError } from "./usage-error.ts";
+
+export const exportCommand: Command = {
+  help: `Writes a user's memory and its trash, as they are at one moment, into a zip file that "import" takes.
+
+Usage
+  memcell export --user ID FILE.zip [--data DIR] [--policy FILE] [--audit-log FILE]
+
+Options
+  --user ID          whose memory
+  --data DIR         the data folder (default: data)
+  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
+  --audit-log FILE   where to record what is done (default: nowhere)
+
+FILE.zip is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives
+the same bytes. What is no file of memory (links, pipes, files over 2 MiB, strange names) is left out and named.
+
+Examples
+  memcell export --user alice alice.zip
+
+Exit codes
+  0 done   1 failed, with the error as JSON on standard output   2 the command line makes no sense
+`,
+
+  async run(args) {
+    const { operands, options } = parseOptions(args, { texts: ["user", "data", "policy", "audit-log"] }, 1);
+    const [file] = operands;
+    if (file === undefined || file === "") throw new UsageError("the name of the file to write is missing");
+    return await orCodedFailure(async () => {
+      await refuseTaken(file);
+      await using runtime = await openRuntime(options);
+      const ctx = { userId: options.user as string };
+      const { files, leftOut } = await withProgress("export", async (progress) => {
+        const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
+        const exported = await runtime.upkeep.export(ctx, { onProgress });
+        if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
+        return exported;
+      });
+      if (files.length + leftOut.length === 0) {
+        throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
+      }
+      for (const { path, reason } of leftOut) print(`left out: ${visibleText(path)}: ${reason}`);
+      const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+      print(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytes} bytes written`);
+      return 0;
+    });
+  },
+};
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);

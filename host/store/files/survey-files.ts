@@ -1,0 +1,44 @@
+import type { ListedFile } from "../../../shared/abi.ts";
+import { storeLimits } from "../../../shared/limits.ts";
+import { isScopePath } from "../../../shared/path.ts";
+import { ToolError } from "../../tool-error.ts";
+import type { ScopeSurvey, UnfitFile } from "../store.ts";
+import type { Directory, DirectoryEntry } from "./disk/directory.ts";
+
+/** Everything below a folder, and what of it a read would refuse. Nothing is followed, and no pipe is opened. */
+export function surveyFiles(folder: Directory): ScopeSurvey {
+  const files: ListedFile[] = [];
+  const unfit: UnfitFile[] = [];
+  let seen = 0;
+  const visit = (within: Directory, above: string): void => {
+    for (const entry of within.entries()) {
+      if (++seen > storeLimits.listEntriesMax) throw tooMany();
+      const path = above + entry.name;
+      const found = isScopePath(path) ? measure(within, entry, path) : "its name is none that memory uses";
+      if (typeof found === "string") unfit.push({ path, reason: found });
+      else if (found !== null) files.push({ path, bytes: found });
+      using below = found === null && entry.kind === "folder" ? within.openFolder(entry.name) : null;
+      if (below !== null) visit(below, `${path}/`);
+    }
+  };
+  visit(folder, "");
+  return { files: sorted(files), unfit: sorted(unfit) };
+}
+
+/** A file's bytes, why it cannot be read, or `null` for a folder and for what has gone meanwhile. */
+function measure(folder: Directory, { name, kind }: DirectoryEntry, path: string): number | string | null {
+  if (kind === "folder") return null;
+  try {
+    return folder.sizeOf(name, path);
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
+    return error.message.split(": ").at(-1) ?? "";
+  }
+}
+
+const sorted = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
+  items.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+
+function tooMany(): ToolError {
+  return new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
+}

@@ -1,0 +1,38 @@
+import { setImmediate } from "node:timers/promises";
+
+import { transferLimits } from "../archive/transfer-limits.ts";
+import type { UserReader } from "../store/store.ts";
+import { ToolError } from "../tool-error.ts";
+import type { MemoryExport, MemoryFile, OnProgress } from "./memory-files.ts";
+
+/** Files that are read before others may have their turn: of the usual size, some milliseconds. */
+const filesAtOnce = 64;
+
+/** Reads a whole scope while its user is held, so that all of it is one state. */
+export async function exportFiles(
+  reader: UserReader,
+  scope: string,
+  onProgress: OnProgress = () => {},
+): Promise<MemoryExport> {
+  const { files: listed, unfit } = reader.survey(scope);
+  refuseBytes(listed.reduce((sum, { bytes }) => sum + bytes, 0));
+  const files: MemoryFile[] = [];
+  const leftOut = [...unfit];
+  let sum = 0;
+  for (const [at, { path }] of listed.entries()) {
+    if (at % filesAtOnce === 0) await setImmediate();
+    const content = reader.bytesOf(scope, path);
+    if (content === null) leftOut.push({ path, reason: "it has gone while the export was made" });
+    else files.push({ path, content });
+    // Whoever edits by hand takes no lock: what was measured may have grown.
+    refuseBytes((sum += content?.length ?? 0));
+    onProgress(at + 1, listed.length);
+  }
+  return { files, leftOut };
+}
+
+function refuseBytes(bytes: number): void {
+  if (bytes <= transferLimits.exportBytesMax) return;
+  const message = `Cannot export the memory: it holds ${bytes} bytes, at most ${transferLimits.exportBytesMax} allowed`;
+  throw new ToolError("QUOTA_EXCEEDED", message);
+}

@@ -1,0 +1,137 @@
+/** From files that are to be imported, and what is there, to the changes that import them. Reads, and changes nothing. */
+import { entryLimits, storeLimits } from "../../shared/limits.ts";
+import { parseTrashPath } from "../../shared/path.ts";
+import type { SizedChange } from "../change-set.ts";
+import type { UserReader } from "../store/store.ts";
+import { freeTrashPath } from "../trash-path.ts";
+import { kindOf, refusalsOf } from "./import-files.ts";
+import type { MemoryFile, RefusedFile } from "./memory-files.ts";
+
+export interface ImportTask {
+  readonly scope: string;
+  readonly files: readonly MemoryFile[];
+  /** Whether an entry that is there goes to the trash. */
+  readonly replaces: boolean;
+  readonly epochMs: number;
+}
+
+export interface PlannedImport {
+  readonly created: string[];
+  readonly replaced: string[];
+  readonly skipped: string[];
+  readonly trashed: string[];
+  readonly refused: RefusedFile[];
+  readonly changes: SizedChange[];
+  bytes: number;
+}
+
+export function planImport(reader: UserReader, task: ImportTask): PlannedImport {
+  const refused = refusalsOf(task.files);
+  const plan: PlannedImport = { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
+  if (refused.length > 0) return plan;
+  const present = reader.survey(task.scope).files.map(({ path }) => path);
+  const planner = new Planner(reader, task, plan, present);
+  for (const file of task.files) planner.add(file);
+  planner.checkQuotas();
+  return plan;
+}
+
+class Planner {
+  readonly #reader: UserReader;
+  readonly #task: ImportTask;
+  readonly #plan: PlannedImport;
+  readonly #present: readonly string[];
+  /** Every path that something has or is to have, as a disk that folds case would tell them apart. */
+  readonly #folded: Map<string, string>;
+
+  constructor(reader: UserReader, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
+    this.#reader = reader;
+    this.#task = task;
+    this.#plan = plan;
+    this.#present = present;
+    this.#folded = new Map([...task.files, ...present.map((path) => ({ path }))].map(({ path }) => [fold(path), path]));
+  }
+
+  add(file: MemoryFile): void {
+    const { path, content } = file;
+    const there = this.#reader.bytesOf(this.#task.scope, path);
+    const twin = this.#folded.get(fold(path));
+    const kind = kindOf(path);
+    if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
+    else if (kind === "trash") this.#addTrashed(file, there !== null || twin !== path);
+    else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, only case tells them apart`);
+    else if (there === null) this.#create(file);
+    else if (kind === "index") this.#plan.skipped.push(path);
+    else if (this.#task.replaces) this.#replace(file, there);
+    else this.#refuse(path, "an entry of this name is there with other content");
+  }
+
+  /** An import is bounded as what tools write; so is what is there afterwards. */
+  checkQuotas(): void {
+    const { scope } = this.#task;
+    const { created, trashed, replaced, bytes, refused } = this.#plan;
+    const entries = [...this.#present, ...created].filter((path) => kindOf(path) === "entry").length;
+    const files = this.#present.length + created.length + trashed.length + replaced.length;
+    for (const [present, most, unit] of [
+      [entries, entryLimits.entriesMax, "entries"],
+      [files, storeLimits.listEntriesMax, "files"],
+      [this.#reader.bytesUsed(scope) + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
+    ] as const) {
+      const reason = `the user would have ${present} ${unit}, at most ${most} allowed`;
+      if (present > most) refused.push({ path: scope, code: "QUOTA_EXCEEDED", reason });
+    }
+  }
+
+  #create(file: MemoryFile): void {
+    this.#plan.created.push(file.path);
+    this.#write(file.path, file);
+  }
+
+  #replace(file: MemoryFile, there: Uint8Array): void {
+    const { scope, epochMs } = this.#task;
+    const { path } = file;
+    const trashed = this.#freePath(path, epochMs, there);
+    this.#plan.replaced.push(path);
+    // What lies in the trash already goes there a second time only when its name is another.
+    if (trashed !== null) this.#plan.changes.push({ kind: "trash", scope, path, trashed, bytes: there.length });
+    this.#write(path, file);
+  }
+
+  /** What lies in a trash under a name is told by it: whatever was trashed first keeps it. */
+  #addTrashed(file: MemoryFile, isTaken: boolean): void {
+    const was = isTaken ? parseTrashPath(file.path) : null;
+    if (isTaken && was === null) return this.#refuse(file.path, "another file of this name is in the trash");
+    const path = was === null ? file.path : this.#freePath(was.path, was.epochMs, file.content);
+    if (path === null) return void this.#plan.skipped.push(file.path);
+    this.#plan.trashed.push(path);
+    this.#write(path, file);
+  }
+
+  /** `null` when an earlier import has found a name for this very content. */
+  #freePath(path: string, epochMs: number, content: Uint8Array): string | null {
+    const isTaken = (each: string): boolean => this.#folded.has(fold(each));
+    const free = freeTrashPath(path, epochMs, (each) => isTaken(each) && !this.#holds(each, content));
+    if (isTaken(free)) return null;
+    this.#folded.set(fold(free), free);
+    // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
+    this.#holds(free, content);
+    return free;
+  }
+
+  #holds(path: string, content: Uint8Array): boolean {
+    const there = this.#reader.bytesOf(this.#task.scope, path);
+    return there !== null && Buffer.compare(there, content) === 0;
+  }
+
+  #write(path: string, { content }: MemoryFile): void {
+    const { scope } = this.#task;
+    this.#plan.changes.push({ kind: "write", scope, path, content, bytes: content.length });
+    this.#plan.bytes += content.length;
+  }
+
+  #refuse(path: string, reason: string): void {
+    this.#plan.refused.push({ path, code: "NAME_CONFLICT", reason });
+  }
+}
+
+const fold = (path: string): string => path.toLowerCase();

@@ -1,0 +1,21 @@
+/** Memory that is the same every time it is made, for what is written out and read again. */
+import type { MemoryFile } from "memcell";
+
+/** The text of an entry as a tool writes it. */
+export function entryText(name: string, body = `what is known of ${name}`): string {
+  const fields = [`name: ${name}`, `description: about ${name}`, "type: user"];
+  const times = ["created: '2026-01-01T00:00:00.000Z'", "updated: '2026-01-01T00:00:00.000Z'"];
+  return `---\n${[...fields, ...times].join("\n")}\n---\n${body}`;
+}
+
+export const indexLine = (name: string): string => `- [${name}](${name}.md) \u2014 about ${name}\n`;
+
+/** Paths inside the memory folder, each with its text, as the export gives them. */
+export function asMemoryFiles(files: Readonly<Record<string, string>>): MemoryFile[] {
+  return Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) }));
+}
+
+/** Paths and texts as an object that `toEqual` shows well; bytes that are no UTF-8 as Latin-1. */
+export function asTexts(files: readonly MemoryFile[]): Record<string, string> {
+  return Object.fromEntries(files.map(({ path, content }) => [path, Buffer.from(content).toString("latin1")]));
+}
