@@ -15,7 +15,11 @@ export function unsuccessful(checks: readonly Check[]): Set<string> {
 /** As Markdown. A check that several things were held against counts once for each. */
 export function conformanceTable(findings: Findings): string {
   const rows = Object.keys(scenarios).map((name) => rowOf(name, findings));
-  return [`| scenario | ${runNames.join(" | ")} | what does not apply, and why |`, "|---|---|---|---|---|", ...rows].join("\n");
+  return [
+    `| scenario | ${runNames.join(" | ")} | what does not apply, and why |`,
+    "|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
 }
 
 function rowOf(name: string, findings: Findings): string {

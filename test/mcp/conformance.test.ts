@@ -4,15 +4,15 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
-import { shippedPlugin } from "../support/test-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { scenarios } from "./conformance-scenarios.ts";
 import { conformanceTable, unsuccessful } from "./conformance-table.ts";
 import type { Findings } from "./conformance-table.ts";
 import { installedClients } from "./installed-clients.ts";
 import { runConformance } from "./run-conformance.ts";
 import type { Check } from "./run-conformance.ts";
-import { ServeProcess } from "./serve-process.ts";
+import { HttpServeProcess } from "./http-serve-process.ts";
 import { runNames, suiteRuns } from "./suite-runs.ts";
 import { writeConformancePlugin } from "./write-conformance-plugin.ts";
 
@@ -22,7 +22,7 @@ let findings: Findings;
 
 beforeAll(async () => {
   const plugins = [shippedPlugin("user-memory"), writeConformancePlugin(folder.path)];
-  await using server = await ServeProcess.start(["--data", join(folder.path, "data")], { user: "alice", plugins });
+  await using server = await HttpServeProcess.start(["--data", join(folder.path, "data")], { user: "alice", plugins });
   const found: [string, ReadonlyMap<string, readonly Check[]>][] = [];
   for (const [name, run] of Object.entries(suiteRuns(clients))) {
     const place = { node: clients.node, url: server.url, folder: join(folder.path, name) };

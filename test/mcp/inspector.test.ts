@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { createRuntime } from "memcell";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
+import { TokenIssuer } from "../serve/token-issuer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { inspect } from "./inspect.ts";
 import type { Inspected } from "./inspect.ts";
 import { installedClients } from "./installed-clients.ts";
-import { ServeProcess } from "./serve-process.ts";
-import { TokenIssuer } from "./token-issuer.ts";
+import { HttpServeProcess } from "./http-serve-process.ts";
 
 const clients = installedClients(inject("mcpClients"));
 const command = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
@@ -33,9 +33,9 @@ async function overStdio(dataDir: string): Promise<Way> {
 }
 
 async function overHttp(dataDir: string): Promise<Way> {
-  const issuer = await TokenIssuer.make();
-  const server = await ServeProcess.start(["--data", dataDir], issuer);
-  const header = ["--header", `Authorization: Bearer ${await issuer.tokenFor("alice")}`];
+  const issuer = await TokenIssuer.start();
+  const server = await HttpServeProcess.start(["--data", dataDir], issuer);
+  const header = ["--header", `Authorization: Bearer ${await issuer.token("alice")}`];
   return {
     target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", server.url],
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

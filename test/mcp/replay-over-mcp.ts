@@ -3,29 +3,28 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 
 import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
 import { vectorPlugin } from "../conformance/vector-plugins.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { Difference } from "../polyglot/replay-vectors.ts";
+import { connectClient } from "../serve/http-stage.ts";
+import type { ClientMode } from "../serve/http-stage.ts";
 import { callOverMcp } from "./called-over-mcp.ts";
 import type { VectorProcess } from "./vector-process.ts";
-
-/** A session of 2025, or requests that each stand alone. */
-export type Revision = "2025-11-25" | "2026-07-28";
 
 export class McpReplay implements AsyncDisposable {
   readonly #process: VectorProcess;
   readonly #folder: string;
-  readonly #revision: Revision;
+  readonly #mode: ClientMode;
   readonly #clients = new Map<string, Promise<Client>>();
 
   /** `folder` is empty and the replay's own. */
-  constructor(process: VectorProcess, folder: string, revision: Revision) {
+  constructor(process: VectorProcess, folder: string, mode: ClientMode) {
     this.#process = process;
     this.#folder = folder;
-    this.#revision = revision;
+    this.#mode = mode;
   }
 
   /** Runs one vector and compares every answer and every byte of the users' files. */
@@ -62,8 +61,15 @@ export class McpReplay implements AsyncDisposable {
 
   #clientFor(url: string, userId: string): Promise<Client> {
     const key = JSON.stringify([url, userId]);
-    const client = this.#clients.get(key) ?? connect(url, this.#revision, () => this.#process.issuer.tokenFor(userId));
+    const client = this.#clients.get(key) ?? this.#connect(url, userId);
     this.#clients.set(key, client);
+    return client;
+  }
+
+  /** Knows the tools' schemas from then on, and holds answers against them. */
+  async #connect(url: string, userId: string): Promise<Client> {
+    const client = await connectClient(url, await this.#process.issuer.token(userId), this.#mode);
+    await client.listTools();
     return client;
   }
 
@@ -71,14 +77,4 @@ export class McpReplay implements AsyncDisposable {
     const clients = await Promise.allSettled(this.#clients.values());
     await Promise.all(clients.map(async (each) => each.status === "fulfilled" && (await each.value.close())));
   }
-}
-
-/** Knows the tools' schemas from then on, and holds answers against them. */
-async function connect(url: string, revision: Revision, token: () => Promise<string>): Promise<Client> {
-  const mode = revision === "2026-07-28" ? { pin: revision } : ("legacy" as const);
-  const client = new Client({ name: "vectors", version: "0" }, { versionNegotiation: { mode } });
-  const made = await token();
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider: { token: async () => made } }));
-  await client.listTools();
-  return client;
 }

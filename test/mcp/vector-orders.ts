@@ -8,13 +8,6 @@ export interface VectorOrder {
   readonly epochMs: number;
 }
 
-/** The arguments of the vector server: who issues tokens, and with which keys they are verified. */
-export interface VectorServerArguments {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly keySetFile: string;
-}
-
 /** Where what was ordered is served. */
 export interface VectorOrdered {
   readonly url: string;

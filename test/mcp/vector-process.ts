@@ -1,13 +1,11 @@
-/** The vector server as a process: what it is told, and the keys of those who may ask it. */
+/** The vector server as a process: what it is told, and who issues tokens for it. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { TokenIssuer } from "./token-issuer.ts";
-import type { VectorOrder, VectorOrdered, VectorServerArguments } from "./vector-orders.ts";
+import { TokenIssuer } from "../serve/token-issuer.ts";
+import type { VectorOrder, VectorOrdered } from "./vector-orders.ts";
 
 const program = fileURLToPath(new URL("../../dist/test/mcp/vector-server.js", import.meta.url));
 
@@ -24,16 +22,9 @@ export class VectorProcess implements AsyncDisposable {
     });
   }
 
-  /** `folder` is for the key set. */
-  static async start(folder: string): Promise<VectorProcess> {
-    const issuer = await TokenIssuer.make();
-    const keySetFile = join(folder, "keys.json");
-    writeFileSync(keySetFile, await issuer.keySet());
-    const told: VectorServerArguments = { issuer: issuer.issuer, audience: issuer.audience, keySetFile };
-    return new VectorProcess(
-      issuer,
-      fork(program, [JSON.stringify(told)], { stdio: ["ignore", "inherit", "pipe", "ipc"] }),
-    );
+  static async start(): Promise<VectorProcess> {
+    const issuer = await TokenIssuer.start();
+    return new VectorProcess(issuer, fork(program, [issuer.jwksUrl], { stdio: ["ignore", "inherit", "pipe", "ipc"] }));
   }
 
   /** Has something served, and sets the clock of all that is. One order at a time. */
@@ -51,9 +42,11 @@ export class VectorProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const exited = once(this.#process, "exit");
-    this.#process.disconnect();
-    await exited;
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const exited = once(this.#process, "exit");
+      this.#process.disconnect();
+      await exited;
+    }
+    await this.issuer[Symbol.asyncDispose]();
   }
 }

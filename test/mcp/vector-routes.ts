@@ -7,6 +7,7 @@ const reasons = {
   "a tool for the host alone": ({ audience }: VectorCall) => audience === "host",
   "an input that is no JSON object": ({ input }: VectorCall) =>
     typeof input !== "object" || input === null || Array.isArray(input),
+  "a key that the server's JSON has not": ({ input }: VectorCall) => JSON.stringify(input).includes('"__proto__":'),
   "a user whom no token can name": ({ context: { userId } }: VectorCall) => !canBeNamed(userId),
 } as const satisfies Record<string, (call: VectorCall) => boolean>;
 

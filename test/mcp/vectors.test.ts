@@ -4,25 +4,23 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { diskLacks } from "../conformance/disk-abilities.ts";
 import { readVectors } from "../conformance/vector.ts";
 import type { VectorCall } from "../conformance/vector.ts";
+import type { ClientMode } from "../serve/http-stage.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { McpReplay } from "./replay-over-mcp.ts";
-import type { Revision } from "./replay-over-mcp.ts";
 import { VectorProcess } from "./vector-process.ts";
 import { canBeNamed, wayBarred } from "./vector-routes.ts";
 
 const vectors = readVectors();
 const through = vectors.filter(({ vector }) => wayBarred(vector) === null);
-const keys = temporaryFolder();
 let server: VectorProcess;
 
 beforeAll(async () => {
-  server = await VectorProcess.start(keys.path);
+  server = await VectorProcess.start();
 });
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  keys[Symbol.dispose]();
   const routes = vectors.map(({ vector }) => wayBarred(vector) ?? "through MCP");
   const lines = [...new Set(routes)].map(
     (route) => `${routes.filter((each) => each === route).length} vectors: ${route}`,
@@ -34,12 +32,12 @@ test("most vectors of the shipped tools go through", () => {
   expect(through.length).toBeGreaterThanOrEqual(150);
 });
 
-describe.for<Revision>(["2025-11-25", "2026-07-28"])("%s", (revision) => {
+describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
   const folder = temporaryFolder();
   let replay: McpReplay;
 
   beforeAll(() => {
-    replay = new McpReplay(server, folder.path, revision);
+    replay = new McpReplay(server, folder.path, mode);
   });
 
   afterAll(async () => {

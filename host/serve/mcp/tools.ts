@@ -24,7 +24,8 @@ function describe({ name, description, inputSchema, outputSchema, rights }: Tool
   return {
     name,
     description,
-    inputSchema: inputSchema as Tool["inputSchema"],
+    // For one tool whose schema leaves this open, as it may, clients refuse the whole list.
+    inputSchema: { ...inputSchema, type: "object" },
     outputSchema,
     annotations: annotationsFor(rights),
   };

@@ -12,7 +12,7 @@ import type { TokenIssuer } from "./token-issuer.ts";
 
 const command = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 
-export class ServeProcess implements AsyncDisposable {
+export class HttpServeProcess implements AsyncDisposable {
   readonly url: string;
   readonly #process: ChildProcess;
   readonly #folder: string;
@@ -24,7 +24,7 @@ export class ServeProcess implements AsyncDisposable {
   }
 
   /** For whoever has a token of `access`, or for one user. */
-  static async start(args: readonly string[], access: TokenIssuer | string): Promise<ServeProcess> {
+  static async start(args: readonly string[], access: TokenIssuer | string): Promise<HttpServeProcess> {
     const folder = mkdtempSync(join(tmpdir(), "memcell-test-"));
     const admitting = typeof access === "string" ? ["--user", access] : await tokenArguments(access, folder);
     const allArgs = [command, "serve", "--http", "--port", "0", ...admitting, ...args];
@@ -36,7 +36,7 @@ export class ServeProcess implements AsyncDisposable {
       if (url === undefined) continue;
       // What it says from now on is read by nobody, and must not stop it.
       started.stderr.resume();
-      return new ServeProcess(url, started, folder);
+      return new HttpServeProcess(url, started, folder);
     }
     throw new Error(`memcell serve has ended: ${lines.join("\n")}`);
   }
