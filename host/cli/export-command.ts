@@ -1,5 +1,6 @@
 import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { visibleText } from "../report/visible-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { orCodedFailure } from "./coded-failure.ts";
@@ -32,12 +33,12 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: ["user", "data", "policy", "audit-log"] }, 1);
+    const { operands, options, settings } = parseOptions(args, { texts: ["user"], settings: runtimePaths }, 1);
     const [file] = operands;
     if (file === undefined || file === "") throw new UsageError("the name of the file to write is missing");
     return await orCodedFailure(async () => {
       await refuseTaken(file);
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const ctx = { userId: options.user as string };
       const { files, leftOut } = await withProgress("export", async (progress) => {
         const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);

@@ -1,5 +1,6 @@
 import { readArchive } from "../archive/archive-file.ts";
 import { readZip } from "../archive/read-zip.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { visibleText } from "../report/visible-text.ts";
 import type { ImportPlan } from "../upkeep/memory-files.ts";
 import { orCodedFailure } from "./coded-failure.ts";
@@ -38,13 +39,13 @@ Exit codes
 `,
 
   async run(args) {
-    const names = { texts: ["user", "data", "policy", "audit-log"], flags: ["yes", "replace"] } as const;
-    const { operands, options } = parseOptions(args, names, 1);
+    const names = { texts: ["user"], flags: ["yes", "replace"], settings: runtimePaths } as const;
+    const { operands, options, settings } = parseOptions(args, names, 1);
     const [file] = operands;
     if (file === undefined || file === "") throw new UsageError("the name of the file to import is missing");
     return await orCodedFailure(async () => {
       const files = await readZip(await readArchive(file));
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const ctx = { userId: options.user as string };
       const { replace = false, yes = false } = options;
       const plan = await withProgress("import", async (progress) => {

@@ -16,6 +16,9 @@ export const settingPaths = Object.keys(table) as readonly SettingPath[];
 /** What `memcell call` and its like take as flags. */
 export const runtimePaths = settingPaths.filter((path) => path in runtimeTable && path !== "threadsMax");
 
+/** What `memcell serve` takes: for a single call more threads than one are none. */
+export const servePaths = settingPaths.filter((path) => path.startsWith("serve.") || path in runtimeTable);
+
 /** What `memcell tools` takes: it touches nobody's data, and leaves the log to those who do. */
 export const catalogPaths: readonly SettingPath[] = ["policy", "plugins"];
 

@@ -1,10 +1,10 @@
 /** Checks 5 and 6: who asks. Nothing but a verified token, or the settings of a server for one user, ever names a user. */
 import { createHash } from "node:crypto";
 
-import { httpLimits } from "../../../shared/limits.ts";
 import { checkUserId } from "../../user-id.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
 import { bearerToken, challenge } from "./bearer-token.ts";
+import { httpLimits } from "./http-limits.ts";
 import { isLoopback } from "./loopback.ts";
 import { peerKey } from "./peer.ts";
 import { RateLimit } from "./rate-limit.ts";

@@ -1,5 +1,5 @@
 /** Check 5: one token, in the one place where a token may be. */
-import { httpLimits } from "../../../shared/limits.ts";
+import { httpLimits } from "./http-limits.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 /** Throws `token-missing`, also for another scheme, and `token-malformed`. Headers and body hold no other token. */

@@ -1,7 +1,7 @@
 /** Counts in windows of a minute, and the only file that imports the package for it. */
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 
-import { httpLimits } from "../../../shared/limits.ts";
+import { httpLimits } from "./http-limits.ts";
 
 /**
  * As many as allowed in the minute that begins with the first. Who counts is bounded: beyond, the one that was first

@@ -1,8 +1,8 @@
 /** Check 8: the body, in full and within bounds, as one JSON-RPC message. The SDK gets it parsed, and parses nothing again. */
 import type { IncomingMessage } from "node:http";
 
-import { httpLimits } from "../../../shared/limits.ts";
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
+import { httpLimits } from "./http-limits.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 /** One JSON-RPC message, as far as it has been looked at. */

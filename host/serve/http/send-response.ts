@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
-import { httpLimits } from "../../../shared/limits.ts";
+import { httpLimits } from "./http-limits.ts";
 
 /** Of what the SDK would say, what is said: caching and connections are not its business. */
 const passedHeaders = ["content-type", "mcp-session-id", "allow"];

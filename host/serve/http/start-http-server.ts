@@ -4,7 +4,6 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-import { httpLimits } from "../../../shared/limits.ts";
 import type { LogEntry, Runtime } from "../../api.ts";
 import { causeLines } from "../../cause-line.ts";
 import { writeLog } from "../../write-log.ts";
@@ -13,6 +12,7 @@ import { openAdmission } from "./admission.ts";
 import { answerRequest } from "./answer-request.ts";
 import type { AnsweringParts } from "./answer-request.ts";
 import { allowedHostNames } from "./host-header.ts";
+import { httpLimits } from "./http-limits.ts";
 import { isLoopback } from "./loopback.ts";
 import { peerOf } from "./peer.ts";
 import { RateLimit } from "./rate-limit.ts";

@@ -2,10 +2,10 @@
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
-import { httpLimits } from "../../../shared/limits.ts";
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { readPluginFile } from "../../plugin-file.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
+import { httpLimits } from "./http-limits.ts";
 import { createLocalJWKSet } from "./jose.ts";
 import type { JWTVerifyGetKey } from "./jose.ts";
 import { RemoteKeys } from "./remote-keys.ts";

@@ -1,10 +1,10 @@
-/** All that is kept for one user while he has something open. What happens to other users never enters it. */
-import { httpLimits } from "../../../shared/limits.ts";
 import type { Runtime } from "../../api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
 import type { McpHttpHandler } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
+/** All that is kept for one user while he has something open. What happens to other users never enters it. */
+import { httpLimits } from "./http-limits.ts";
 import { isStanding } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
