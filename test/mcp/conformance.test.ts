@@ -1,18 +1,19 @@
 /** The official conformance suite against `memcell serve --http`: every check succeeds, or cannot apply for a reason. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { scenarios } from "./conformance-scenarios.ts";
 import { conformanceTable, unsuccessful } from "./conformance-table.ts";
 import type { Findings } from "./conformance-table.ts";
+import { freePort, HttpServeProcess } from "./http-serve-process.ts";
 import { installedClients } from "./installed-clients.ts";
 import { runConformance } from "./run-conformance.ts";
 import type { Check } from "./run-conformance.ts";
-import { HttpServeProcess } from "./http-serve-process.ts";
 import { runNames, suiteRuns } from "./suite-runs.ts";
 import { writeConformancePlugin } from "./write-conformance-plugin.ts";
 
@@ -22,7 +23,13 @@ let findings: Findings;
 
 beforeAll(async () => {
   const plugins = [shippedPlugin("user-memory"), writeConformancePlugin(folder.path)];
-  await using server = await HttpServeProcess.start(["--data", join(folder.path, "data")], { user: "alice", plugins });
+  const policy = join(folder.path, "policy.json");
+  writeFileSync(policy, JSON.stringify(policyFor(plugins)));
+  const port = String(await freePort());
+  // No page may ask unless it is named, not even one of the server's own address.
+  const args = ["--user", "alice", "--port", port, "--policy", policy, "--allowed-origin", `http://127.0.0.1:${port}`];
+  const dataArgs = ["--data", join(folder.path, "data"), ...plugins.flatMap((file) => ["--plugin", file])];
+  await using server = await HttpServeProcess.start([...args, ...dataArgs]);
   const found: [string, ReadonlyMap<string, readonly Check[]>][] = [];
   for (const [name, run] of Object.entries(suiteRuns(clients))) {
     const place = { node: clients.node, url: server.url, folder: join(folder.path, name) };

@@ -1,19 +1,17 @@
 /** The official inspector as a client: what it shows of a server is what the server offers, over either transport. */
-import { fileURLToPath } from "node:url";
-
 import { createRuntime } from "memcell";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
+import { program } from "../serve/serve-process.ts";
 import { TokenIssuer } from "../serve/token-issuer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolderNames } from "../support/user-files.ts";
+import { HttpServeProcess, tokenArguments } from "./http-serve-process.ts";
 import { inspect } from "./inspect.ts";
 import type { Inspected } from "./inspect.ts";
 import { installedClients } from "./installed-clients.ts";
-import { HttpServeProcess } from "./http-serve-process.ts";
 
 const clients = installedClients(inject("mcpClients"));
-const command = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 const entry = {
   action: "upsert",
   name: "editor",
@@ -28,17 +26,20 @@ interface Way extends AsyncDisposable {
 }
 
 async function overStdio(dataDir: string): Promise<Way> {
-  const target = ["--protocol-era", "legacy", process.execPath, command, "serve", "--user", "alice", "--data", dataDir];
+  const target = ["--protocol-era", "legacy", process.execPath, program, "serve", "--user", "alice", "--data", dataDir];
   return { target, [Symbol.asyncDispose]: async () => {} };
 }
 
 async function overHttp(dataDir: string): Promise<Way> {
   const issuer = await TokenIssuer.start();
-  const server = await HttpServeProcess.start(["--data", dataDir], issuer);
+  const server = await HttpServeProcess.start(["--port", "0", "--data", dataDir, ...tokenArguments(issuer)]);
   const header = ["--header", `Authorization: Bearer ${await issuer.token("alice")}`];
   return {
     target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", server.url],
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await issuer[Symbol.asyncDispose]();
+    },
   };
 }
 
