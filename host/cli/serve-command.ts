@@ -74,7 +74,6 @@ async function serveOverStdio(options: RuntimeOptions, asked: string, closeGrace
   // Elsewhere a command ends at once when nobody reads its output. Here calls may be under way.
   output.removeAllListeners("error");
   keepAliveWithoutReader();
-  const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
   // One user's calls take turns: a second thread would have nothing to do.
   const runtime = await createRuntime({ threadsMax: 1, ...options });
   await serveStdio({ runtime, userId, signal, input, output, onFault, closeGraceMs });
@@ -110,6 +109,8 @@ function asRefusalToListen(error: unknown, { host, port }: HttpServeOptions): un
   const reason = listenFailures[(error as NodeJS.ErrnoException).code ?? ""];
   return reason === undefined ? error : new UsageError(`cannot listen on port ${port} of ${host}: ${reason}`);
 }
+
+const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
 
 /** Whoever reads the log may go away, and nothing must end because of it. */
 function keepAliveWithoutReader(): void {
