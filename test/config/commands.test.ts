@@ -1,6 +1,6 @@
 /** Every command does what flag, environment and file say: shown by what it does, not by what it prints of it. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -124,6 +124,20 @@ test.for(all)("$name does nothing when a variable is misspelt, or the file is no
   const unknown = memcell(`unknown-${name}`, args, { file: { auditlog: "x" } });
   expect(unknown).toMatchObject({ status: 2, stdout: "" });
   expect(unknown.stderr).toContain('"memcell.config.json" has "auditlog"');
+});
+
+test("a default file that leads nowhere, or that nobody can read as one, is not passed over", () => {
+  const names = ["nowhere", "."];
+  for (const [index, target] of names.entries()) {
+    const cwd = join(folder.path, `linked-${index}`);
+    mkdirSync(cwd);
+    symlinkSync(target, join(cwd, "memcell.config.json"));
+    const { status, stderr } = memcell(`linked-${index}`, ["index", "--user", "alice"], {});
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining('cannot use "memcell.config.json"'),
+    });
+  }
 });
 
 test("--user of a call is its own, and not who is served", () => {
