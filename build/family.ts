@@ -11,21 +11,31 @@ import { pathToFileURL } from "node:url";
 
 import type { Family } from "../shared/manifest.ts";
 import { bundleFamilyDeclaration } from "./bundle.ts";
+import { withPages } from "./tool-pages.ts";
 
 export interface FamilySource {
   readonly family: Family;
   readonly folder: string;
 }
 
-/** The families below a folder, sorted by name. */
-export async function readFamilies(pluginFolder: string): Promise<FamilySource[]> {
+export interface ReadOptions {
+  /** Whether pages get new tables where their schemas have changed; otherwise that is an error. Default `false`. */
+  readonly writePages?: boolean;
+}
+
+/** The families below a folder, sorted by name, each tool with its page. */
+export async function readFamilies(
+  pluginFolder: string,
+  { writePages = false }: ReadOptions = {},
+): Promise<FamilySource[]> {
   const sources: FamilySource[] = [];
   const entries = await readdir(pluginFolder, { withFileTypes: true });
   for (const entry of entries.filter((each) => each.isDirectory())) {
     const folder = join(pluginFolder, entry.name);
     const files = await readdir(folder);
     if (!files.includes("family.ts")) continue;
-    const family = await readDeclaration(folder);
+    const declared = await readDeclaration(folder);
+    const family = await withPages(declared, { folder, files, isWritten: writePages });
     if (family.name !== entry.name) {
       throw new Error(`Cannot build plugin: folder is "${entry.name}", its family.ts says "${family.name}"`);
     }

@@ -1,10 +1,10 @@
 /**
  * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, and writes what they are made of
- * (`dist/sbom.json`) and which bytes they are (`build/plugins.lock.json`).
+ * (`dist/sbom.json`), which bytes they are (`build/plugins.lock.json`), and the tables in the pages of their tools.
  *
  * usage: node dist/build/main.js [--locked] [--plugins DIR] [--out DIR] [--fast]
  *
- * --locked   compares with the lock instead of writing it, and writes nothing when a plugin differs
+ * --locked   compares with the lock instead of writing it, and writes nothing when a plugin or a tool's page differs
  *
  * What is built from or to another folder, or fast, is not what is shipped and touches nothing of it. With `--out DIR`
  * alone, list and lock go into DIR.
@@ -40,7 +40,8 @@ if (values.locked && !shipped)
 
 const out = values.out ?? join(projectFolder, "dist", "plugins");
 const plugins: BuiltPlugin[] = [];
-for (const source of await readFamilies(resolve(values.plugins ?? join(projectFolder, "plugin")))) {
+const families = resolve(values.plugins ?? join(projectFolder, "plugin"));
+for (const source of await readFamilies(families, { writePages: shipped && !values.locked })) {
   const startedMs = performance.now();
   const plugin = await buildPlugin(source, { optimise: !values.fast });
   plugins.push(plugin);

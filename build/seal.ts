@@ -13,7 +13,7 @@ import { describeMismatch } from "../shared/plugin-shape.ts";
 import { readSections, sectionIds, WasmReader } from "../shared/wasm-sections.ts";
 import type { MemoryLimits, WasmSection } from "../shared/wasm-sections.ts";
 import { concatBytes, customSection, encodeUnsigned, writeModule } from "../shared/wasm-writer.ts";
-import * as z from "../shared/zod.ts";
+import { jsonSchema } from "./json-schema.ts";
 
 export interface SealedPlugin {
   readonly wasm: Uint8Array;
@@ -37,11 +37,6 @@ export function makeManifest(family: Family, memoryPages: MemoryLimits & { max: 
     memoryPages,
     ...defaultBudget,
   };
-}
-
-function jsonSchema(schema: z.ZodMiniType, io: "input" | "output"): Record<string, unknown> {
-  const { "~standard": _, ...plain } = z.toJSONSchema(schema, { io, target: "draft-2020-12" });
-  return plain;
 }
 
 export async function sealPlugin(linked: Uint8Array, manifest: Manifest): Promise<SealedPlugin> {

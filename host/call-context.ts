@@ -1,5 +1,7 @@
 import { callLimits } from "../shared/limits.ts";
 import { quoted } from "../shared/text.ts";
+import { labelsAllowed, readLabels } from "./call-labels.ts";
+import type { AskedLabels, Labels } from "./call-labels.ts";
 import { ToolError } from "./tool-error.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
@@ -21,13 +23,19 @@ export interface CallContext {
   readonly callId?: string | undefined;
   /**
    * What the caller wants to find again in the audit log: the movement, the model, the surface. At most 16, each a name of
-   * 1 to 64 characters `[a-z0-9._-]` and a text of at most 256 printable ASCII characters. No guest sees them.
+   * 1 to 64 characters `[a-z0-9._-]` and a text of at most 256 printable ASCII characters; a plain object. They are in the
+   * call's records and its span (`memcell.label.<name>`). No guest sees them. Default: none.
+   *
+   * @example
+   * const ctx = { userId: "alice", callId: toolCall.id, labels: { movement: "3", agent: "planner" } };
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A context as it came: callers without types may pass anything. */
-export type AskedContext = { readonly [Key in keyof CallContext]: unknown };
+export type AskedContext = { readonly [Key in Exclude<keyof CallContext, "labels">]: unknown } & {
+  readonly labels: AskedLabels;
+};
 
 export interface CheckedContext {
   readonly userId: UserId;
@@ -36,17 +44,27 @@ export interface CheckedContext {
 
 /** Each property is read once, so that what is recorded and what is done are about the same user. */
 export function readContext(ctx: CallContext | null | undefined): AskedContext {
-  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId, labels: ctx?.labels };
+  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId, labels: readLabels(ctx?.labels) };
 }
 
 /** What of a context may be recorded, also when the rest is not valid; `null` where it names nothing that is. */
-export function namesIn({ userId, callId }: AskedContext): { callId: string | null; userId: string | null } {
+export function namesIn({ userId, callId, labels }: AskedContext): ContextNames {
   const isNamed = typeof userId === "string" && isUserId(userId);
-  return { callId: isCallId(callId) ? callId : null, userId: isNamed ? userId : null };
+  return {
+    callId: isCallId(callId) ? callId : null,
+    userId: isNamed ? userId : null,
+    labels: labels.isValid ? labels.labels : null,
+  };
+}
+
+interface ContextNames {
+  readonly callId: string | null;
+  readonly userId: string | null;
+  readonly labels: Labels | null;
 }
 
 /** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
-export function checkContext({ userId, signal, callId }: AskedContext, action = "call a tool"): CheckedContext {
+export function checkContext({ userId, signal, callId, labels }: AskedContext, action = "call a tool"): CheckedContext {
   const checked = { userId: checkUserId(userId, action), signal: checkSignal(signal, action) };
   if (callId !== undefined && !isCallId(callId)) {
     const value = typeof callId === "string" ? quoted(callId) : typeOf(callId);
@@ -55,6 +73,7 @@ export function checkContext({ userId, signal, callId }: AskedContext, action = 
       value,
     });
   }
+  if (!labels.isValid) throw wrongProperty("labels", labelsAllowed, { action, value: labels.value });
   return checked;
 }
 

@@ -2,6 +2,9 @@
 export { createRuntime } from "./runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./call-context.ts";
+export type { MemoryChange } from "./memory-change.ts";
+export type { Refusal } from "./refusal.ts";
+export type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 export type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 export type { PolicyFile } from "./policy/policy-schema.ts";
 export { ToolError } from "./tool-error.ts";

@@ -9,3 +9,9 @@ export interface Refusal {
   /** The address it came from. At most 64 printable ASCII characters. */
   readonly peer?: string | undefined;
 }
+
+/** The form of `surface` and `reason`. */
+export const refusalWordPattern: RegExp = /^[a-z0-9-]{1,64}$/;
+
+/** The form of `peer`. */
+export const peerPattern: RegExp = /^[\x20-\x7e]{1,64}$/;

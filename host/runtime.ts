@@ -17,7 +17,8 @@ import { CallRunner } from "./call-runner.ts";
 import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
 import type { Catalog, CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
-import type { MemoryChange } from "./memory-change.ts";
+import { ChangeListeners } from "./change-listeners.ts";
+import type { ChangeListener } from "./change-listeners.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
 import { policyLimitsMax } from "./policy/policy-limits.ts";
 import type { PolicyLimits } from "./policy/policy.ts";
@@ -71,8 +72,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
   const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs, limits });
-  const auditor = new Auditor(log, onLog);
-  return new LocalRuntime(catalog, { store, runner, auditor, identities, closeGraceMs: bounds.closeGraceMs });
+  const listeners = new ChangeListeners(onLog);
+  const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
+  const { closeGraceMs } = bounds;
+  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
 }
 
 /** What lowers every plugin's fuel. A guest can read it, so where nothing does there is nothing. */
@@ -90,6 +93,7 @@ interface RuntimeParts {
   readonly store: Store;
   readonly runner: CallRunner;
   readonly auditor: Auditor;
+  readonly listeners: ChangeListeners;
   /** Of the catalog's plugins. */
   readonly identities: readonly PluginIdentity[];
   readonly closeGraceMs: number;
@@ -102,13 +106,14 @@ class LocalRuntime implements Runtime {
   readonly #auditor: Auditor;
   readonly #identities: readonly PluginIdentity[];
   readonly #closeGraceMs: number;
-  readonly #listeners = new Set<(change: MemoryChange) => void>();
+  readonly #listeners: ChangeListeners;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: Catalog, { store, runner, auditor, identities, closeGraceMs }: RuntimeParts) {
+  constructor(catalog: Catalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
     this.#catalog = catalog;
     this.#runner = runner;
     this.#auditor = auditor;
+    this.#listeners = listeners;
     this.#identities = identities;
     this.#closeGraceMs = closeGraceMs;
     this.#upkeep = new LocalUpkeep({
@@ -149,7 +154,9 @@ class LocalRuntime implements Runtime {
   }
 
   documentation(tool: string): string | null {
-    throw new ToolError("TOOL_UNKNOWN", `Cannot document ${toolLabel(tool)}: not built yet`);
+    const found = this.#catalog.tools.get(tool)?.tool;
+    if (found?.audience !== "model") throw this.#unknownTool(`document ${toolLabel(tool)}`);
+    return found.documentation ?? null;
   }
 
   get hasMemory(): boolean {
@@ -165,9 +172,8 @@ class LocalRuntime implements Runtime {
     return parsed.data.entries;
   }
 
-  onChange(listener: (change: MemoryChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  onChange(listener: ChangeListener): () => void {
+    return this.#listeners.add(listener);
   }
 
   refused(refusal: Refusal): void {
@@ -221,11 +227,12 @@ class LocalRuntime implements Runtime {
       audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
       return found;
     }
+    throw this.#unknownTool(`call ${toolLabel(toolName)}`);
+  }
+
+  #unknownTool(action: string): ToolError {
     const known = this.tools().map(({ name }) => name);
-    throw new ToolError(
-      "TOOL_UNKNOWN",
-      `Cannot call ${toolLabel(toolName)}: no such tool, allowed: ${known.join(", ")}`,
-    );
+    return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${known.join(", ")}`);
   }
 
   #checkOpen(action: string): void {

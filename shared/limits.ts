@@ -2,6 +2,7 @@
  * Every number that bounds something, with its unit in the name and its reason beside it.
  * A limit is never optional and never zero.
  */
+export { auditLimits } from "./audit-limits.ts";
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -10,6 +11,11 @@ const mib = 1024 * kib;
 export const callLimits = {
   /** The caller's name for a call. Longer than every id of a model's tool call, a trace or a UUID. */
   callIdCharsMax: 128,
+  /** What the caller may have recorded beside it. All of them take at most 5 KB of a record. */
+  labelsMax: 16,
+  labelNameCharsMax: 64,
+  /** Holds a URL, a model's name, a span's id. */
+  labelValueCharsMax: 256,
   /** A 65,536-byte body written as JSON escapes takes six bytes for each of its own; the rest of the input is small. */
   inputBytesMax: 512 * kib,
   /** As the input: the largest answer is one body, escaped. */
@@ -107,36 +113,6 @@ export const storeLimits = {
   changesMax: 2_500,
 } as const;
 
-/** The audit log, and those who read it. */
-export const auditLimits = {
-  /** A file of the log, when nothing else is said. Some 100,000 calls; an editor still opens it. */
-  fileBytesMax: 64 * mib,
-  /** The smallest that may be asked for. Some hundred calls: smaller files cost more in names than they hold. */
-  fileBytesMin: 64 * kib,
-  /** One record, as a line. The longest that can be right names 20,000 files of 255 characters, in 7 MB. */
-  recordBytesMax: 8 * mib,
-  /** Files that a record says were written, trashed, or removed: as many as a listing holds. */
-  recordFilesMax: 20_000,
-  /** Files that a record says were read, and listings: those beyond are counted. The largest repair reads 1,000. */
-  recordUsesMax: 2_500,
-  recordPluginsMax: 256,
-  /** Names of tools, plugins, scopes and actions, versions: 64 is the longest that a manifest may give. */
-  labelCharsMax: 64,
-  /** What a guest named and was not given. Enough to recognise; too little to carry a body out. */
-  namedCharsMax: 128,
-  /** Twelve digits, as in the names of the log's files: a thousand records in a second for 31 years. */
-  seqMax: 999_999_999_999,
-  /** What a verification lists; beyond it findings are counted. */
-  findingsMax: 1_000,
-  /** The same for what is worth knowing and no finding. */
-  notesMax: 100,
-  /** What a summary tells apart: tools by name, the latest denied and failed uses, spans of time, users. */
-  toolsShownMax: 100,
-  unfitUsesMax: 200,
-  timelineBucketsMax: 96,
-  usersCountedMax: 100_000,
-} as const;
-
 /** What one plugin instance may use. */
 export const guestLimits = {
   /**
@@ -156,7 +132,7 @@ export const guestLimits = {
 
 /**
  * What a plugin file may be made of, checked before an engine is asked to compile it. Ours has 14 sections, 101 types,
- * 22 imports, 1,326 functions, 6 exports and a manifest of 6 KB.
+ * 22 imports, 1,326 functions, 7 exports and a manifest of 19 KB.
  */
 export const pluginLimits = {
   /** WebAssembly knows 14 kinds; beyond them there are custom ones: names, producers, target features, the manifest. */
@@ -178,10 +154,12 @@ export const pluginLimits = {
   memoriesMax: 1,
   /** Bytes of an imported or exported name. The longest that can be right has 64. */
   nameBytesMax: 256,
-  /** Six tools with their JSON Schemas take 6 KB. */
+  /** Six tools with their JSON Schemas and two pages take 20 KB. */
   manifestBytesMax: 512 * kib,
   /** As answers, which are copied and printed by the same kind of code. */
   manifestDepthMax: 64,
+  /** A tool's page, in UTF-8. A model reads it in one piece: some 4,000 tokens. The longest of ours has 7 KB. */
+  documentationBytesMax: 16 * kib,
   /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
   deviationsMax: 20,
 } as const;
@@ -211,6 +189,20 @@ export const provenanceLimits = {
   rebuildOutputBytesMax: 1_048_576,
   /** The end of it, of which a reviewer is shown so much when a rebuild fails. */
   rebuildOutputCharsShown: 4_000,
+} as const;
+
+/** What is configured: the file, and what it, the environment and the flags may say. Plain numbers, as above. */
+export const configLimits = {
+  /** 64 KiB. A file that says everything, with long lists, takes 8 KB. */
+  fileBytesMax: 65_536,
+  /** A list in `serve.auth`, in `serve`, in the file: four. */
+  depthMax: 8,
+  /** Plugin files, names of hosts, origins. */
+  listedMax: 100,
+  /** The longest name of a file that systems take. */
+  fileNameCharsMax: 4_096,
+  /** URLs and claims: as much as browsers and issuers are sure to take. */
+  textCharsMax: 2_048,
 } as const;
 
 /** What an entry of the user-memory family may hold. */

@@ -22,6 +22,8 @@ const tool = z.strictObject({
   export: z.string().check(z.regex(exportName)),
   audience,
   description: z.string(),
+  /** The tool's page, in Markdown, for a model that asks and for people. */
+  documentation: z.optional(z.string().check(z.minLength(1))),
   /** JSON Schema, draft 2020-12. */
   input: z.record(z.string(), z.unknown()),
   /** JSON Schema of the envelope's `data`. */
@@ -46,7 +48,8 @@ export type ManifestTool = Manifest["tools"][number];
 
 /**
  * What a family's `family.ts` declares: the manifest before the build knows the memory's size, with zod schemas where
- * the manifest holds the JSON Schemas derived from them.
+ * the manifest holds the JSON Schemas derived from them. `documentation` is not written there: the build reads it from
+ * the file `<name of the tool>.md` beside it, where there is one.
  */
 export interface Family {
   readonly name: string;

@@ -1,5 +1,6 @@
 /**
- * Whether a module is exactly what its manifest says: imports, exports and memory, no more and no less.
+ * Whether a module is exactly what its manifest says: imports, exports and memory, no more and no less; and whether people
+ * can read all that its manifest says.
  *
  * The build asks it of what it made, and the host of what it is about to load: first of the bytes, so that no engine
  * compiles what is refused anyway, then of what the engine has made of them. Who loads a file needs the first difference,
@@ -19,6 +20,7 @@ import { readFuelGlobal } from "./fuel-section.ts";
 import { capabilityMeanings } from "./import-meanings.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
+import { wordClauses } from "./plugin-words.ts";
 import { quoted } from "./text.ts";
 import { readerOf, readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
@@ -69,6 +71,7 @@ function* differences(
   if (!manifest) return;
   yield* budgetClauses(manifest);
   yield* repetitionClauses(manifest);
+  yield* wordClauses(manifest);
 }
 
 /** Sections that are malformed, or hold more than a plugin may, keep the clauses about others from nobody. */

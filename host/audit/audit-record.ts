@@ -7,6 +7,8 @@ import { capabilityNames, rights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
+import { labelNamePattern, labelValuePattern } from "../call-labels.ts";
+import { peerPattern, refusalWordPattern } from "../refusal.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
@@ -17,6 +19,7 @@ const label = z.string().check(z.maxLength(auditLimits.labelCharsMax));
 const named = z.string().check(z.maxLength(auditLimits.namedCharsMax));
 const callId = z.string().check(z.minLength(1), z.maxLength(callLimits.callIdCharsMax));
 const userId = z.nullable(z.string().check(z.maxLength(storeLimits.userIdBytesMax)));
+const refusalWord = z.string().check(z.regex(refusalWordPattern), z.maxLength(auditLimits.labelCharsMax));
 const path = z.string().check(z.maxLength(storeLimits.pathCharsMax));
 const filesMax = z.maxLength(auditLimits.recordFilesMax);
 const usesMax = z.maxLength(auditLimits.recordUsesMax);
@@ -45,6 +48,15 @@ const ofCall = {
   userId,
   /** `null` when it is no tool's name. */
   tool: z.nullable(label),
+};
+
+const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));
+const labelValue = z.string().check(z.regex(labelValuePattern), z.maxLength(callLimits.labelValueCharsMax));
+const hasFewLabels = (labels: object): boolean => Object.keys(labels).length <= callLimits.labelsMax;
+
+const labelled = {
+  /** The caller's, by name; not there when it gave none. */
+  labels: z.optional(z.record(labelName, labelValue).check(z.refine(hasFewLabels))),
 };
 
 const changed = {
@@ -80,7 +92,7 @@ const opened = z.strictObject({
 });
 
 /** Changes that are about to be committed: written, and told to the system, before the first file changes. */
-const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...ofCall, ...changed });
+const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...ofCall, ...labelled, ...changed });
 
 /** A capability use that was denied, or that failed. */
 const use = z.strictObject({
@@ -99,6 +111,7 @@ const call = z.strictObject({
   ...chained,
   kind: z.literal("call"),
   ...ofCall,
+  ...labelled,
   /** `null` when no plugin was reached. */
   plugin: z.nullable(plugin),
   scopes: z.array(label).check(usesMax),
@@ -128,9 +141,24 @@ const upkeep = z.strictObject({
   callId,
   action: label,
   userId,
+  ...labelled,
   removed: z.array(file).check(filesMax),
   code: outcome,
   durationMs,
+});
+
+/** Requests that were refused before any tool was called, by whoever admits users: one, or all of a kind together. */
+const refused = z.strictObject({
+  ...chained,
+  kind: z.literal("refused"),
+  surface: refusalWord,
+  reason: refusalWord,
+  /** Of the identity that had been verified; `null` when none had, and in a record of several. */
+  userId,
+  /** The address it came from; `null` where it is not known, and in a record of several. */
+  peer: z.nullable(z.string().check(z.regex(peerPattern), z.maxLength(auditLimits.peerCharsMax))),
+  /** 1; more in a record that stands for those that came too fast to be written one by one. */
+  times: z.int().check(z.minimum(1)),
 });
 
 /** Records that could not be written while calls went on without. */
@@ -139,7 +167,16 @@ const lost = z.strictObject({ ...chained, kind: z.literal("lost"), records: coun
 /** The runtime has closed the log. */
 const closed = z.strictObject({ ...chained, kind: z.literal("closed") });
 
-export const auditRecordSchema = z.discriminatedUnion("kind", [opened, staged, use, call, upkeep, lost, closed]);
+export const auditRecordSchema = z.discriminatedUnion("kind", [
+  opened,
+  staged,
+  use,
+  call,
+  upkeep,
+  refused,
+  lost,
+  closed,
+]);
 
 export type AuditRecord = z.infer<typeof auditRecordSchema>;
 
@@ -150,5 +187,6 @@ export type AuditEntry = WithoutChain<AuditRecord>;
 
 export type UseEntry = Extract<AuditEntry, { kind: "use" }>;
 export type CallEntry = Extract<AuditEntry, { kind: "call" }>;
+export type RefusedEntry = Extract<AuditEntry, { kind: "refused" }>;
 export type UpkeepEntry = Extract<AuditEntry, { kind: "upkeep" }>;
 export type PluginIdentity = z.infer<typeof plugin>;

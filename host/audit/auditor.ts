@@ -1,6 +1,6 @@
 /** Has each call and each upkeep operation of a runtime recorded, and so knows when the last has ended. */
-import type { LogEntry } from "../api.ts";
 import { causeLines } from "../cause-line.ts";
+import type { LogLine } from "../guest/guest-log.ts";
 import type { Refusal } from "../refusal.ts";
 import { asToolError } from "../tool-error.ts";
 import type { ToolError } from "../tool-error.ts";
@@ -8,6 +8,8 @@ import type { ToolResult } from "../tool-result.ts";
 import { writeLog } from "../write-log.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { CallAudit } from "./call-audit.ts";
+import type { AuditParts } from "./call-audit.ts";
+import { RefusalRecorder } from "./refusal-recorder.ts";
 import { UpkeepAudit } from "./upkeep-audit.ts";
 
 /** How something that was asked for has ended. */
@@ -16,19 +18,21 @@ type Outcome<Result> =
   | { readonly isDone: false; readonly failure: ToolError };
 
 export class Auditor {
-  readonly #onLog: (entry: LogEntry) => void;
+  readonly #parts: Omit<AuditParts, "log">;
+  readonly #refusals: RefusalRecorder;
   #log: AuditLog | null;
   #running = 0;
   readonly #onIdle: (() => void)[] = [];
 
-  constructor(log: AuditLog | null, onLog: (entry: LogEntry) => void) {
+  constructor({ log, ...parts }: AuditParts) {
     this.#log = log;
-    this.#onLog = onLog;
+    this.#parts = parts;
+    this.#refusals = new RefusalRecorder({ log, note: (line) => this.#tell(line) });
   }
 
   /** Throws what `work` throws, as a `ToolError`, and what keeps its result from being told. */
   async call(tool: unknown, action: string, work: (audit: CallAudit) => Promise<ToolResult>): Promise<ToolResult> {
-    const audit = new CallAudit({ log: this.#log, onLog: this.#onLog }, tool, action);
+    const audit = new CallAudit({ log: this.#log, ...this.#parts }, tool, action);
     return await this.#run(
       action,
       () => work(audit),
@@ -40,7 +44,7 @@ export class Auditor {
 
   /** As `call`, for the owner of the data. */
   async upkeep<Result>(name: string, action: string, work: (audit: UpkeepAudit) => Promise<Result>): Promise<Result> {
-    const audit = new UpkeepAudit({ log: this.#log, onLog: this.#onLog }, name, action);
+    const audit = new UpkeepAudit({ log: this.#log, ...this.#parts }, name, action);
     return await this.#run(
       action,
       () => work(audit),
@@ -50,8 +54,10 @@ export class Auditor {
     );
   }
 
-  /** Something was refused before anything could be called. */
-  refused(_refusal: Refusal): void {}
+  /** Something was refused before anything could be called. Never throws. */
+  refused(refusal: Refusal): void {
+    this.#refusals.add(refusal);
+  }
 
   /** Resolves when nothing that was asked for is waiting or running any more. */
   async idle(): Promise<void> {
@@ -61,13 +67,19 @@ export class Auditor {
   /** Closes the log when everything has ended. What is asked for afterwards is not recorded: it does nothing. */
   async close(): Promise<void> {
     await this.idle();
+    this.#refusals.close();
     const log = this.#log;
     this.#log = null;
     try {
       log?.close();
     } catch (error) {
-      for (const line of causeLines([error])) writeLog(this.#onLog, { ...line, tool: "log", userId: "", callId: "" });
+      for (const line of causeLines([error])) this.#tell(line);
     }
+  }
+
+  /** A line about the log, for the operator. */
+  #tell(line: LogLine): void {
+    writeLog(this.#parts.onLog, { ...line, tool: "log", userId: "", callId: "" });
   }
 
   async #run<Result>(

@@ -9,7 +9,9 @@ import { toolName } from "../../shared/manifest.ts";
 import type { LogEntry } from "../api.ts";
 import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
+import type { Labels } from "../call-labels.ts";
 import { causeLines } from "../cause-line.ts";
+import type { Committer } from "../change-listeners.ts";
 import type { SizedChange } from "../change-set.ts";
 import { startCallSpan } from "../telemetry.ts";
 import type { CallSpan } from "../telemetry.ts";
@@ -26,6 +28,8 @@ import { TotalUses } from "./total-uses.ts";
 export interface AuditParts {
   readonly log: AuditLog | null;
   readonly onLog: (entry: LogEntry) => void;
+  /** Told of each change set when it is durable. Does not throw. */
+  readonly onCommitted: (changes: readonly SizedChange[], of: Committer) => void;
 }
 
 /** The tool that was found, and what it is granted. */
@@ -42,6 +46,7 @@ export class CallAudit {
   readonly #uses = new TotalUses();
   #callId: string | null = null;
   #userId: string | null = null;
+  #labels: Labels | null = null;
   #found = nothingFound;
   #fuelPolls: number | null = null;
   /** What was about to be committed. */
@@ -69,7 +74,7 @@ export class CallAudit {
   /** Reads a caller's context: what of it is valid is recorded, also when the rest is not. */
   nameFrom(ctx: CallContext | null | undefined): AskedContext {
     const asked = readContext(ctx);
-    ({ callId: this.#callId, userId: this.#userId } = namesIn(asked));
+    ({ callId: this.#callId, userId: this.#userId, labels: this.#labels } = namesIn(asked));
     return asked;
   }
 
@@ -95,9 +100,10 @@ export class CallAudit {
   async commit(changes: readonly SizedChange[], commit: () => Promise<void>): Promise<void> {
     if (changes.length === 0) return;
     this.#staged = changedBy(changes);
-    this.#append({ kind: "staged", ...this.#named, ...this.#staged });
+    this.#append({ kind: "staged", ...this.#named, ...this.#labelled, ...this.#staged });
     await commit();
     this.#isCommitted = true;
+    this.#parts.onCommitted(changes, this.#teller);
   }
 
   /**
@@ -122,8 +128,11 @@ export class CallAudit {
 
   /** A line for the operator. */
   tell(line: Pick<LogEntry, "level" | "text">): void {
-    const { userId, tool, callId } = this.#named;
-    writeLog(this.#parts.onLog, { ...line, tool: tool ?? "", userId: userId ?? "", callId });
+    writeLog(this.#parts.onLog, { ...line, ...this.#teller });
+  }
+
+  get #teller(): Committer {
+    return { tool: this.#tool ?? "", userId: this.#userId ?? "", callId: this.callId };
   }
 
   get #isWanted(): boolean {
@@ -134,6 +143,10 @@ export class CallAudit {
     return { callId: this.callId, userId: this.#userId, tool: this.#tool };
   }
 
+  get #labelled(): Pick<CallEntry, "labels"> {
+    return this.#labels === null ? {} : { labels: this.#labels };
+  }
+
   #entry(code: ErrorCode | null): CallEntry {
     const uses = this.#uses;
     const files = this.#staged ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
@@ -141,6 +154,7 @@ export class CallAudit {
     return {
       kind: "call",
       ...this.#named,
+      ...this.#labelled,
       ...this.#found,
       reads: uses.reads,
       lists: uses.lists,

@@ -30,6 +30,17 @@ export interface UnfitUse {
   readonly code: ErrorCode;
 }
 
+/** Requests that were refused before any tool was called, of one kind. */
+export interface RefusalCount {
+  /** Where it was asked, such as `http`. */
+  readonly surface: string;
+  /** Why, such as `token-expired`. */
+  readonly reason: string;
+  readonly times: number;
+  /** Of the last record of the kind: ISO 8601, UTC, milliseconds. */
+  readonly lastTime: string;
+}
+
 /** A span of the timeline; `bucketMs` later the next begins. */
 export interface TimelineBucket {
   /** ISO 8601, UTC, milliseconds. */
@@ -38,6 +49,8 @@ export interface TimelineBucket {
   readonly failed: number;
   /** Capability uses that were denied. */
   readonly denials: number;
+  /** Requests that were refused before any tool was called. */
+  readonly refused: number;
 }
 
 export interface LogSummary {
@@ -57,6 +70,12 @@ export interface LogSummary {
   /** The latest, in the order of the log; at most 200. */
   readonly unfitUses: readonly UnfitUse[];
   readonly unfitUsesNotShown: number;
+  /** Requests that were refused before any tool was called. */
+  readonly refused: number;
+  /** By surface and reason, the most first; at most 100. */
+  readonly refusals: readonly RefusalCount[];
+  /** Requests of kinds that are not among them. */
+  readonly refusedNotShown: number;
   /** At most 96 spans, without gaps; none in a log without calls and uses. */
   readonly timeline: { readonly bucketMs: number; readonly buckets: readonly TimelineBucket[] };
   /** Records that were not written while calls went on without. */

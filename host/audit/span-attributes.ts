@@ -13,6 +13,7 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
   const known = {
     "gen_ai.tool.call.id": entry.callId,
     "memcell.user.id": entry.userId,
+    ...Object.fromEntries(Object.entries(entry.labels ?? {}).map(([name, text]) => [`memcell.label.${name}`, text])),
     "memcell.plugin.name": plugin?.name,
     "memcell.plugin.version": plugin?.version,
     "memcell.plugin.sha256": plugin?.sha256,

@@ -2,6 +2,7 @@ import { auditLimits } from "../../shared/limits.ts";
 import type { AuditRecord } from "./audit-record.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
 import type { LogSummary, ToolUse, UnfitUse } from "./log-summary.ts";
+import { RefusalSums } from "./refusal-sums.ts";
 import { Timeline } from "./timeline.ts";
 import { verifyLog } from "./verify-log.ts";
 import type { VerifyOptions } from "./verify-log.ts";
@@ -34,6 +35,7 @@ class Sums {
   /** Calls of tools that came when there was no room for more. */
   readonly #toolsNotShown = new Set<string | null>();
   #unfitUses: UnfitUse[] = [];
+  readonly #refusals = new RefusalSums();
   readonly #timeline = new Timeline(auditLimits.timelineBucketsMax);
 
   add(record: AuditRecord): void {
@@ -44,6 +46,9 @@ class Sums {
         return this.#addCall(record);
       case "use":
         return this.#addUse(record);
+      case "refused":
+        this.#refusals.add(record);
+        return this.#addToTimeline(record.time, { refused: record.times });
       case "lost":
         this.#lostRecords += record.records;
         return;
@@ -69,6 +74,7 @@ class Sums {
       failedUses: this.#failedUses,
       unfitUses,
       unfitUsesNotShown: this.#denials + this.#failedUses - unfitUses.length,
+      ...this.#refusals.result(),
       timeline: this.#timeline.result(),
       lostRecords: this.#lostRecords,
     };

@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 /** How long a bucket may be: minutes, then hours, days, weeks. Each is a multiple of the one before it. */
 const widthsMs = [1, 5, 15, 60, 6 * 60, 24 * 60, 7 * 24 * 60].map((minutes) => minutes * minuteMs);
 
-type Counts = Pick<TimelineBucket, "calls" | "failed" | "denials">;
+type Counts = Pick<TimelineBucket, "calls" | "failed" | "denials" | "refused">;
 
 /** Counts over time. When the buckets become too many they become wider: a timeline of any log has a bounded size. */
 export class Timeline {
@@ -30,10 +30,14 @@ export class Timeline {
     return { bucketMs: this.#bucketMs, buckets };
   }
 
-  #addTo(index: number, { calls = 0, failed = 0, denials = 0 }: Partial<Counts>): void {
+  #addTo(index: number, { calls = 0, failed = 0, denials = 0, refused = 0 }: Partial<Counts>): void {
     const sum = this.#buckets.get(index) ?? nothing;
-    const counts = { calls: sum.calls + calls, failed: sum.failed + failed, denials: sum.denials + denials };
-    this.#buckets.set(index, counts);
+    this.#buckets.set(index, {
+      calls: sum.calls + calls,
+      failed: sum.failed + failed,
+      denials: sum.denials + denials,
+      refused: sum.refused + refused,
+    });
   }
 
   #ends(): [number, number] {
@@ -57,4 +61,4 @@ export class Timeline {
   }
 }
 
-const nothing: Counts = { calls: 0, failed: 0, denials: 0 };
+const nothing: Counts = { calls: 0, failed: 0, denials: 0, refused: 0 };

@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
+import type { Labels } from "../call-labels.ts";
 import { causeLines } from "../cause-line.ts";
+import type { Committer } from "../change-listeners.ts";
 import type { SizedChange } from "../change-set.ts";
 import { writeLog } from "../write-log.ts";
 import type { UpkeepEntry } from "./audit-record.ts";
@@ -20,6 +22,7 @@ export class UpkeepAudit {
   readonly #removed: UpkeepEntry["removed"] = [];
   #callId: string = randomUUID();
   #userId: string | null = null;
+  #labels: Labels | null = null;
   #hasCommitted = false;
 
   constructor(parts: AuditParts, name: string, action: string) {
@@ -32,12 +35,18 @@ export class UpkeepAudit {
     return this.#callId;
   }
 
+  /** For the calls of tools that the operation makes. */
+  get labels(): Labels | undefined {
+    return this.#labels ?? undefined;
+  }
+
   /** As `CallAudit.nameFrom`. */
   nameFrom(ctx: CallContext | null | undefined): AskedContext {
     const asked = readContext(ctx);
-    const { callId, userId } = namesIn(asked);
+    const { callId, userId, labels } = namesIn(asked);
     this.#callId = callId ?? this.#callId;
     this.#userId = userId;
+    this.#labels = labels;
     return asked;
   }
 
@@ -51,23 +60,31 @@ export class UpkeepAudit {
     if (changes.length === 0) return;
     const files = changedBy(changes);
     const named = { callId: this.#callId, userId: this.#userId, tool: null };
-    appendTo(this.#parts.log, { kind: "staged", ...named, ...files }, this.#action);
+    appendTo(this.#parts.log, { kind: "staged", ...named, ...this.#labelled, ...files }, this.#action);
     await commit();
     this.#hasCommitted = true;
     this.#removed.push(...files.removed);
+    this.#parts.onCommitted(changes, this.#teller);
   }
 
   /** As `CallAudit.end`. */
   end(code: ErrorCode | null): void {
     const durationMs = durationSince(this.#beganMs);
-    const ofCall = { callId: this.#callId, userId: this.#userId };
+    const ofCall = { callId: this.#callId, userId: this.#userId, ...this.#labelled };
     const entry = { kind: "upkeep", action: this.#name, ...ofCall, removed: this.#removed, code, durationMs } as const;
     try {
       appendTo(this.#parts.log, entry, this.#action);
     } catch (error) {
-      const told = { tool: "store", userId: this.#userId ?? "", callId: this.#callId };
-      for (const line of causeLines([error])) writeLog(this.#parts.onLog, { ...line, ...told });
+      for (const line of causeLines([error])) writeLog(this.#parts.onLog, { ...line, ...this.#teller });
       if (!this.#hasCommitted) throw error;
     }
+  }
+
+  get #labelled(): Pick<UpkeepEntry, "labels"> {
+    return this.#labels === null ? {} : { labels: this.#labels };
+  }
+
+  get #teller(): Committer {
+    return { tool: "store", userId: this.#userId ?? "", callId: this.#callId };
   }
 }

@@ -3,6 +3,7 @@ import type { Artifact } from "../artifact/artifact.ts";
 import type { LogSummary } from "../audit/log-summary.ts";
 import { summariseLog } from "../audit/summarise-log.ts";
 import { bundledPluginFiles } from "../catalog.ts";
+import { readSettings } from "../config/read-settings.ts";
 import { loadPolicy } from "../policy/load-policy.ts";
 import { proposeForAll } from "../policy/propose-for-all.ts";
 import { readDependencies } from "../report/dependencies.ts";
@@ -32,7 +33,7 @@ Usage
   memcell audit [PLUGIN.wasm...] --rebuild [--json]
   memcell audit verify LOG...             ("memcell audit verify --help" says more)
 
-Without PLUGIN.wasm: every plugin that the package ships.
+Without PLUGIN.wasm: the plugins that are configured, or else every plugin that the package ships.
 
 Options
   --policy FILE  what the host is willing to grant (default: what the tools of the package need)
@@ -57,16 +58,21 @@ Exit codes
   async run(args) {
     const [first, ...others] = args;
     if (first === "verify") return await verifyCommand.run(others);
-    const names = { texts: ["policy", "html", "log"], flags: ["json", "propose", "rebuild"] } as const;
-    const { operands, options } = parseOptions(args, names, Infinity);
-    const { policy, html, log, json = false, propose, rebuild } = options;
+    const names = { texts: ["html", "log"], flags: ["json", "propose", "rebuild"], settings: ["policy"] } as const;
+    const { operands, options, settings } = parseOptions(args, names, Infinity);
+    const { html, log, json = false, propose, rebuild } = options;
+    const policy = settings.given.get("policy");
     if (propose) refuseOthers("--propose makes a policy and judges nothing", { policy, html, log, json, rebuild });
     if (rebuild) refuseOthers("--rebuild compares files and judges nothing", { policy, html, log, propose });
     if (rebuild) return await rebuildCommand({ ...(operands.length > 0 && { files: operands }), json });
     return await orCodedFailure(async () => {
-      const artifacts = await readArtifacts(operands);
+      const { values } = await readSettings(settings);
+      const artifacts = await readArtifacts(operands.length > 0 ? operands : values.plugins);
       if (propose) return print(visibleJson(proposeForAll(artifacts)), 0);
-      const audit = { reports: await judge(artifacts, policy), log: log === undefined ? null : summariseLog([log]) };
+      const audit = {
+        reports: await judge(artifacts, values.policy ?? undefined),
+        log: log === undefined ? null : summariseLog([log]),
+      };
       if (html !== undefined) await writePage(html, htmlPage(audit.reports, audit.log));
       return print(json ? visibleJson(audit) : textOf(audit), isPassed(audit) ? 0 : 1);
     });
@@ -83,8 +89,8 @@ function refuseOthers(reason: string, options: Readonly<Record<string, unknown>>
   if (other !== undefined) throw new UsageError(`${reason}: --${other} does not go with it`);
 }
 
-async function readArtifacts(operands: readonly string[]): Promise<Artifact[]> {
-  const files = operands.length > 0 ? operands : await bundledPluginFiles().catch(() => []);
+async function readArtifacts(named: readonly string[] | null): Promise<Artifact[]> {
+  const files = named ?? (await bundledPluginFiles().catch(() => []));
   // To find nothing wrong with nothing would pass an installation without its plugins.
   if (files.length === 0) throw new ToolError("PLUGIN_REFUSED", "Cannot audit: the package has no plugins");
   return await Promise.all(files.map((file) => readArtifactFile(file)));
@@ -108,7 +114,16 @@ function textOf({ reports, log }: Audit): string {
   const texts = reports.map((report) => textReport(report, { isColoured }));
   if (log === null) return texts.join("\n\n");
   const counts = `${log.calls} calls, ${log.failed} failed; ${log.denials} denied uses, ${log.failedUses} failed uses`;
-  return [...texts, `LOG\n${textOfVerification(log.verification)}${counts}`].join("\n\n");
+  const lines = [`LOG\n${textOfVerification(log.verification)}${counts}`, ...refusalLines(log)];
+  return [...texts, lines.join("\n")].join("\n\n");
+}
+
+/** Nothing where nothing was refused: most logs are of programs that admit their users themselves. */
+function refusalLines({ refused, refusals, refusedNotShown }: LogSummary): string[] {
+  if (refused === 0) return [];
+  const kinds = refusals.map(({ surface, reason, times }) => `  ${surface} ${reason}: ${times}`);
+  const others = refusedNotShown > 0 ? [`  of other kinds: ${refusedNotShown}`] : [];
+  return [`${refused} requests refused before any tool was called`, ...kinds, ...others];
 }
 
 function print(text: string, exitCode: number): number {

@@ -1,11 +1,12 @@
 import { quoted } from "../../shared/text.ts";
+import type { SettingFlags } from "../config/read-flags.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { wrongInput } from "../encode-input.ts";
 import { envelopeOf, resultOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
-import type { OpenOptions } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 import { readInput } from "./read-input.ts";
 import { UsageError } from "./usage-error.ts";
@@ -23,6 +24,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 Examples
   memcell call ReadUserMemory --user alice --input '{"name":"editor"}'
   echo '{"action":"delete","name":"editor"}' | memcell call UpdateUserMemory --user alice
@@ -32,21 +35,22 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: ["user", "data", "input", "policy", "audit-log"] }, 1);
+    const names = { texts: ["user", "input"], settings: runtimePaths } as const;
+    const { operands, options, settings } = parseOptions(args, names, 1);
     const [tool] = operands;
     if (tool === undefined) throw new UsageError("the tool's name is missing");
     if (options.input === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");
-    return await callTool(tool, options);
+    return await callTool(tool, options, settings);
   },
 };
 
-interface CallOptions extends OpenOptions {
+interface CallOptions {
   readonly user?: string;
   readonly input?: string;
 }
 
 /** A missing user reaches the runtime as it is, so that it answers with the same error as everywhere. */
-async function callTool(tool: string, options: CallOptions): Promise<number> {
+async function callTool(tool: string, options: CallOptions, settings: SettingFlags): Promise<number> {
   const read = options.input === undefined ? await readInput() : { text: options.input };
   if (!("text" in read)) return unusable(tool, read.value, read.allowed);
   let input: unknown;
@@ -56,7 +60,7 @@ async function callTool(tool: string, options: CallOptions): Promise<number> {
     return unusable(tool, quoted(read.text), "a JSON object");
   }
   return await orCodedFailure(async () => {
-    await using runtime = await openRuntime(options);
+    await using runtime = await openRuntime(settings);
     // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
     return print(await runtime.call(tool, input, { userId: options.user as string }));
   });

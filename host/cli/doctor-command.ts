@@ -1,4 +1,5 @@
 import type { Runtime } from "../api.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { ToolError } from "../tool-error.ts";
 import { failureOf } from "../tool-result.ts";
 import type { ToolFailure } from "../tool-result.ts";
@@ -25,6 +26,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 Examples
   memcell doctor
   memcell doctor --user alice --fix
@@ -35,14 +38,11 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(
-      args,
-      { texts: ["user", "data", "policy", "audit-log"], flags: ["fix", "json"] },
-      0,
-    );
+    const names = { texts: ["user"], flags: ["fix", "json"], settings: runtimePaths } as const;
+    const { options, settings } = parseOptions(args, names, 0);
     const { json: isQuiet = false, fix: isFixing = false } = options;
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
       const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
         const print = (text: string): void => (isQuiet ? undefined : progress.print(text));

@@ -1,5 +1,6 @@
 import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { visibleText } from "../report/visible-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { orCodedFailure } from "./coded-failure.ts";
@@ -21,6 +22,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 FILE.zip is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives
 the same bytes. What is no file of memory (links, pipes, files over 2 MiB, strange names) is left out and named.
 
@@ -32,12 +35,12 @@ Exit codes
 `,
 
   async run(args) {
-    const { operands, options } = parseOptions(args, { texts: ["user", "data", "policy", "audit-log"] }, 1);
+    const { operands, options, settings } = parseOptions(args, { texts: ["user"], settings: runtimePaths }, 1);
     const [file] = operands;
     if (file === undefined || file === "") throw new UsageError("the name of the file to write is missing");
     return await orCodedFailure(async () => {
       await refuseTaken(file);
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const ctx = { userId: options.user as string };
       const { files, leftOut } = await withProgress("export", async (progress) => {
         const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);

@@ -1,5 +1,6 @@
 import { readArchive } from "../archive/archive-file.ts";
 import { readZip } from "../archive/read-zip.ts";
+import { runtimePaths } from "../config/settings.ts";
 import { visibleText } from "../report/visible-text.ts";
 import type { ImportPlan } from "../upkeep/memory-files.ts";
 import { orCodedFailure } from "./coded-failure.ts";
@@ -24,6 +25,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 An index that is there is kept and gets lines for new entries; the line of an entry that is replaced stays as it is. Files
 in the trash are added, under another name where theirs is taken. A zip file that any other program has changed may be
 refused: its entries must lie side by side, be told twice alike, and be nothing but files of memory.
@@ -38,13 +41,13 @@ Exit codes
 `,
 
   async run(args) {
-    const names = { texts: ["user", "data", "policy", "audit-log"], flags: ["yes", "replace"] } as const;
-    const { operands, options } = parseOptions(args, names, 1);
+    const names = { texts: ["user"], flags: ["yes", "replace"], settings: runtimePaths } as const;
+    const { operands, options, settings } = parseOptions(args, names, 1);
     const [file] = operands;
     if (file === undefined || file === "") throw new UsageError("the name of the file to import is missing");
     return await orCodedFailure(async () => {
       const files = await readZip(await readArchive(file));
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const ctx = { userId: options.user as string };
       const { replace = false, yes = false } = options;
       const plan = await withProgress("import", async (progress) => {

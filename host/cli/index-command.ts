@@ -1,3 +1,4 @@
+import { runtimePaths } from "../config/settings.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
@@ -15,6 +16,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 Example
   memcell index --user alice
 
@@ -23,9 +26,9 @@ Exit codes
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["user", "data", "policy", "audit-log"] }, 0);
+    const { options, settings } = parseOptions(args, { texts: ["user"], settings: runtimePaths }, 0);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));
       return 0;
     });

@@ -1,26 +1,38 @@
-import type { LogEntry, Runtime } from "../api.ts";
+import type { LogEntry, Runtime, RuntimeOptions } from "../api.ts";
 import { checkAuditLogOptions } from "../audit/audit-log-options.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
+import type { SettingFlags } from "../config/read-flags.ts";
+import { readSettings } from "../config/read-settings.ts";
+import type { SettingValues } from "../config/settings.ts";
 import { createRuntime } from "../runtime.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The options that commands which open a runtime have in common. */
-export interface OpenOptions {
-  readonly data?: string;
-  readonly policy?: string;
-  readonly "audit-log"?: string;
+/** A runtime for one command, as its flags, the environment and the config file say: a single thread. */
+export async function openRuntime(flags: SettingFlags): Promise<Runtime> {
+  const { values } = await readSettings(flags);
+  return await createRuntime({ ...runtimeOptions(values), threadsMax: 1 });
 }
 
-/** A runtime for one command: a single thread, logs on standard error. */
-export function openRuntime(options: OpenOptions): Promise<Runtime> {
-  const { data: dataDir = "data", policy, "audit-log": file } = options;
-  return createRuntime({
-    dataDir,
-    threadsMax: 1,
+/** A runtime for what is only asked of its plugins: nothing is recorded, and no other command kept from the log. */
+export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
+  const { values } = await readSettings(flags);
+  return await createRuntime({ ...runtimeOptions({ ...values, auditLog: null }), threadsMax: 1 });
+}
+
+/** What settings say of a runtime; logs go to standard error. Throws `UsageError` for a log that makes no sense. */
+export function runtimeOptions(values: SettingValues): RuntimeOptions {
+  const { data, policy, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
+  return {
+    dataDir: data,
+    durability,
+    waitMs,
     onLog: printLog,
-    ...(policy !== undefined && { policy }),
-    ...(file !== undefined && { auditLog: logAt(file) }),
-  });
+    ...(policy !== null && { policy }),
+    ...(auditLog !== null && { auditLog: logAt(auditLog) }),
+    ...(plugins !== null && { plugins }),
+    ...(deadlineMs !== null && { deadlineMs }),
+    ...(threadsMax !== null && { threadsMax }),
+  };
 }
 
 function logAt(file: string): AuditLogOptions {

@@ -1,5 +1,8 @@
 import { parseArgs } from "node:util";
 
+import type { SettingFlags } from "../config/read-flags.ts";
+import { flagOf, settingAt } from "../config/settings.ts";
+import type { SettingPath } from "../config/settings.ts";
 import { HelpRequest, UsageError } from "./usage-error.ts";
 
 export interface OptionNames<Text extends string, Flag extends string> {
@@ -7,43 +10,72 @@ export interface OptionNames<Text extends string, Flag extends string> {
   readonly texts: readonly Text[];
   /** Options that are there or not. */
   readonly flags?: readonly Flag[];
+  /** Settings whose flags are taken, and `--config` with them. */
+  readonly settings?: readonly SettingPath[];
 }
 
 export interface ParsedOptions<Text extends string, Flag extends string> {
   /** Arguments that are no options. */
   readonly operands: readonly string[];
   readonly options: { readonly [Key in Text]?: string } & { readonly [Key in Flag]?: true };
+  /** For `readSettings`, which judges them. */
+  readonly settings: SettingFlags;
 }
 
 /** Throws `UsageError` for unknown options and for surplus operands. */
 export function parseOptions<Text extends string, Flag extends string = never>(
   args: readonly string[],
-  { texts, flags = [] }: OptionNames<Text, Flag>,
+  { texts, flags = [], settings = [] }: OptionNames<Text, Flag>,
   operandsMax: number,
 ): ParsedOptions<Text, Flag> {
-  const parsed = parseKnown(args, texts, flags);
+  const parsed = parseKnown(args, { texts, flags, settings });
   if ("help" in parsed.values) throw new HelpRequest();
   // An empty user id is the runtime's to judge: its answer has a code.
   const empty = texts.find((name) => parsed.values[name] === "");
   if (empty !== undefined && empty !== "user") throw new UsageError(`--${empty} is empty`);
   const surplus = parsed.positionals[operandsMax];
   if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`);
-  return { operands: parsed.positionals, options: parsed.values as ParsedOptions<Text, Flag>["options"] };
+  return {
+    operands: parsed.positionals,
+    options: parsed.values as ParsedOptions<Text, Flag>["options"],
+    settings: settingFlags(parsed.values, settings),
+  };
 }
+
+type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+type Option = { type: "string" | "boolean"; multiple?: boolean; short?: string };
 
 function parseKnown(
   args: readonly string[],
-  texts: readonly string[],
-  flags: readonly string[],
-): { positionals: string[]; values: Record<string, unknown> } {
-  const entries = [
-    ...texts.map((name) => [name, { type: "string" as const }] as const),
-    ...flags.map((name) => [name, { type: "boolean" as const }] as const),
-  ];
-  const options = { ...Object.fromEntries(entries), help: { type: "boolean" as const, short: "h" } };
+  { texts, flags = [], settings = [] }: OptionNames<string, string>,
+): { positionals: string[]; values: Values } {
+  const options: Record<string, Option> = { help: { type: "boolean", short: "h" } };
+  for (const name of texts) options[name] = { type: "string" };
+  for (const name of flags) options[name] = { type: "boolean" };
+  for (const path of settings) Object.assign(options, optionsOf(path));
+  if (settings.length > 0) options["config"] = { type: "string" };
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "unknown option", { cause: error });
   }
+}
+
+function optionsOf(path: SettingPath): Record<string, Option> {
+  const [name, { form }] = [flagOf(path), settingAt(path)];
+  if (form === "switch") return { [name]: { type: "boolean" }, [`no-${name}`]: { type: "boolean" } };
+  return { [name]: { type: "string", multiple: form === "texts" || form === "files" } };
+}
+
+function settingFlags(values: Values, settings: readonly SettingPath[]): SettingFlags {
+  const given = new Map<SettingPath, string | boolean | readonly string[]>();
+  for (const path of settings) {
+    const name = flagOf(path);
+    const said = values[name];
+    const isDenied = values[`no-${name}`] === true;
+    if (said !== undefined && isDenied) throw new UsageError(`--${name} and --no-${name} do not go together`);
+    if (said !== undefined) given.set(path, said as string | boolean | readonly string[]);
+    else if (isDenied) given.set(path, false);
+  }
+  return { given, file: settings.length > 0 ? (values["config"] as string | undefined) : undefined };
 }

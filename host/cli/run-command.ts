@@ -12,7 +12,9 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["trash", async () => (await import("./trash-command.ts")).trashCommand],
   ["export", async () => (await import("./export-command.ts")).exportCommand],
   ["import", async () => (await import("./import-command.ts")).importCommand],
+  ["serve", async () => (await import("./serve-command.ts")).serveCommand],
   ["audit", async () => (await import("./audit-command.ts")).auditCommand],
+  ["config", async () => (await import("./config-command.ts")).configCommand],
 ]);
 
 const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
@@ -20,24 +22,30 @@ const help = `memcell: memory tools for LLM agents, run in a WebAssembly sandbox
 Usage
   memcell call <Tool> --user ID [--data DIR] [--input JSON] [--policy FILE] [--audit-log FILE]
   memcell index --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
-  memcell tools [--policy FILE]
+  memcell tools [--doc NAME] [--policy FILE]
   memcell doctor [--user ID] [--fix] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell trash list | restore NAME | purge --older-than AGE  --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell export --user ID FILE.zip [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell import --user ID FILE.zip [--yes] [--replace] [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell serve --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
   memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
+  memcell config [--json]
   memcell <command> --help
 
 Commands
   call    calls a tool for a user and prints its result as JSON
   index   prints a user's index as it enters a system prompt
-  tools   prints the tools a model may call, with their JSON Schemas
+  tools   prints the tools a model may call, with their JSON Schemas, or the page of one
   doctor  finds what is wrong with users' files, and mends it
   trash   lists, restores and purges what was deleted
   export  writes a user's memory into a zip file
   import  adds the memory in a zip file to a user's
+  serve   serves a user's memory to an MCP client
   audit   tells what a plugin file may do and whether the policy grants it; verifies audit logs
+  config  prints every setting with its value and where it comes from
+
+Settings come from flags, MEMCELL_* environment variables and memcell.config.json: "memcell config --help" lists them.
 
 Examples
   memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",

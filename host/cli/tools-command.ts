@@ -1,30 +1,52 @@
+import { quoted } from "../../shared/text.ts";
+import type { Runtime } from "../api.ts";
+import { catalogPaths } from "../config/settings.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openCatalog } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 
 export const toolsCommand: Command = {
-  help: `Prints the tools a model may call, as a JSON array: name, description, JSON Schemas of input and output.
+  help: `Prints the tools a model may call, as a JSON array: name, description, JSON Schemas of input and output, rights.
+With --doc, prints the page of one of them.
 
 Usage
-  memcell tools [--policy FILE]
+  memcell tools [--doc NAME] [--policy FILE]
 
 Options
+  --doc NAME     the page of this tool, in Markdown: what it is for, its parameters, examples, errors
   --policy FILE  what the host is willing to grant (default: what the tools of the package need)
 
-Example
+The policy and the plugin files are settings, which an environment variable or memcell.config.json may say:
+"memcell config --help".
+
+Examples
   memcell tools > tools.json
+  memcell tools --doc UpdateUserMemory
 
 Exit codes
-  0 printed   1 failed, with the error as JSON on standard output   2 the command line makes no sense
+  0 printed   1 failed, with the error as JSON on standard output; or the tool has no page, told on standard error
+  2 the command line makes no sense
 `,
 
   async run(args) {
-    const { options } = parseOptions(args, { texts: ["policy"] }, 0);
+    const { options, settings } = parseOptions(args, { texts: ["doc"], settings: catalogPaths }, 0);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openCatalog(settings);
+      if (options.doc !== undefined) return printPage(runtime, options.doc);
       process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
       return 0;
     });
   },
 };
+
+/** A page holds nothing that a terminal would obey: who loaded the plugin has looked. */
+function printPage(runtime: Runtime, name: string): number {
+  const page = runtime.documentation(name);
+  if (page === null) {
+    process.stderr.write(`memcell tools: the tool ${quoted(name)} has no page\n`);
+    return 1;
+  }
+  process.stdout.write(page.endsWith("\n") ? page : `${page}\n`);
+  return 0;
+}

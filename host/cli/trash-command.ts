@@ -1,3 +1,4 @@
+import { runtimePaths } from "../config/settings.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
@@ -26,6 +27,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 NAME is a name that "list" prints, or an entry's name for what was trashed last of it.
 
 Examples
@@ -38,13 +41,13 @@ Exit codes
 `,
 
   async run(args) {
-    const names = { texts: ["user", "data", "policy", "audit-log", "older-than"], flags: ["json", "dry-run"] } as const;
-    const { operands, options } = parseOptions(args, names, 2);
+    const names = { texts: ["user", "older-than"], flags: ["json", "dry-run"], settings: runtimePaths } as const;
+    const { operands, options, settings } = parseOptions(args, names, 2);
     const [action, name] = operands;
     const ctx = { userId: options.user as string };
     const perform = performerOf(action, name, options);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(options);
+      await using runtime = await openRuntime(settings);
       const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
       if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
       else for (const { name: each, bytes, epochMs } of files) process.stdout.write(lineOf(each, bytes, epochMs));

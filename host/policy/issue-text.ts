@@ -29,11 +29,12 @@ function placeOf(path: readonly PropertyKey[]): string {
   return names.join("").replace(/^\./, "") || "it";
 }
 
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((each, key) => Object.getOwnPropertyDescriptor(Object(each), key)?.value, value);
 }
 
-function presentValue(value: unknown): string {
+/** A value as a message shows it. */
+export function presentValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";

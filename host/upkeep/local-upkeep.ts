@@ -170,7 +170,7 @@ export class LocalUpkeep implements Upkeep {
   ): Promise<ToolResult> {
     const { runner, auditor, find } = this.#parts;
     return auditor.call(name, `call ${name}`, async (audit) => {
-      audit.nameFrom({ userId, callId: ofOperation.callId });
+      audit.nameFrom({ userId, callId: ofOperation.callId, labels: ofOperation.labels });
       try {
         return await runner.run(find(name, audit), input, userId, { ...options, audit, signal });
       } finally {

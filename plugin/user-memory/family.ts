@@ -5,6 +5,7 @@
  */
 import type { Family } from "../../shared/manifest.ts";
 import { inspectInput, inspectOutput } from "../../shared/user-memory/inspect.ts";
+import { listEntriesInput, listEntriesOutput } from "../../shared/user-memory/list-entries.ts";
 import { promptIndexInput, promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
 import { readInput, readOutput } from "../../shared/user-memory/read.ts";
 import { restoreInput, restoreOutput } from "../../shared/user-memory/restore.ts";
@@ -49,6 +50,16 @@ export const family: Family = {
       description: "The index of the caller's memory, framed for a system prompt. Reads only.",
       input: promptIndexInput,
       output: promptIndexOutput,
+      scopes: ["memory"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "ListEntries",
+      export: "list_entries",
+      audience: "host",
+      description: "All entries of the caller's index in its order, names and descriptions. Reads only.",
+      input: listEntriesInput,
+      output: listEntriesOutput,
       scopes: ["memory"],
       rights: ["read", "list"],
     },

@@ -32,6 +32,16 @@ export class IndexFile {
     return [...new Set(this.#lineNames())];
   }
 
+  /** The same with what each one's first line says of it, which may be nothing. */
+  get entries(): { name: string; description: string }[] {
+    const entries = new Map<string, string>();
+    for (const line of this.lines) {
+      const name = nameOf(line);
+      if (name !== null && !entries.has(name)) entries.set(name, saidBehindLink(line, name));
+    }
+    return [...entries].map(([name, description]) => ({ name, description }));
+  }
+
   /** The entries that have more than one line. */
   get repeatedNames(): string[] {
     const once = new Set<string>();
@@ -119,6 +129,14 @@ function lineOf(name: string, description: string): string {
 }
 
 const linkTo = (name: string): string => `- [${name}](${name}.md)`;
+
+/** People who write a line by hand may leave out the dash, or write another one: then it is part of what they say. */
+function saidBehindLink(line: string, name: string): string {
+  return line
+    .slice(linkTo(name).length)
+    .replace(/^ \u2014 /, "")
+    .trim();
+}
 
 /** Whether what follows an entry's link makes the line that entry's. */
 function isEntryLine(rest: string): boolean {

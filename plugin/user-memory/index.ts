@@ -1,5 +1,6 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { inspectInput } from "../../shared/user-memory/inspect.ts";
+import { listEntriesInput } from "../../shared/user-memory/list-entries.ts";
 import { promptIndexInput } from "../../shared/user-memory/prompt-index.ts";
 import { readInput } from "../../shared/user-memory/read.ts";
 import { restoreInput } from "../../shared/user-memory/restore.ts";
@@ -8,6 +9,7 @@ import { rehearseInput } from "../parse-input.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";
+import { listEntries } from "./list-entries.ts";
 import { mendMemory } from "./mend-memory.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
@@ -31,6 +33,10 @@ export function read_user_memory(): number {
 
 export function prompt_index(): number {
   return serveTool("PromptIndex", promptIndexInput, () => promptIndex());
+}
+
+export function list_entries(): number {
+  return serveTool("ListEntries", listEntriesInput, () => listEntries());
 }
 
 export function inspect_memory(): number {

@@ -47,12 +47,13 @@ export type DeleteInput = z.infer<typeof deleteInput>;
 export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name">;
 
 export const updateOutput = z.strictObject({
-  name: z.string(),
-  outcome: z.enum(["created", "replaced", "deleted"]),
-  /** The entry's file inside the memory folder. */
-  path: z.string(),
-  /** Where a file went that this call took away, inside the memory folder; `null` when none did. */
-  trashed: z.nullable(z.string()),
+  name: z.described(z.string(), "The entry's name"),
+  outcome: z.described(z.enum(["created", "replaced", "deleted"]), "What became of the entry"),
+  path: z.described(z.string(), "The entry's file in the user's memory folder"),
+  trashed: z.described(
+    z.nullable(z.string()),
+    "Where a file that this call took away lies now, in that folder; null for none",
+  ),
 });
 
 export type UpdateUserMemoryOutput = z.infer<typeof updateOutput>;

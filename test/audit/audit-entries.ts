@@ -1,5 +1,5 @@
 /** What could have happened: entries of every kind, and their numbers told apart. */
-import type { AuditEntry, CallEntry } from "../../host/audit/audit-record.ts";
+import type { AuditEntry, CallEntry, RefusedEntry } from "../../host/audit/audit-record.ts";
 
 const ofCall = (count: number) => ({ callId: `call-${count}`, userId: `user-${count % 7}`, tool: "UpdateUserMemory" });
 
@@ -58,4 +58,8 @@ export function stagedEntry(count: number): AuditEntry {
     trashed: [{ ...file, trashed: "trash/a.md" }],
     removed: [],
   };
+}
+
+export function refusedEntry(more: Partial<RefusedEntry> = {}): RefusedEntry {
+  return { kind: "refused", surface: "http", reason: "token-expired", userId: null, peer: null, times: 1, ...more };
 }

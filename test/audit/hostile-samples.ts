@@ -103,8 +103,10 @@ export function hostileLog(): LogSummary {
     })),
     timeline: {
       bucketMs: 1,
-      buckets: payloads.map((from) => ({ from, calls: 1, failed: Number.POSITIVE_INFINITY, denials: -1 })),
+      buckets: payloads.map((from) => ({ from, calls: 1, failed: Number.POSITIVE_INFINITY, denials: -1, refused: 2 })),
     },
+    refused: payloads.length,
+    refusals: payloads.map((reason) => ({ surface: next(), reason, times: 1, lastTime: next() })),
     verification: {
       ...log.verification,
       isIntact: false,

@@ -12,6 +12,7 @@ export function busyLog(): LogSummary {
     calls: Math.round(104 + 92 * Math.sin((at - 20) / 15) + 8 * Math.sin(at * 3)),
     failed: (at >= 60 && at < 70 ? 20 : 0) + (at % 7 === 0 ? 3 : 0),
     denials: at >= 60 && at < 70 ? 20 : 0,
+    refused: at === 30 ? 1_000 : 0,
   }));
   const first = buckets[0];
   if (first) first.calls += 10_000 - buckets.reduce((sum, { calls }) => sum + calls, 0);
@@ -33,6 +34,12 @@ export function busyLog(): LogSummary {
     failedUses: 12,
     unfitUses: Array.from({ length: 200 }, (_, at) => useAt(at)),
     unfitUsesNotShown: 12,
+    refused: 1_000,
+    refusals: [
+      { surface: "http", reason: "token-expired", times: 996, lastTime: "2026-03-02T13:44:59.000Z" },
+      { surface: "mcp", reason: "session-unknown", times: 4, lastTime: "2026-03-02T13:31:10.402Z" },
+    ],
+    refusedNotShown: 0,
     timeline: { bucketMs, buckets },
     lostRecords: 0,
     verification: {
@@ -83,6 +90,9 @@ export function quietLog(): LogSummary {
     failedUses: 0,
     unfitUses: [],
     unfitUsesNotShown: 0,
+    refused: 0,
+    refusals: [],
+    refusedNotShown: 0,
     timeline: { bucketMs, buckets: [] },
   };
 }

@@ -5,12 +5,13 @@ import { auditRecordSchema } from "../../host/audit/audit-record.ts";
 import { recordLine } from "../../host/audit/record-line.ts";
 import { auditLimits } from "../../shared/limits.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
-import { callEntry, longEntry } from "./audit-entries.ts";
+import { callEntry, longEntry, refusedEntry } from "./audit-entries.ts";
 
 interface Schema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: unknown;
+  readonly additionalProperties?: boolean | Schema;
+  readonly propertyNames?: Schema;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
@@ -25,15 +26,24 @@ interface Schema {
 /** A pattern of fixed length bounds a text as well as a number does. */
 const isFixed = (pattern = ""): boolean => pattern !== "" && !/[*+]|,\}/.test(pattern);
 
+/** What is inside an object of any names: those names, and what they name. */
+function insideOfMap({ propertyNames, additionalProperties }: Schema, path: string): string[] {
+  if (!propertyNames || typeof additionalProperties !== "object") return [];
+  // That it is a text goes without saying.
+  const names = { type: "string", ...propertyNames };
+  return [...openPlaces(names, `${path}'s names`), ...openPlaces(additionalProperties, `${path}'s texts`)];
+}
+
 /** What in a schema has no bound, and what is open to keys that it does not name. */
 function openPlaces(schema: Schema, path: string): string[] {
   const inside = [
     ...Object.entries(schema.properties ?? {}).flatMap(([key, each]) => openPlaces(each, `${path}.${key}`)),
+    ...insideOfMap(schema, path),
     ...(schema.items ? openPlaces(schema.items, `${path}[]`) : []),
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((each) => openPlaces(each, path)),
   ];
   const isOpen = {
-    object: schema.additionalProperties !== false,
+    object: schema.additionalProperties !== false && schema.propertyNames === undefined,
     array: schema.maxItems === undefined,
     string: schema.maxLength === undefined && !isFixed(schema.pattern) && !schema.enum && schema.const === undefined,
     integer: schema.minimum === undefined || schema.minimum < 0,
@@ -46,7 +56,7 @@ function openPlaces(schema: Schema, path: string): string[] {
 test("every object of a record is closed; every text, list and number has a bound", () => {
   const schema = toJSONSchema(auditRecordSchema) as unknown as Schema;
   expect(openPlaces(schema, "record")).toEqual([]);
-  expect(schema.oneOf ?? schema.anyOf).toHaveLength(7);
+  expect(schema.oneOf ?? schema.anyOf).toHaveLength(8);
 });
 
 test("the check of bounds finds what is open", () => {
@@ -59,7 +69,11 @@ test("the check of bounds finds what is open", () => {
     "r: array",
   ]);
   expect(openPlaces({}, "r")).toEqual(["r: anything"]);
+  const map = { type: "object", propertyNames: { type: "string" }, additionalProperties: { type: "string" } };
+  expect(openPlaces(map, "r")).toEqual(["r's names: string", "r's texts: string"]);
 });
+
+const seventeen = Array.from({ length: 17 }, (_, at) => [`n${at}`, ""]);
 
 test.for([
   { name: "a body", entry: { ...callEntry(1), body: "text" } },
@@ -73,6 +87,14 @@ test.for([
   },
   { name: "a user id that is too long", entry: callEntry(1, { userId: "a".repeat(129) }) },
   { name: "a number that is none", entry: callEntry(1, { durationMs: Number.NaN }) },
+  { name: "a refusal's own words", entry: { ...refusedEntry(), text: "text" } as never },
+  { name: "a reason that is no word", entry: refusedEntry({ reason: "two words" }) },
+  { name: "a peer of two lines", entry: refusedEntry({ peer: "a\nb" }) },
+  { name: "a refusal that was none", entry: refusedEntry({ times: 0 }) },
+  { name: "too many labels", entry: callEntry(1, { labels: Object.fromEntries(seventeen) }) },
+  { name: "a label's name that is none", entry: callEntry(1, { labels: { A: "" } }) },
+  { name: "a label that is too long", entry: callEntry(1, { labels: { a: "x".repeat(257) } }) },
+  { name: "a label of two lines", entry: callEntry(1, { labels: { a: "x\ny" } }) },
   { name: "an unknown kind", entry: { kind: "other" } as never },
 ])("a record with $name is not written", ({ entry }) => {
   expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it has not the form of one");

@@ -74,7 +74,7 @@ test("a timeline's spans become wider, and nothing is lost", () => {
   timeline.add(start + 4 * 60_000, { denials: 1 });
   expect(timeline.result()).toEqual({
     bucketMs: 300_000,
-    buckets: [{ from: "2026-01-01T00:00:00.000Z", calls: 1, failed: 1, denials: 1 }],
+    buckets: [{ from: "2026-01-01T00:00:00.000Z", calls: 1, failed: 1, denials: 1, refused: 0 }],
   });
   timeline.add(Date.parse("9999-12-31T23:59:59.999Z"), { calls: 1 });
   timeline.add(Date.parse("0001-01-01T00:00:00.000Z"), { calls: 1 });

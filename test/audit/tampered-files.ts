@@ -177,6 +177,14 @@ export const tamperedFiles: readonly TamperedFile[] = [
     told: ['Its manifest gives the tool "ReadUserMemory" the export of its memory.'],
   },
   {
+    name: "a description that people do not see whole",
+    bytes: resealed({ tools: changedTool("ReadUserMemory", { description: "Reads.\u{e0041}\u{e0042}" }) }),
+    told: [
+      'Its tool "ReadUserMemory" has the character U+E0041 in its description, where a model would read it and nobody sees it.',
+      notReviewed,
+    ],
+  },
+  {
     name: "a section without a name",
     bytes: writeModule([...sections, { id: sectionIds.custom, payload: new Uint8Array() }]),
     told: ["It is not a valid WebAssembly module: it ends too early."],

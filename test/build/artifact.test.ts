@@ -31,7 +31,15 @@ test("the plugin exports its memory and one function for each tool", () => {
     WebAssembly.Module.exports(module)
       .map(({ name }) => name)
       .toSorted(),
-  ).toEqual(["inspect_memory", "memory", "prompt_index", "read_user_memory", "restore_entry", "update_user_memory"]);
+  ).toEqual([
+    "inspect_memory",
+    "list_entries",
+    "memory",
+    "prompt_index",
+    "read_user_memory",
+    "restore_entry",
+    "update_user_memory",
+  ]);
 });
 
 test("the plugin's memory has a maximum above its minimum", () => {

@@ -1,9 +1,13 @@
 /** The command line as its users meet it: a process, its two outputs and its exit code. */
 import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
+import { copyPackage } from "../support/copied-clone.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { manifestOf, resealPlugin } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 
@@ -63,6 +67,46 @@ test("tools prints what a function-calling API needs", () => {
     { name: "UpdateUserMemory", inputSchema: { type: "object", required: ["action", "name"] } },
     { name: "ReadUserMemory", inputSchema: { type: "object", required: ["name"] } },
   ]);
+  expect(stdout).not.toContain("<!-- parameters -->");
+});
+
+test("tools --doc prints the page of a tool, and nothing else", () => {
+  for (const name of ["UpdateUserMemory", "ReadUserMemory"]) {
+    const page = readFileSync(new URL(`../../plugin/user-memory/${name}.md`, import.meta.url), "utf8");
+    expect(memcell(["tools", "--doc", name])).toEqual(expect.objectContaining({ status: 0, stdout: page, stderr: "" }));
+  }
+});
+
+test.for(["PromptIndex", "updateusermemory", "../README"])("tools --doc %s is TOOL_UNKNOWN, exit code 1", (name) => {
+  const { status, stdout, stderr } = memcell(["tools", "--doc", name]);
+  expect({ status, stderr }).toEqual({ status: 1, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: false,
+    error: {
+      code: "TOOL_UNKNOWN",
+      message: `Cannot document "${name}": no such tool, allowed: UpdateUserMemory, ReadUserMemory`,
+    },
+  });
+});
+
+test("tools --doc says of a tool without a page that it has none", () => {
+  const place = `${folder.path}/package`;
+  copyPackage(place);
+  const plugin = `${place}/dist/plugins/user-memory.wasm`;
+  const wasm = readFileSync(plugin);
+  const manifest = manifestOf(wasm);
+  const tools = manifest.tools.map((tool) => ({ ...tool, documentation: undefined }));
+  writeFileSync(plugin, resealPlugin(wasm, { ...manifest, tools }));
+  writeFileSync(`${folder.path}/policy.json`, JSON.stringify(policyFor([plugin])));
+  const args = [`${place}/dist/host/cli/main.js`, "tools", "--policy", "policy.json"];
+  const run = (more: readonly string[]): Outcome =>
+    spawnSync(process.execPath, [...args, ...more], { cwd: folder.path, encoding: "utf8" });
+  expect(run([])).toMatchObject({ status: 0, stderr: "" });
+  expect(run(["--doc", "ReadUserMemory"])).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: 'memcell tools: the tool "ReadUserMemory" has no page\n',
+  });
 });
 
 test.for([

@@ -45,12 +45,19 @@ async function callForModel(runtime: Runtime, { tool, context, input }: VectorCa
   return withoutTableFields(await runtime.call(tool, input, callContext(context)));
 }
 
-/** Of what a tool for the host answers, the runtime gives away the text alone; a vector's other words are taken as read. */
+/** What the runtime gives away of the answer of a tool for the host. */
+const answersForHost: Readonly<Record<string, (runtime: Runtime, context: CallContext) => Promise<object>>> = {
+  PromptIndex: async (runtime, context) => ({ text: await runtime.memoryIndex(context) }),
+  ListEntries: async (runtime, context) => ({ entries: await runtime.memoryEntries(context) }),
+};
+
+/** Of what the runtime does not give away, a vector's words are taken as read. */
 async function callForHost(runtime: Runtime, { tool, context, result }: VectorCall): Promise<unknown> {
-  expect(tool).toBe("PromptIndex");
+  const callIt = answersForHost[tool];
+  if (callIt === undefined) throw new Error(`Cannot replay a call of "${tool}": the runtime does not give it away`);
   try {
-    const text = await runtime.memoryIndex(callContext(context));
-    return { ok: true, message: result["message"], data: { ...(result["data"] as object), text } };
+    const given = await callIt(runtime, callContext(context));
+    return { ok: true, message: result["message"], data: { ...(result["data"] as object), ...given } };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return { ok: false, error: { code: error.code, message: error.message } };

@@ -124,6 +124,36 @@ test("the prompt's index is cut at 25 KB, at a whole line", async () => {
   });
 });
 
+test.for([
+  { what: "the longest ASCII kind", description: "d".repeat(300), shown: "d".repeat(300) },
+  {
+    what: "the longest kind, cut so that the answer fits",
+    description: "😀".repeat(300),
+    shown: `${"😀".repeat(74)}…`,
+  },
+])("1,000 entries of $what are listed, from the index and without it", async ({ description, shown }) => {
+  const names = Array.from({ length: 1000 }, (_, at) => `${"n".repeat(95)}${nameOf(at)}`);
+  const lines = names.map((name) => `- [${name}](${name}.md) \u2014 ${description}\n`).join("");
+  const facts = Object.fromEntries(names.map((name) => [`memory/${name}.md`, fact(description)]));
+  const expected = names.map((name) => ({ name, description: shown }));
+  await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
+    expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
+  });
+  await withUser(facts, async (runtime, dataDir) => {
+    expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
+    expect(readUserFiles(dataDir, "alice")).toEqual(facts);
+  });
+});
+
+test("of an index that lists more than 1,000 entries by hand, the first 1,000 are listed", async () => {
+  const lines = index(9_999, "d".repeat(150));
+  await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
+    const listed = await runtime.memoryEntries({ userId: "alice" });
+    expect(listed).toHaveLength(1000);
+    expect(listed.at(-1)).toEqual({ name: nameOf(999), description: "d".repeat(150) });
+  });
+});
+
 test("the prompt's index is empty for a user without entries, and nothing is made on disk", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: `${folder.path}/data` });

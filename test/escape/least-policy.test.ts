@@ -79,6 +79,7 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
   ],
   ReadUserMemory: (runtime) => [() => called(runtime, "ReadUserMemory", { name: "kept" })],
   PromptIndex: (runtime) => [() => ended(runtime.memoryIndex(alice))],
+  ListEntries: (runtime) => [() => ended(runtime.memoryEntries(alice))],
   InspectMemory: (runtime) => [
     async () => {
       const found = await runtime.upkeep.inspect(alice);

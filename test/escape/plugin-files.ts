@@ -9,9 +9,11 @@ import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { withTool } from "../support/reseal-plugin.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { guestText } from "../support/write-guest.ts";
+import { unseenWords } from "./unseen-words.ts";
 
 const manifest: string = JSON.stringify(guestManifest("guest", { Guest: "guest" }));
 const plain = '(module (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))';
@@ -138,6 +140,11 @@ export const refusedFiles: readonly RefusedFile[] = [
     bytes: withManifests(manifest.replace('"input":{}', `"input":${deep(61)}`)),
     reason: /65 levels deep/,
   },
+  ...unseenWords.map(({ what, changes, reason }) => ({
+    name: what,
+    bytes: withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))),
+    reason,
+  })),
   { name: "a manifest without fuel", bytes: withManifests(changed({ fuelPolls: 0 })), reason: /0 polls .* 1 to 20000/ },
   { name: "a manifest with all fuel", bytes: withManifests(changed({ fuelPolls: 1e9 })), reason: /1 to 20000/ },
   { name: "a manifest without deadline", bytes: withManifests(changed({ deadlineMs: 0 })), reason: /deadline of 0 ms/ },

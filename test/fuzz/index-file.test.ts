@@ -23,6 +23,12 @@ class IndexLines {
     return line?.replace(/\r$/, "").split(/\) \u2014 (.*)/s)[1] ?? null;
   }
 
+  saidOf(entry: string): string {
+    const line = this.#lines.find((each) => nameOf(each) === entry) ?? "";
+    const said = line.slice(`- [${entry}](${entry}.md)`.length);
+    return (said.startsWith(" \u2014 ") ? said.slice(3) : said).trim();
+  }
+
   set(entry: string, description: string): void {
     const mark = this.#lines.length > 1 && this.#lines[0]?.endsWith("\r") ? "\r" : "";
     const line = `- [${entry}](${entry}.md) \u2014 ${description}${mark}`;
@@ -79,6 +85,8 @@ test("one text and a list of lines say the same after any changes", () => {
       }
       const found = lines.names;
       expect(index.names).toEqual([...new Set(found)]);
+      const said = index.names.map((each) => ({ name: each, description: lines.saidOf(each) }));
+      expect(index.entries).toEqual(said);
       expect(index.repeatedNames).toEqual([...new Set(found.filter((each, at) => found.indexOf(each) !== at))]);
       expect(names.map((each) => index.has(each))).toEqual(names.map((each) => found.includes(each)));
       expect(names.map((each) => index.descriptionOf(each))).toEqual(names.map((each) => lines.descriptionOf(each)));

@@ -62,7 +62,11 @@ test("shared and plugin import nothing of Node", () => {
 /** Every package that is imported outside tests, where, and so why it is there. */
 const soleImporters: Record<string, string> = {
   "@extism/extism": "host/guest/extism-plugin.ts",
+  "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
+  "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
   "@opentelemetry/api": "host/telemetry.ts",
+  jose: "host/serve/http/jose.ts",
+  "rate-limiter-flexible": "host/serve/http/rate-limit.ts",
   "fs-native-extensions": "host/store/files/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/pool.ts",
@@ -99,6 +103,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
+    "host/config/file-places.ts",
     "host/plugin-file.ts",
     "host/policy/load-policy.ts",
     "host/provenance/compare-rebuild.ts",

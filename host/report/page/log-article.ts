@@ -3,6 +3,7 @@ import { callsSection } from "./calls-section.ts";
 import { denialsSection } from "./denials-section.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
+import { refusalsSection } from "./refusals-section.ts";
 import { timelineSection } from "./timeline-section.ts";
 import { verificationSection } from "./verification-section.ts";
 
@@ -10,6 +11,6 @@ import { verificationSection } from "./verification-section.ts";
 export function logArticle(log: LogSummary): Markup {
   return html`<article id="log">
     <h2>Audit log</h2>
-    ${verificationSection(log, "log-verification")}${callsSection(log, "log-calls")}${timelineSection(log, "log-timeline")}${denialsSection(log, "log-denials")}
+    ${verificationSection(log, "log-verification")}${callsSection(log, "log-calls")}${timelineSection(log, "log-timeline")}${denialsSection(log, "log-denials")}${refusalsSection(log, "log-refusals")}
   </article> `;
 }

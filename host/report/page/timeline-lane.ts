@@ -3,7 +3,7 @@ import type { Markup } from "./markup.ts";
 
 export interface Lane {
   readonly id: string;
-  /** `calls`, `failed` or `denials`: how it is drawn. */
+  /** `calls`, `failed`, `denials` or `refused`: how it is drawn. */
   readonly key: string;
   readonly name: Markup;
   /** One figure for each span of time, in order. */

@@ -6,7 +6,7 @@ import { section } from "./section.ts";
 import { table } from "./table.ts";
 import { timelineLane } from "./timeline-lane.ts";
 
-/** When it happened: calls and denials over time, as a picture and as a table. */
+/** When it happened: calls, denials and refused requests over time, as a picture and as a table. */
 export function timelineSection({ timeline }: LogSummary, id: string): Markup {
   const { buckets, bucketMs } = timeline;
   const first = buckets[0];
@@ -16,6 +16,7 @@ export function timelineSection({ timeline }: LogSummary, id: string): Markup {
     { key: "calls", name: html`Calls`, values: buckets.map(({ calls }) => calls) },
     { key: "failed", name: html`Failed calls`, values: buckets.map(({ failed }) => failed) },
     { key: "denials", name: html`Denials`, values: buckets.map(({ denials }) => denials) },
+    { key: "refused", name: html`Refused requests`, values: buckets.map(({ refused }) => refused) },
   ];
   return section(id, html`Timeline`, [
     html`<figure>
@@ -26,16 +27,18 @@ export function timelineSection({ timeline }: LogSummary, id: string): Markup {
       <details><summary>The timeline as a table</summary> `,
     table({
       id: `${id}-table`,
-      caption: html`Calls, failed calls and denials in spans of ${spanShown(bucketMs)}, those without any left out`,
+      caption: html`Calls, failed calls, denials and refused requests in spans of ${spanShown(bucketMs)}, those without
+      any left out`,
       columns: [
         { head: html`From` },
         { head: html`Calls`, kind: "number" },
         { head: html`Failed`, kind: "number" },
         { head: html`Denials`, kind: "number" },
+        { head: html`Refused`, kind: "number" },
       ],
       rows: buckets
-        .filter(({ calls, failed, denials }) => calls + failed + denials > 0)
-        .map(({ from, calls, failed, denials }) => [timeShown(from), calls, failed, denials]),
+        .filter(({ calls, failed, denials, refused }) => calls + failed + denials + refused > 0)
+        .map(({ from, calls, failed, denials, refused }) => [timeShown(from), calls, failed, denials, refused]),
     }),
     html`</details>`,
   ]);

@@ -1,0 +1,7 @@
+import * as z from "../shared/zod.ts";
+
+/** The JSON Schema (draft 2020-12) of a tool's input, or of its output. */
+export function jsonSchema(schema: z.ZodMiniType, io: "input" | "output"): Record<string, unknown> {
+  const { "~standard": _, ...plain } = z.toJSONSchema(schema, { io, target: "draft-2020-12" });
+  return plain;
+}

@@ -1,0 +1,61 @@
+/** The settings of whatever opens a runtime. */
+import { queueLimits } from "../../shared/limits.ts";
+import * as z from "../../shared/zod.ts";
+import type { Setting } from "./setting.ts";
+import { fileName, folderName, someOf, timeMs, wholeNumber } from "./value-schemas.ts";
+
+export const runtimeTable = {
+  data: {
+    form: "file",
+    schema: folderName,
+    default: "data",
+    meaning: "the data folder",
+  },
+  policy: {
+    form: "file",
+    schema: fileName,
+    default: null,
+    unset: "what the tools of the package need",
+    meaning: "what the host is willing to grant",
+  },
+  auditLog: {
+    form: "file",
+    schema: fileName,
+    default: null,
+    unset: "nowhere",
+    meaning: "where to record what is done",
+  },
+  plugins: {
+    form: "files",
+    schema: () => someOf(fileName(), "names of plugin files"),
+    default: null,
+    unset: "those that come with the package",
+    meaning: "the plugin files to load",
+  },
+  durability: {
+    form: "text",
+    schema: () => z.enum(["full", "relaxed"], "full, relaxed"),
+    default: "full",
+    meaning: "full: what is acknowledged survives a power cut; relaxed: the death of the process",
+  },
+  waitMs: {
+    form: "number",
+    schema: timeMs,
+    default: queueLimits.waitMs,
+    meaning: "how long a call may wait for its turn, in milliseconds",
+  },
+  deadlineMs: {
+    form: "number",
+    schema: timeMs,
+    default: null,
+    unset: "what plugin and policy say",
+    meaning: "how long a tool may run, in milliseconds; it only lowers",
+  },
+  threadsMax: {
+    form: "number",
+    schema: () => wholeNumber(1, 1_024),
+    default: null,
+    unset: "one for each core",
+    meaning: "threads that run tools in memcell serve; other commands take one",
+  },
+} as const satisfies Record<string, Setting>;

@@ -1,0 +1,122 @@
+/** From settings to what the servers take: what only makes sense together is checked here. */
+import { UsageError } from "../cli/usage-error.ts";
+import type { Access, HttpServeOptions, TokenKeys } from "../serve/serve-options.ts";
+import type { Settings } from "./read-settings.ts";
+import { flagOf, settingPaths } from "./settings.ts";
+import type { SettingPath } from "./settings.ts";
+import { sourceText } from "./source.ts";
+import { isLoopback, isUrl, isWildcard } from "./web-address.ts";
+
+/** What `memcell serve` serves, and to whom. */
+export type ServeSettings =
+  | { readonly kind: "stdio"; readonly userId: string }
+  | { readonly kind: "http"; readonly options: HttpServeOptions };
+
+/** Throws `UsageError` for settings that do not go together: nobody is served whom the operator has not meant. */
+export function serveSettings(settings: Settings): ServeSettings {
+  const { values } = settings;
+  if (!values["serve.http"]) return { kind: "stdio", userId: userOverStdio(settings) };
+  const access = accessOf(settings);
+  return {
+    kind: "http",
+    options: {
+      access,
+      host: values["serve.host"],
+      port: values["serve.port"],
+      path: values["serve.path"],
+      allowedHosts: allowedHostsOf(settings),
+      allowedOrigins: values["serve.allowedOrigins"],
+      publicUrl: values["serve.publicUrl"],
+      bodyBytesMax: values["serve.bodyBytesMax"],
+      requestsPerMinute: values["serve.requestsPerMinute"],
+      sessionsPerUserMax: values["serve.sessionsPerUserMax"],
+      sessionIdleMs: values["serve.sessionIdleMs"],
+      closeGraceMs: values["serve.closeGraceMs"],
+    },
+  };
+}
+
+const authPaths = settingPaths.filter((path) => path.startsWith("serve.auth."));
+/** What says nothing without HTTP. A file or an environment may hold it for another time; a command line does not. */
+const httpPaths = settingPaths.filter(
+  (path) => path.startsWith("serve.") && !["serve.user", "serve.http", "serve.closeGraceMs"].includes(path),
+);
+
+function userOverStdio({ values, sources }: Settings): string {
+  // Who asks for tokens must not find a door without them.
+  const asked =
+    authPaths.find((path) => sources[path].kind !== "default") ??
+    httpPaths.find((path) => sources[path].kind === "flag");
+  if (asked !== undefined)
+    throw new UsageError(`${told(asked, sources)} is for HTTP, allowed: with ${named("serve.http")}`);
+  return values["serve.user"] ?? missing("serve.user", "over standard input and output one user is served");
+}
+
+function accessOf({ values, sources }: Settings): Access {
+  const userId = values["serve.user"];
+  const auth = authPaths.find((path) => sources[path].kind !== "default");
+  if (userId !== null && auth !== undefined) {
+    throw new UsageError(
+      `${told("serve.user", sources)} and ${told(auth, sources)} do not go together, allowed: one user, or tokens`,
+    );
+  }
+  if (userId !== null) return oneUser(userId, values["serve.host"], sources);
+  if (auth === undefined) {
+    throw new UsageError(
+      `nobody may ask over HTTP, allowed: ${named("serve.auth.issuer")} for whoever has a token of it, ` +
+        `or ${named("serve.user")} for one user on this machine`,
+    );
+  }
+  return {
+    kind: "token",
+    token: {
+      issuer: values["serve.auth.issuer"] ?? missing("serve.auth.issuer", `${told(auth, sources)} needs it`),
+      audience: values["serve.auth.audience"] ?? missing("serve.auth.audience", "a token for others would do"),
+      keys: keysOf({ values, sources }),
+      userClaim: values["serve.auth.userClaim"],
+      algorithms: [...new Set(values["serve.auth.algorithms"])],
+      clockToleranceS: values["serve.auth.clockToleranceS"],
+    },
+  };
+}
+
+function oneUser(userId: string, host: string, sources: Settings["sources"]): Access {
+  if (isLoopback(host)) return { kind: "one-user", userId };
+  throw new UsageError(
+    `${told("serve.host", sources)} is ${JSON.stringify(host)}, allowed without tokens: a loopback address, as 127.0.0.1`,
+  );
+}
+
+function keysOf({ values, sources }: Pick<Settings, "values" | "sources">): TokenKeys {
+  const [jwks, publicKey] = [values["serve.auth.jwks"], values["serve.auth.publicKey"]];
+  if (jwks !== null && publicKey !== null) {
+    throw new UsageError(
+      `${told("serve.auth.jwks", sources)} and ${told("serve.auth.publicKey", sources)} do not go together, allowed: one`,
+    );
+  }
+  if (publicKey !== null) return { kind: "public-key", file: publicKey };
+  if (jwks === null) return missing("serve.auth.jwks", `it, or ${named("serve.auth.publicKey")}, verifies tokens`);
+  return isUrl(jwks) ? { kind: "jwks-url", url: jwks } : { kind: "jwks-file", file: jwks };
+}
+
+/** The address that is listened on and the public URL's host are names of the server too. */
+function allowedHostsOf({ values }: Pick<Settings, "values">): readonly string[] {
+  const [host, publicUrl] = [values["serve.host"], values["serve.publicUrl"]];
+  const own = isLoopback(host) || isWildcard(host) ? [] : [host.includes(":") ? `[${host}]` : host];
+  const names = [...values["serve.allowedHosts"], ...own, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname])];
+  if (names.length === 0 && !isLoopback(host))
+    missing("serve.allowedHosts", "nothing else says by which name clients ask");
+  return [...new Set(names.map((name) => name.toLowerCase()))];
+}
+
+function named(path: SettingPath): string {
+  return `${path} (--${flagOf(path)})`;
+}
+
+function told(path: SettingPath, sources: Settings["sources"]): string {
+  return `${path} (${sourceText(sources[path])})`;
+}
+
+function missing(path: SettingPath, why: string): never {
+  throw new UsageError(`${named(path)} is missing: ${why}`);
+}

@@ -1,0 +1,34 @@
+/** Whether a text is a URL and no file's name. */
+export function isUrl(text: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(text);
+}
+
+/**
+ * `https:`, or `http:` on a loopback address, without a password, a query or a fragment: what is asked there or told of it
+ * can be believed.
+ */
+export function isSafeUrl(text: string): boolean {
+  const url = parse(text);
+  if (!url || url.username !== "" || url.password !== "" || /[?#]/.test(text)) return false;
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+}
+
+/** As browsers send it: nothing behind host and port, no default port, lower case. */
+export function isOrigin(text: string): boolean {
+  const url = parse(text);
+  return (url?.protocol === "https:" || url?.protocol === "http:") && url.origin === text;
+}
+
+/** What names this machine alone. What is written in another way is taken for reachable. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+}
+
+/** Whether an address stands for all that the machine has. */
+export function isWildcard(host: string): boolean {
+  return /^[0.:]*$/.test(host);
+}
+
+function parse(text: string): URL | null {
+  return text.length <= 2_048 && isUrl(text) && URL.canParse(text) ? new URL(text) : null;
+}

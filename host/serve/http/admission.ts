@@ -1,0 +1,126 @@
+/** Checks 5 and 6: who asks. Nothing but a verified token, or the settings of a server for one user, ever names a user. */
+import { createHash } from "node:crypto";
+
+import { checkUserId } from "../../user-id.ts";
+import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
+import { bearerToken, challenge } from "./bearer-token.ts";
+import { httpLimits } from "./http-limits.ts";
+import { isLoopback } from "./loopback.ts";
+import { peerKey } from "./peer.ts";
+import { RateLimit } from "./rate-limit.ts";
+import { RefusedRequest } from "./refusals.ts";
+import { openTokenKeys } from "./token-keys.ts";
+import type { VerifyingKeys } from "./token-keys.ts";
+import { verifyToken } from "./verify-token.ts";
+import type { Identity } from "./verify-token.ts";
+
+export interface Admission {
+  /** Throws a reason that begins with `token-`, `peer-limited` or `keys-unavailable`. */
+  identify(authorization: string | undefined, peer: string | undefined): Promise<Identity>;
+  /** Whether anybody could be admitted. Asks for the keys again when there have never been any. */
+  isReady(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Rejects with a `RangeError` for keys that cannot be used, and for one user who could be reached from elsewhere. */
+export async function openAdmission(options: HttpServeOptions, metadataUrl: string | null): Promise<Admission> {
+  const { access, host } = options;
+  if (access.kind === "token") {
+    return new TokenAdmission(access.token, await openTokenKeys(access.token), metadataUrl);
+  }
+  if (!isLoopback(host)) {
+    throw new RangeError(
+      `Cannot serve one user on ${host}: allowed are loopback addresses (127.0.0.0/8, ::1, localhost)`,
+    );
+  }
+  return new OneUserAdmission(checkUserId(access.userId, "serve one user"));
+}
+
+/**
+ * A token is refused, and not ignored: who sends one believes to ask for the user whom it names, and would be given the
+ * memory of another.
+ */
+class OneUserAdmission implements Admission {
+  readonly #identity: Identity;
+
+  constructor(userId: string) {
+    this.#identity = { userId, endsAtMs: null, tokenId: null };
+  }
+
+  async identify(authorization: string | undefined): Promise<Identity> {
+    if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
+    return this.#identity;
+  }
+
+  async isReady(): Promise<boolean> {
+    return true;
+  }
+
+  async close(): Promise<void> {}
+}
+
+class TokenAdmission implements Admission {
+  readonly #options: TokenOptions;
+  readonly #keys: VerifyingKeys;
+  readonly #metadataUrl: string | null;
+  readonly #badTokens = new RateLimit(httpLimits.badTokensPerMinute);
+  readonly #knownTokens = new KnownTokens();
+
+  constructor(options: TokenOptions, keys: VerifyingKeys, metadataUrl: string | null) {
+    this.#options = options;
+    this.#keys = keys;
+    this.#metadataUrl = metadataUrl;
+  }
+
+  async identify(authorization: string | undefined, peer: string | undefined): Promise<Identity> {
+    try {
+      const token = bearerToken(authorization);
+      await this.#checkPeer(token, peer);
+      const identity = await verifyToken(token, this.#keys, this.#options);
+      this.#knownTokens.add(token);
+      return identity;
+    } catch (error) {
+      if (!(error instanceof RefusedRequest) || error.headers["Retry-After"] !== undefined) throw error;
+      const { reason, cause } = error;
+      if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
+      if (reason !== "token-missing") await this.#badTokens.count(peerKey(peer));
+      if (reason === "token-user") throw error;
+      const headers = challenge(reason === "token-missing" ? reason : "other", this.#metadataUrl);
+      throw new RefusedRequest(reason, { headers, cause });
+    }
+  }
+
+  isReady(): Promise<boolean> {
+    return this.#keys.isReady();
+  }
+
+  close(): Promise<void> {
+    return this.#badTokens.clear();
+  }
+
+  /** Behind one address there may be others, whose tokens have been good and are verified as ever. */
+  async #checkPeer(token: string, peer: string | undefined): Promise<void> {
+    const waitS = await this.#badTokens.waitS(peerKey(peer));
+    if (waitS === 0 || this.#knownTokens.has(token)) return;
+    throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
+  }
+}
+
+/** Tokens that have been good: their hashes, of the latest. Being known admits nobody. */
+class KnownTokens {
+  readonly #hashes = new Set<string>();
+
+  has(token: string): boolean {
+    return this.#hashes.has(hashOf(token));
+  }
+
+  add(token: string): void {
+    const hash = hashOf(token);
+    this.#hashes.delete(hash);
+    this.#hashes.add(hash);
+    const [first] = this.#hashes;
+    if (this.#hashes.size > httpLimits.countedMax && first !== undefined) this.#hashes.delete(first);
+  }
+}
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64url");

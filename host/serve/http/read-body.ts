@@ -1,0 +1,73 @@
+/** Check 8: the body, in full and within bounds, as one JSON-RPC message. The SDK gets it parsed, and parses nothing again. */
+import type { IncomingMessage } from "node:http";
+
+import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
+import { httpLimits } from "./http-limits.ts";
+import { RefusedRequest } from "./refusals.ts";
+
+/** One JSON-RPC message, as far as it has been looked at. */
+export interface RpcMessage {
+  readonly id?: string | number;
+  readonly method?: unknown;
+  readonly params?: unknown;
+}
+
+/** Throws a reason that begins with `body-`. A batch is none: the revisions since 2025-06-18 have no batches. */
+export async function readMessage(req: IncomingMessage, bytesMax: number): Promise<RpcMessage> {
+  const { "content-type": type = "", "content-encoding": encoding } = req.headers;
+  if (encoding !== undefined || !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(type.trim())) {
+    throw new RefusedRequest("body-type");
+  }
+  if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
+  return checkMessage(parse(await readBytes(req, bytesMax)));
+}
+
+/**
+ * Takes what comes of a refused request, so that the client gets to read the answer, but no more than so much: beyond it the
+ * connection is cut.
+ */
+export function discardBody(req: IncomingMessage, bytesMax: number): void {
+  if (req.complete) return;
+  let bytes = 0;
+  req.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) req.destroy();
+  });
+}
+
+async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  await new Promise<void>((resolve, reject) => {
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes <= bytesMax) return void chunks.push(chunk);
+      req.off("data", onData);
+      reject(new RefusedRequest("body-too-large"));
+    };
+    req.on("data", onData);
+    req.once("end", resolve);
+    req.once("error", (cause) => reject(new RefusedRequest("body-cut", { cause })));
+    req.once("close", () => reject(new RefusedRequest("body-cut")));
+  });
+  return Buffer.concat(chunks, bytes);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    // A mark at the beginning is no JSON: kept, so that it is found.
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return parseStrictJson(text, httpLimits.bodyDepthMax);
+  } catch (cause) {
+    if (cause instanceof UnfitJson || cause instanceof TypeError) throw new RefusedRequest("body-unfit", { cause });
+    throw cause;
+  }
+}
+
+function checkMessage(body: unknown): RpcMessage {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new RefusedRequest("body-no-message");
+  const { id } = body as { id?: unknown };
+  const isText = typeof id === "string" && id.length <= httpLimits.requestIdCharsMax;
+  if (id !== undefined && !isText && !Number.isSafeInteger(id)) throw new RefusedRequest("body-no-message");
+  return body;
+}

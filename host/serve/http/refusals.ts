@@ -1,0 +1,79 @@
+/** Every reason for which a request is refused, and what the client is told. `README.md` has the same table. */
+
+interface Answer {
+  readonly status: number;
+  /** The JSON-RPC error code: clients of MCP read one where an answer has a body. */
+  readonly code: number;
+  readonly message: string;
+}
+
+const notFound: Answer = { status: 404, code: -32_000, message: "Not found" };
+const badToken: Answer = { status: 401, code: -32_000, message: "invalid_token" };
+const badRequest = (message: string): Answer => ({ status: 400, code: -32_600, message });
+const tooMuch = (message: string): Answer => ({ status: 429, code: -32_000, message });
+
+/** In the order of the checks. */
+export const refusals = {
+  "http-malformed": badRequest("The request is not HTTP as it should be"),
+  "path-unknown": notFound,
+  "query-present": notFound,
+  "method-unknown": { status: 405, code: -32_000, message: "Method not allowed" },
+  closing: { status: 503, code: -32_000, message: "The server is closing" },
+  "header-repeated": badRequest("A header that must be there once is there more than once"),
+  "host-unknown": { status: 403, code: -32_000, message: "The Host header names another server" },
+  "origin-unknown": { status: 403, code: -32_000, message: "Pages of this origin may not ask" },
+  "token-unexpected": badRequest("This server serves one user and takes no token: send no Authorization header"),
+  "token-missing": { status: 401, code: -32_000, message: "A bearer token is needed" },
+  "peer-limited": tooMuch("Too many tokens that are not valid"),
+  "token-malformed": badToken,
+  "token-type": badToken,
+  "token-algorithm": badToken,
+  "token-key": badToken,
+  "token-signature": badToken,
+  "token-issuer": badToken,
+  "token-audience": badToken,
+  "token-claim": badToken,
+  "token-expired": badToken,
+  "token-not-yet-valid": badToken,
+  "keys-unavailable": { status: 503, code: -32_000, message: "Tokens cannot be verified at present" },
+  "token-user": { status: 403, code: -32_000, message: "The token names no user" },
+  "user-limited": tooMuch("Too many requests in a minute"),
+  "user-busy": tooMuch("Too many requests at once"),
+  "body-type": { status: 415, code: -32_000, message: "The body must be application/json, without an encoding" },
+  "body-too-large": { status: 413, code: -32_000, message: "The body is too large" },
+  "body-cut": badRequest("The body has not arrived whole"),
+  "body-unfit": { status: 400, code: -32_700, message: "The body is no JSON that says the same to every reader" },
+  "body-no-message": badRequest("The body is no single JSON-RPC message with an id of at most 128 characters"),
+  "session-missing": badRequest("The Mcp-Session-Id header is missing: send it, or initialize first"),
+  "session-unknown": { status: 404, code: -32_001, message: "Session not found" },
+  "sessions-full": tooMuch("Too many sessions are in use"),
+  "streams-full": tooMuch("Too many streams are open"),
+  "id-in-use": badRequest("A request with this id is still under way"),
+} as const satisfies Record<string, Answer>;
+
+export type RefusalReason = keyof typeof refusals;
+
+/** Thrown by a check. The reason is for the audit log; the client is told what `refusals` says. */
+export class RefusedRequest extends Error {
+  readonly reason: RefusalReason;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(reason: RefusalReason, { headers = {}, cause }: RefusedOptions = {}) {
+    super(reason, { cause });
+    this.reason = reason;
+    this.headers = headers;
+  }
+}
+
+interface RefusedOptions {
+  /** Besides those of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the operator. */
+  readonly cause?: unknown;
+}
+
+/** The body of a refusal: nothing in it comes from the request. */
+export function refusalBody(reason: RefusalReason): string {
+  const { code, message } = refusals[reason];
+  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+}

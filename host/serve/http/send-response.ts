@@ -1,0 +1,76 @@
+/** Writes what the SDK answers. A stream is read as fast as it comes, so that what a slow client leaves lies in one place. */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+
+import { httpLimits } from "./http-limits.ts";
+
+/** Of what the SDK would say, what is said: caching and connections are not its business. */
+const passedHeaders = ["content-type", "mcp-session-id", "allow"];
+
+export interface Sending {
+  readonly res: ServerResponse;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends a stream before its time, as a token does that has expired. */
+  readonly end: AbortSignal;
+}
+
+/** Resolves when all is written or the client is gone: to `stalled` when it was cut because the client does not read. */
+export async function sendResponse(response: Response, { res, headers, end }: Sending): Promise<"sent" | "stalled"> {
+  const passed = passedHeaders.flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const all = { ...headers, ...Object.fromEntries(passed) };
+  if (response.headers.get("content-type")?.startsWith("text/event-stream") && response.body) {
+    // Proxies must neither keep it nor wait until there is more of it.
+    res.writeHead(response.status, { ...all, "X-Accel-Buffering": "no" });
+    res.flushHeaders();
+    return await pump(response.body, res, end);
+  }
+  const body = Buffer.from(await response.arrayBuffer());
+  res.writeHead(response.status, { ...all, "Content-Length": body.length });
+  return await finish(res, body);
+}
+
+async function finish(res: ServerResponse, body: Buffer): Promise<"sent" | "stalled"> {
+  if (res.destroyed) return "sent";
+  let isStalled = false;
+  const late = setTimeout(() => {
+    isStalled = true;
+    res.destroy();
+  }, httpLimits.answerMs);
+  const closed = once(res, "close");
+  res.end(body);
+  await closed;
+  clearTimeout(late);
+  return isStalled ? "stalled" : "sent";
+}
+
+async function pump(
+  stream: ReadableStream<Uint8Array>,
+  res: ServerResponse,
+  end: AbortSignal,
+): Promise<"sent" | "stalled"> {
+  const reader = stream.getReader();
+  const stop = (): void => void reader.cancel().catch(() => null);
+  res.once("close", stop);
+  end.addEventListener("abort", stop, { once: true });
+  if (res.destroyed || end.aborted) stop();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      // Whatever is written last may be large; what was written before must not still lie there.
+      if (res.writableLength > httpLimits.streamBytesMax) {
+        stop();
+        res.destroy();
+        return "stalled";
+      }
+      res.write(value);
+    }
+  } finally {
+    res.off("close", stop);
+    end.removeEventListener("abort", stop);
+  }
+  return await finish(res, Buffer.alloc(0));
+}

@@ -1,0 +1,88 @@
+/** The sessions of one user. No other user's are to be found here. */
+import { randomUUID } from "node:crypto";
+
+import type { McpCall, UserParts } from "./mcp-call.ts";
+import { RefusedRequest } from "./refusals.ts";
+import { Session } from "./session.ts";
+
+export interface SessionLimits {
+  readonly sessionsPerUserMax: number;
+  readonly sessionIdleMs: number;
+}
+
+interface Place {
+  readonly session: Session;
+  /** Requests and streams under way. While there are any, it is in use. */
+  busy: number;
+  idleTimer?: NodeJS.Timeout;
+}
+
+export class Sessions {
+  readonly #parts: UserParts;
+  readonly #limits: SessionLimits;
+  readonly #onEnd: () => void;
+  /** The longest unused first. */
+  readonly #places = new Map<string, Place>();
+
+  /** `onEnd` is called whenever one has ended. */
+  constructor(parts: UserParts, limits: SessionLimits, onEnd: () => void) {
+    this.#parts = parts;
+    this.#limits = limits;
+    this.#onEnd = onEnd;
+  }
+
+  get count(): number {
+    return this.#places.size;
+  }
+
+  /**
+   * Makes a session for a handshake. When there are as many as may be, the one that was unused for the longest ends: it
+   * belongs to a client that went away without a word, or that will begin anew. Throws `sessions-full` when all are in use.
+   */
+  async initialise(call: McpCall): Promise<Response> {
+    if (this.#places.size >= this.#limits.sessionsPerUserMax) await this.#endUnused();
+    const id = randomUUID();
+    const place: Place = { session: new Session(this.#parts, id), busy: 1 };
+    this.#places.set(id, place);
+    try {
+      await place.session.open(() => this.#forget(id));
+      return await place.session.answer(call);
+    } finally {
+      if (place.session.isInitialised) this.release(id);
+      else await place.session.close();
+    }
+  }
+
+  /** Holds a session so that it does not end for lack of use. Throws `session-unknown`: whatever is not here never was. */
+  hold(id: string): Session {
+    const place = this.#places.get(id);
+    if (!place) throw new RefusedRequest("session-unknown");
+    place.busy++;
+    clearTimeout(place.idleTimer);
+    return place.session;
+  }
+
+  release(id: string): void {
+    const place = this.#places.get(id);
+    if (!place || --place.busy > 0) return;
+    this.#places.delete(id);
+    this.#places.set(id, place);
+    place.idleTimer = setTimeout(() => void place.session.close(), this.#limits.sessionIdleMs);
+    place.idleTimer.unref();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#places.values(), ({ session }) => session.close()));
+  }
+
+  async #endUnused(): Promise<void> {
+    const unused = [...this.#places.values()].find(({ busy }) => busy === 0);
+    if (!unused) throw new RefusedRequest("sessions-full", { headers: { "Retry-After": "10" } });
+    await unused.session.close();
+  }
+
+  #forget(id: string): void {
+    clearTimeout(this.#places.get(id)?.idleTimer);
+    if (this.#places.delete(id)) this.#onEnd();
+  }
+}

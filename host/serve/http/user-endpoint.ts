@@ -1,0 +1,109 @@
+import type { Runtime } from "../../api.ts";
+import { ChangeFeed } from "../mcp/change-feed.ts";
+import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
+import type { McpHttpHandler } from "../mcp/sdk.ts";
+import { makeUserServer } from "../mcp/user-server.ts";
+/** All that is kept for one user while he has something open. What happens to other users never enters it. */
+import { httpLimits } from "./http-limits.ts";
+import { isStanding } from "./mcp-call.ts";
+import type { McpCall, UserParts } from "./mcp-call.ts";
+import { RefusedRequest } from "./refusals.ts";
+import { Sessions } from "./sessions.ts";
+import type { SessionLimits } from "./sessions.ts";
+
+export interface EndpointParts extends SessionLimits {
+  readonly runtime: Runtime;
+  readonly onError: (error: Error) => void;
+}
+
+export class UserEndpoint {
+  readonly #parts: UserParts;
+  readonly #streamsMax: number;
+  readonly #modern: McpHttpHandler;
+  readonly #sessions: Sessions;
+  readonly #onIdle: () => void;
+  /** Of the requests that the SDK handles at present. */
+  readonly #tokenIds = new WeakMap<Request, string | null>();
+  #requests = 0;
+  #streams = 0;
+
+  /** `onIdle` is called when there is nothing left to keep it for. */
+  constructor(userId: string, { runtime, onError, ...limits }: EndpointParts, onIdle: () => void) {
+    this.#parts = { runtime, userId, onError, feed: new ChangeFeed(runtime, userId) };
+    this.#streamsMax = limits.sessionsPerUserMax;
+    this.#onIdle = onIdle;
+    this.#sessions = new Sessions(this.#parts, limits, () => this.#settle());
+    this.#modern = createMcpHandler(
+      ({ requestInfo }) => makeUserServer({ ...this.#parts, labels: this.#labels(requestInfo) }),
+      {
+        legacy: "reject",
+        bus: this.#parts.feed.bus,
+        maxSubscriptions: this.#streamsMax,
+        onerror: onError,
+      },
+    );
+  }
+
+  /** Makes room for a request until it is left again. Throws `user-busy`. */
+  enter(): { leave(): void } {
+    if (this.#requests >= httpLimits.requestsPerUserMax) {
+      throw new RefusedRequest("user-busy", { headers: { "Retry-After": "1" } });
+    }
+    this.#requests++;
+    let isInside = true;
+    const leave = (): void => {
+      if (isInside) this.#requests--;
+      isInside = false;
+      this.#settle();
+    };
+    return { leave };
+  }
+
+  /** Has `send` write the answer: until it has, a session is in use and a stream is counted. */
+  async answer(call: McpCall, send: (response: Response) => Promise<void>): Promise<void> {
+    if (!isStanding(call)) return await this.#route(call, send);
+    if (this.#streams >= this.#streamsMax)
+      throw new RefusedRequest("streams-full", { headers: { "Retry-After": "10" } });
+    this.#streams++;
+    try {
+      await this.#route(call, send);
+    } finally {
+      this.#streams--;
+    }
+  }
+
+  /** Ends sessions and streams, and what is still under way. */
+  async close(): Promise<void> {
+    await Promise.all([this.#modern.close(), this.#sessions.close()]);
+    this.#parts.feed.close();
+  }
+
+  async #route(call: McpCall, send: (response: Response) => Promise<void>): Promise<void> {
+    const { request, message, sessionId, tokenId } = call;
+    if (!(await isLegacyRequest(request, message))) {
+      this.#tokenIds.set(request, tokenId);
+      return await send(await this.#modern.fetch(request, { parsedBody: message }));
+    }
+    if (sessionId === undefined) {
+      if (!isInitializeRequest(message)) throw new RefusedRequest("session-missing");
+      return await send(await this.#sessions.initialise(call));
+    }
+    const session = this.#sessions.hold(sessionId);
+    try {
+      await send(await session.answer(call));
+    } finally {
+      this.#sessions.release(sessionId);
+    }
+  }
+
+  #labels(request: Request | undefined): Record<string, string> {
+    const tokenId = request && this.#tokenIds.get(request);
+    return { via: "mcp-http", ...(typeof tokenId === "string" && { token: tokenId }) };
+  }
+
+  #settle(): void {
+    if (this.#requests > 0 || this.#streams > 0 || this.#sessions.count > 0) return;
+    this.#parts.feed.close();
+    this.#onIdle();
+  }
+}

@@ -1,0 +1,36 @@
+import { quoted } from "../../../shared/text.ts";
+import { mcpLimits } from "./mcp-limits.ts";
+import { entryUriTemplate } from "./memory-uri.ts";
+import { promptName } from "./prompts.ts";
+import { orProtocolFailure } from "./protocol-failure.ts";
+import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
+import type { CompleteRequest, CompleteResult, Server, ServerContext } from "./sdk.ts";
+import type { ServedUser } from "./served-user.ts";
+
+/** Bound to `server`: completes the names of entries. */
+export function offerCompletion(server: Server, user: ServedUser): void {
+  server.setRequestHandler("completion/complete", ({ params }, request) =>
+    orProtocolFailure(() => complete(user, params, request)),
+  );
+}
+
+async function complete(
+  { runtime, contextOf }: ServedUser,
+  { ref, argument }: CompleteRequest["params"],
+  request: ServerContext,
+): Promise<CompleteResult> {
+  if (ref.type === "ref/prompt" && ref.name === promptName) return { completion: { values: [], total: 0 } };
+  if (ref.type !== "ref/resource" || ref.uri !== entryUriTemplate || argument.name !== "name") throw unknown(ref);
+  const entries = await runtime.memoryEntries(contextOf(request));
+  const names = entries.map(({ name }) => name).filter((name) => name.startsWith(argument.value));
+  const values = names.slice(0, mcpLimits.completionsMax);
+  return { completion: { values, total: names.length, hasMore: values.length < names.length } };
+}
+
+function unknown(ref: CompleteRequest["params"]["ref"]): ProtocolError {
+  const present = quoted(ref.type === "ref/prompt" ? ref.name : ref.uri);
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `Cannot complete an argument of ${present}: allowed is "name" of "${entryUriTemplate}"`,
+  );
+}

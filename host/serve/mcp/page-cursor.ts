@@ -1,0 +1,19 @@
+import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
+
+/** Where the next page begins, when there is one. A cursor holds a position and nothing else: it is good for any user. */
+export function nextCursor(offset: number, count: number): { nextCursor?: string } {
+  return offset < count ? { nextCursor: Buffer.from(`from ${offset}`).toString("base64url") } : {};
+}
+
+/** Throws -32602 for what is no cursor of `nextCursor`. */
+export function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const offset = /^[\w-]{1,24}$/.test(cursor)
+    ? /^from ([1-9]\d{0,5})$/.exec(Buffer.from(cursor, "base64url").toString("latin1"))?.[1]
+    : undefined;
+  if (offset !== undefined) return Number(offset);
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    "Cannot list resources: the cursor is none of this server's, allowed: nextCursor of the page before",
+  );
+}

@@ -1,0 +1,97 @@
+/** What MCP offers of one user's memory: tools, and where there is a memory, its index and entries. */
+import type { Runtime } from "../../api.ts";
+import { version } from "../../version.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import { offerCompletion } from "./completion.ts";
+import { entryUri, indexUri } from "./memory-uri.ts";
+import type { MemoryUri } from "./memory-uri.ts";
+import { offerPrompts } from "./prompts.ts";
+import { known, offerResources } from "./resources.ts";
+import { Server } from "./sdk.ts";
+import type { ServerCapabilities } from "./sdk.ts";
+import { serveUser } from "./served-user.ts";
+import type { ServedUser } from "./served-user.ts";
+import { offerTools } from "./tools.ts";
+import { WatchedResources, passOn } from "./watched-resources.ts";
+
+export interface UserServerOptions {
+  readonly runtime: Runtime;
+  /** Whose memory. It comes from whoever has admitted the client; nothing that a client sends can change it. */
+  readonly userId: string;
+  /** For the audit log, with each call; `client` is added from what the client calls itself. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of the same user. */
+  readonly feed: ChangeFeed;
+  /**
+   * Which changes are sent: `watched`, the default, those that a client of the 2025 revisions has subscribed to, once it
+   * has shaken hands; a server for one request of 2026-07-28 sends none, for these travel by the feed's bus. `all`: each,
+   * for a connection that chooses itself.
+   */
+  readonly changes?: "watched" | "all";
+}
+
+const memoryCapabilities: ServerCapabilities = {
+  resources: { subscribe: true, listChanged: true },
+  prompts: {},
+  completions: {},
+};
+
+const memoryInstructions =
+  "Persistent memory about the user, kept between conversations. Before you answer or write, read the resource " +
+  "memory://index (or the prompt memory): it lists what is remembered, and ReadUserMemory gives an entry's full text. " +
+  "Keep what will matter later, and update an existing entry rather than adding a second one about the same thing.";
+
+/**
+ * A server for one connection, or for one request where each stands alone. `onclose` and `oninitialized` of it are taken:
+ * to learn of its end, listen to the transport.
+ *
+ * @example
+ * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, feed });
+ * await server.connect(transport);
+ */
+export function makeUserServer({ runtime, userId, labels, feed, changes = "watched" }: UserServerOptions): Server {
+  const server = new Server(
+    { name: "memcell", version },
+    {
+      capabilities: { tools: {}, ...(runtime.hasMemory && memoryCapabilities) },
+      ...(runtime.hasMemory && { instructions: memoryInstructions }),
+    },
+  );
+  const user = serveUser({ runtime, userId, labels }, server);
+  offerTools(server, user);
+  if (!runtime.hasMemory) return server;
+  offerResources(server, user);
+  offerPrompts(server, user);
+  offerCompletion(server, user);
+  const watched = offerSubscriptions(server, user);
+  const end = changes === "all" ? passOn(feed, server, () => true) : passOnWhenInitialised(feed, server, watched);
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
+  server.onclose = end;
+  return server;
+}
+
+/** The subscriptions of the 2025 revisions. An entry need not be there to be watched. */
+function offerSubscriptions(server: Server, user: ServedUser): WatchedResources {
+  const watched = new WatchedResources();
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    watched.add(canonical(known(user, uri)));
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    watched.delete(canonical(known(user, uri)));
+    return {};
+  });
+  return watched;
+}
+
+const canonical = (uri: MemoryUri): string => (uri.kind === "index" ? indexUri : entryUri(uri.name));
+
+/** A handshake may be repeated by a hostile client: it gets each change once. */
+function passOnWhenInitialised(feed: ChangeFeed, server: Server, watched: WatchedResources): () => void {
+  let end: (() => void) | null = null;
+  server.oninitialized = () => {
+    end?.();
+    end = passOn(feed, server, (uri) => watched.has(uri));
+  };
+  return () => end?.();
+}

@@ -1,0 +1,52 @@
+/**
+ * Whether people can see all that a plugin tells a model of itself. Descriptions, pages and schemas go into prompts as they
+ * are: what is written there so that nobody who reviews it sees it has no good reason to be there.
+ */
+import { pluginLimits } from "./limits.ts";
+import type { Manifest, ManifestTool } from "./manifest.ts";
+import { exceedsUtf8Bytes, utf8Bytes } from "./text.ts";
+
+/** Controls but the line feed; what hides, joins, or turns text around; half a surrogate pair; a private meaning. */
+const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Clauses about "it", the plugin. */
+export function* wordClauses({ tools }: Manifest): Generator<string> {
+  for (const tool of tools) {
+    for (const { place, text } of textsOf(tool)) {
+      const character = unseen.exec(text)?.[0];
+      if (character === undefined) continue;
+      yield `its tool "${tool.name}" has the character ${nameOf(character)} in its ${place}, where a model would read it and nobody sees it`;
+    }
+    yield* sizeClauses(tool);
+  }
+}
+
+function* sizeClauses({ name, documentation = "" }: ManifestTool): Generator<string> {
+  const { documentationBytesMax } = pluginLimits;
+  if (!exceedsUtf8Bytes(documentation, documentationBytesMax)) return;
+  yield `its tool "${name}" has a page of ${utf8Bytes(documentation)} bytes, at most ${documentationBytesMax} allowed`;
+}
+
+function textsOf(tool: ManifestTool): { place: string; text: string }[] {
+  return [
+    { place: "description", text: tool.description },
+    { place: "documentation", text: tool.documentation ?? "" },
+    { place: "input schema", text: [...stringsIn(tool.input)].join("\n") },
+    { place: "output schema", text: [...stringsIn(tool.output)].join("\n") },
+  ];
+}
+
+/** Keys and values: names of fields are told to a model as well. */
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, each] of Object.entries(value)) {
+    yield key;
+    yield* stringsIn(each);
+  }
+}
+
+function nameOf(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return `U+${hex.padStart(4, "0")}`;
+}

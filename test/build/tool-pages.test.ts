@@ -1,0 +1,109 @@
+/** A tool's page: its tables follow the schemas, and the build seals it, or says what is wrong with it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { createRuntime } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { buildPlugin } from "../../build/build-plugin.ts";
+import { readFamilies } from "../../build/family.ts";
+import { firstDifference, withTables } from "../../build/tool-page.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+const familyText = `
+import type { Family } from "${projectFolder}shared/manifest.ts";
+import * as z from "${projectFolder}shared/zod.ts";
+
+const tool = { audience: "model", description: "Says hello.", scopes: [], rights: [] } as const;
+const input = z.strictObject({ name: z.described(z.string(), "Who is greeted") });
+export const family: Family = {
+  name: "greeter",
+  version: "1.0.0",
+  tools: [
+    { ...tool, name: "Greet", export: "greet", input, output: z.strictObject({}) },
+    { ...tool, name: "Silent", export: "silent", input, output: z.strictObject({}) },
+  ],
+};`;
+
+const indexText = "export function greet(): number { return 0; }\nexport function silent(): number { return 0; }\n";
+
+const marks = "<!-- parameters -->\n<!-- /parameters -->\n";
+
+/** The folder of a family whose tool `Greet` has a page. */
+function familyWith(page: string, name: string): string {
+  const place = join(folder.path, name);
+  mkdirSync(join(place, "greeter"), { recursive: true });
+  writeFileSync(join(place, "greeter", "family.ts"), familyText);
+  writeFileSync(join(place, "greeter", "index.ts"), indexText);
+  writeFileSync(join(place, "greeter", "Greet.md"), page);
+  return place;
+}
+
+test("a page gets its tables once, is sealed as it is, and the host hands it on", async () => {
+  const place = familyWith(`# Greet\n\n${marks}\nNaïve.\n`, "sealed");
+  const [source] = await readFamilies(place, { writePages: true });
+  if (!source) throw new Error("The family was not found");
+  const page = readFileSync(join(place, "greeter", "Greet.md"), "utf8");
+  expect(page).toContain("| `name` | string | yes |  | Who is greeted |\n");
+  expect((await readFamilies(place)).map(({ family }) => family.tools[0]?.documentation)).toEqual([page]);
+  const { wasm, manifest } = await buildPlugin(source, { optimise: false });
+  expect(manifest.tools.map(({ documentation }) => documentation)).toEqual([page, undefined]);
+  const file = join(folder.path, "greeter.wasm");
+  writeFileSync(file, wasm);
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
+  expect([runtime.documentation("Greet"), runtime.documentation("Silent")]).toEqual([page, null]);
+});
+
+test("a page whose tables are not those of the schemas is refused, and the difference named", async () => {
+  const place = familyWith(`# Greet\n\n${marks}`, "stale");
+  await readFamilies(place, { writePages: true });
+  const file = join(place, "greeter", "Greet.md");
+  writeFileSync(file, readFileSync(file, "utf8").replace("Who is greeted", "Who is greeting"));
+  await expect(readFamilies(place)).rejects.toThrow(
+    'the tables of Greet.md are not up to date: line 9 is "| `name` | string | yes |  | Who is greeting |", ' +
+      'the schemas say "| `name` | string | yes |  | Who is greeted |"',
+  );
+});
+
+test.for([
+  { name: "a page without a place for tables", page: "# Greet\n" },
+  { name: "one where the place does not end", page: "# Greet\n<!-- parameters -->\n" },
+  { name: "one with two places", page: `# Greet\n${marks}${marks}` },
+])("$name is refused", async ({ name, page }) => {
+  await expect(readFamilies(familyWith(page, name))).rejects.toThrow("Cannot write the tables of Greet.md");
+});
+
+test.for([
+  { name: "a hidden page", text: "now\u202egpj.exe", message: 'its tool "Greet" has the character U+202E in its doc' },
+  { name: "a page that is too long", text: "é".repeat(8_192), message: "bytes, at most 16384 allowed" },
+])("$name is not sealed", async ({ name, text, message }) => {
+  const [source] = await readFamilies(familyWith(`# Greet\n${text}\n${marks}`, name), { writePages: true });
+  if (!source) throw new Error("The family was not found");
+  await expect(buildPlugin(source, { optimise: false })).rejects.toThrow(message);
+});
+
+test("tables tell types, limits and conditions, and hold no line or bar that would end a cell", () => {
+  const input = {
+    type: "object",
+    required: ["a"],
+    properties: {
+      a: { type: ["string", "null"], maxLength: 65_536, description: "One\nline | only" },
+      b: { enum: ["x", "y"], description: "Required for upsert. Which" },
+      c: { type: "string", minLength: 1, maxLength: 3, pattern: "^(a|b)$" },
+    },
+  };
+  const page = withTables(`before\n${marks}after\n`, { name: "Any", input, output: {} });
+  expect(page).toContain("| `a` | string or null | yes | 0 to 65,536 characters | One line \\| only |\n");
+  expect(page).toContain('| `b` | `"x"`, `"y"` | for upsert |  | Which |\n');
+  expect(page).toContain("| `c` | string | no | 1 to 3 characters, `^(a\\|b)$` |  |\n");
+  expect(withTables(page, { name: "Any", input, output: {} })).toBe(page);
+  expect(firstDifference(page, page)).toBeNull();
+  expect(firstDifference("a\nb", "a")).toBe('line 2 is "b", the schemas say ""');
+});

@@ -1,0 +1,38 @@
+/** A process that is all the clients: it connects each, has them call for a while, and reports. */
+import { LoadClient } from "./load-client.ts";
+import type { LoadReport } from "./load-client.ts";
+
+export interface LoadOrder {
+  readonly url: string;
+  /** One for each user. */
+  readonly tokens: readonly string[];
+  readonly clientsCount: number;
+  readonly durationMs: number;
+}
+
+/** By the client's id; client `c12` is of user `12 % tokens.length`. */
+export type LoadReports = Record<string, LoadReport>;
+
+process.once("message", (order: LoadOrder) => {
+  void load(order).then(
+    (reports) => process.send?.(reports, () => process.disconnect()),
+    (error: unknown) => {
+      throw error;
+    },
+  );
+});
+
+async function load({ url, tokens, clientsCount, durationMs }: LoadOrder): Promise<LoadReports> {
+  const clients = Array.from({ length: clientsCount }, (_, at) => ({
+    id: `c${at}`,
+    token: tokens[at % tokens.length] ?? "",
+    client: new LoadClient(`c${at}`, at % 2 === 0),
+  }));
+  await Promise.all(clients.map(({ client, token }) => client.connect(url, token)));
+  const untilMs = performance.now() + durationMs;
+  const reports = await Promise.all(
+    clients.map(async ({ id, client }) => [id, await client.callUntil(untilMs)] as const),
+  );
+  await Promise.all(clients.map(({ client }) => client.close()));
+  return Object.fromEntries(reports);
+}

@@ -1,0 +1,179 @@
+/** A server over HTTP in this process, with a runtime, an issuer of tokens, and what it takes to ask it well or badly. */
+import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createRuntime } from "memcell";
+import type { LogEntry, Runtime, RuntimeOptions } from "memcell";
+
+import type { Refusal } from "../../host/refusal.ts";
+import { startHttpServer } from "../../host/serve/http/start-http-server.ts";
+import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
+import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
+import type { HttpServeOptions, TokenOptions } from "../../host/serve/serve-options.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { askServer, modernRequest } from "./http-requests.ts";
+import type { Answer, Asked } from "./http-requests.ts";
+import { audience, issuer, TokenIssuer } from "./token-issuer.ts";
+
+export { askServer, modernRequest, sendBytes } from "./http-requests.ts";
+export type { Answer, Asked } from "./http-requests.ts";
+
+export interface HttpStageOptions extends Partial<HttpServeOptions> {
+  readonly runtime?: Partial<RuntimeOptions>;
+  /** Instead of the defaults of a server that takes tokens. */
+  readonly token?: Partial<TokenOptions>;
+}
+
+export interface HttpStage extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly issuer: TokenIssuer;
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly server: HttpServer;
+  /** What has been told to the audit log, in order. */
+  readonly refusals: readonly Refusal[];
+  /** The audit log so far. */
+  records(): Record<string, unknown>[];
+  /** Resolves when nothing is kept for any user: no request, no session, no stream. */
+  nobody(): Promise<void>;
+  /** What the operator was told. */
+  readonly log: readonly LogEntry[];
+  /** One request, as it is written, to the MCP path unless another is named. */
+  ask(asked: Asked): Promise<Answer>;
+  /** One JSON-RPC message with all that a client of 2026-07-28 sends. */
+  rpc(token: string, method: string, params?: object, asked?: Asked): Promise<Answer>;
+  /** A client that has connected, in the revision named. */
+  client(token: string | null, mode?: ClientMode): Promise<Client>;
+}
+
+export type ClientMode = "2026-07-28" | "legacy";
+
+export const serveDefaults: Omit<HttpServeOptions, "access"> = {
+  host: "127.0.0.1",
+  port: 0,
+  path: "/mcp",
+  allowedHosts: [],
+  allowedOrigins: [],
+  publicUrl: null,
+  bodyBytesMax: 1_048_576,
+  requestsPerMinute: 1_000_000,
+  sessionsPerUserMax: 32,
+  sessionIdleMs: 1_800_000,
+  closeGraceMs: 10_000,
+};
+
+/** Options for tokens of an issuer whose keys are fetched from it. */
+export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<TokenOptions> = {}): TokenOptions {
+  return {
+    issuer,
+    audience,
+    keys: { kind: "jwks-url", url: of.jwksUrl },
+    userClaim: "sub",
+    algorithms: tokenAlgorithms,
+    clockToleranceS: 0,
+    ...changed,
+  };
+}
+
+/**
+ * @example
+ * await using stage = await openHttpStage();
+ * const client = await stage.client(await stage.issuer.token("alice"));
+ * await client.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
+ */
+export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promise<HttpStage> {
+  const { runtime: runtimeOptions, token, ...options } = stageOptions;
+  const folder = temporaryFolder();
+  const issuing = await TokenIssuer.start();
+  const dataDir = join(folder.path, "data");
+  const logFile = join(folder.path, "log", "audit.jsonl");
+  const log: LogEntry[] = [];
+  const onLog = (entry: LogEntry): void => void log.push(entry);
+  const runtime = await createRuntime({
+    dataDir,
+    threadsMax: 2,
+    auditLog: { file: logFile },
+    onLog,
+    ...runtimeOptions,
+  });
+  const refusals = listenToRefusals(runtime);
+  const nobody = listenToFeeds(runtime);
+  const access = { kind: "token", token: tokenOptions(issuing, token) } as const;
+  const server = await startHttpServer(runtime, { ...serveDefaults, access, ...options }, onLog);
+  const ask = (asked: Asked): Promise<Answer> => askServer(server.port, { path: serveDefaults.path, ...asked });
+  const clients: Client[] = [];
+  return {
+    url: server.url,
+    port: server.port,
+    issuer: issuing,
+    runtime,
+    dataDir,
+    logFile,
+    server,
+    refusals,
+    records: () => {
+      const lines = readFileSync(logFile, "utf8").trimEnd().split("\n");
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+    nobody,
+    log,
+    ask,
+    rpc: (bearer, method, params, asked) => ask(modernRequest(bearer, method, { params, asked })),
+    client: async (bearer, mode = "2026-07-28") => {
+      const client = await connectClient(server.url, bearer, mode);
+      clients.push(client);
+      return client;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(clients.map((client) => client.close().catch(() => null)));
+      await server.close();
+      await runtime.close();
+      await issuing[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** They reach the runtime as ever. */
+function listenToRefusals(runtime: Runtime): Refusal[] {
+  const refusals: Refusal[] = [];
+  const refused = runtime.refused.bind(runtime);
+  runtime.refused = (refusal) => {
+    refusals.push(refusal);
+    refused(refusal);
+  };
+  return refusals;
+}
+
+/** Each user for whom something is kept has a feed, and each feed listens to the runtime. */
+function listenToFeeds(runtime: Runtime): () => Promise<void> {
+  const ended = new EventEmitter();
+  let feeds = 0;
+  const onChange = runtime.onChange.bind(runtime);
+  runtime.onChange = (listener) => {
+    const stop = onChange(listener);
+    let isOpen = true;
+    feeds++;
+    return () => {
+      stop();
+      if (isOpen) feeds--;
+      isOpen = false;
+      ended.emit("end");
+    };
+  };
+  return async () => {
+    while (feeds > 0) await once(ended, "end");
+  };
+}
+
+export async function connectClient(url: string, token: string | null, mode: ClientMode): Promise<Client> {
+  const negotiation = mode === "legacy" ? mode : { pin: mode };
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: negotiation } });
+  const requestInit = { headers: { ...(token !== null && { authorization: `Bearer ${token}` }) } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  return client;
+}

@@ -1,0 +1,182 @@
+/** What the official clients see of one user's memory, in every revision that they speak. */
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { clientKinds, connect } from "./mcp-clients.ts";
+import type { Connected } from "./mcp-clients.ts";
+import { entry } from "./serve-process.ts";
+
+const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `e-${1000 + index}`);
+
+/** Files as the tool writes them, made at one stroke. */
+function writeEntries(dataDir: string, userId: string, names: readonly string[]): void {
+  const lines = names.map((name) => `- [${name}](${name}.md) \u2014 About ${name}\n`);
+  const facts = names.map((name) => [
+    `memory/${name}.md`,
+    `---\nname: ${name}\ndescription: About ${name}\ntype: user\ncreated: "2026-01-01T00:00:00.000Z"\n` +
+      `updated: "2026-01-01T00:00:00.000Z"\n---\nBody of ${name}`,
+  ]);
+  writeUserFiles(dataDir, { [userId]: { "memory/MEMORY.md": lines.join(""), ...Object.fromEntries(facts) } });
+}
+
+describe.for(clientKinds)("client: %s", (kind) => {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  let served: Connected;
+  beforeAll(async () => {
+    writeEntries(dataDir, "alice", namesOf(250));
+    served = await connect(kind, ["--user", "alice", "--data", dataDir]);
+  });
+  afterAll(async () => {
+    await served[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  test("the server says who it is, what it offers and what memory is for", () => {
+    const { client } = served;
+    expect(client.getServerVersion()).toMatchObject({ name: "memcell" });
+    expect(client.getServerCapabilities()).toEqual({
+      tools: {},
+      resources: { subscribe: true, listChanged: true },
+      prompts: {},
+      completions: {},
+    });
+    expect(client.getInstructions()).toContain("memory://index");
+  });
+
+  test("tools are annotated by what they are granted", async () => {
+    const { tools } = await served.client.listTools();
+    const annotations = Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]));
+    expect(annotations).toEqual({
+      UpdateUserMemory: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+      ReadUserMemory: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    });
+    expect(tools[0]).toMatchObject({
+      description: expect.stringContaining("upsert"),
+      inputSchema: { type: "object", required: ["action", "name"] },
+      outputSchema: { type: "object", required: ["name", "outcome", "path", "trashed"] },
+    });
+  });
+
+  test("a call's answer is a sentence, then its data, and its data as such", async () => {
+    const written = await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("new") } });
+    const data = { name: "new", outcome: "created", path: "new.md", trashed: null };
+    expect(written).toMatchObject({
+      content: [
+        { type: "text", text: 'Memory entry "new" created' },
+        { type: "text", text: JSON.stringify(data) },
+      ],
+      structuredContent: data,
+    });
+    expect(written.isError).toBeUndefined();
+    await served.client.callTool({ name: "UpdateUserMemory", arguments: { action: "delete", name: "new" } });
+  });
+
+  test("a failed call is a result with its code, and nothing that would have to fit the schema", async () => {
+    const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: { name: "absent" } });
+    expect(failed.structuredContent).toBeUndefined();
+    const message = 'Cannot find memory entry "absent": no entry of this name exists';
+    const failure = { code: "ENTRY_NOT_FOUND", message, retryable: false };
+    expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { ...failure, blame: "caller" } } });
+    const texts = (failed.content as { text: string }[]).map(({ text }) => text);
+    expect(texts[0]).toBe(message);
+    expect(JSON.parse(texts[1] ?? "")).toEqual(failure);
+  });
+
+  test.for([
+    { name: "no arguments", args: undefined },
+    { name: "an unknown field", args: { name: "x", path: "/etc/passwd" } },
+    { name: "too large an input", args: { name: "x".repeat(600_000) } },
+  ])("input that is no good is told with its issues: $name", async ({ args }) => {
+    const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: args });
+    expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
+  });
+
+  test("a tool that is not there, or is the host's own, is a fault of the request", async () => {
+    for (const name of ["Absent", "PromptIndex", "ListEntries", "__proto__", ""]) {
+      const asked = served.client.callTool({ name, arguments: {} });
+      await expect(asked).rejects.toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
+    }
+  });
+
+  test("resources are the index and each entry, a hundred a page", async () => {
+    const uris: string[] = [];
+    const counts: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await served.client.listResources(
+        cursor === undefined ? { cursor: undefined as never } : { cursor },
+      );
+      counts.push(page.resources.length);
+      uris.push(...page.resources.map(({ uri }) => uri));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(uris).toEqual(["memory://index", ...namesOf(250).map((name) => `memory://entry/${name}`)]);
+    // The present client fetches all pages itself.
+    if (kind === "former SDK") expect(counts).toEqual([100, 100, 51]);
+  });
+
+  test.for(["x", "", "ZnJvbSAw", "ZnJvbSAxMDA=", "bob", "-1", "x".repeat(1000)])(
+    "a cursor that no page gave is refused: %s",
+    async (cursor) => {
+      await expect(served.client.listResources({ cursor })).rejects.toMatchObject({ code: -32602 });
+    },
+  );
+
+  test("the index is what enters a prompt", async () => {
+    const { contents } = await served.client.readResource({ uri: "memory://index" });
+    const { messages } = await served.client.getPrompt({ name: "memory" });
+    const text = expect.stringMatching(/^<user_memory_index>[^]*\[e-1000\]\(e-1000\.md\)[^]*<\/user_memory_index>\n$/);
+    expect(contents).toMatchObject([{ uri: "memory://index", mimeType: "text/markdown", text }]);
+    expect(messages).toEqual([{ role: "user", content: { type: "text", text } }]);
+    expect((await served.client.listPrompts()).prompts).toMatchObject([{ name: "memory" }]);
+    await expect(served.client.getPrompt({ name: "other" })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("an entry's text is its body, exactly", async () => {
+    const body = "---\r\nnot: front matter\n---\n\n # Ünïcode \u{1f600}\n\n";
+    await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("exact", body) } });
+    const { contents } = await served.client.readResource({ uri: "memory://entry/exact" });
+    expect(contents).toMatchObject([
+      {
+        uri: "memory://entry/exact",
+        mimeType: "text/markdown",
+        text: body,
+        _meta: { "memcell/entry": { name: "exact", description: "What exact is", type: "user" } },
+      },
+    ]);
+    await served.client.callTool({ name: "UpdateUserMemory", arguments: { action: "delete", name: "exact" } });
+  });
+
+  test("names of entries are completed, at most a hundred at once", async () => {
+    const { resourceTemplates } = await served.client.listResourceTemplates();
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://entry/{name}" }]);
+    const ref = { type: "ref/resource" as const, uri: "memory://entry/{name}" };
+    const complete = async (value: string): Promise<unknown> =>
+      (await served.client.complete({ ref, argument: { name: "name", value } })).completion;
+    expect(await complete("e-109")).toEqual({ values: namesOf(100).slice(90), total: 10, hasMore: false });
+    expect(await complete("e-")).toEqual({ values: namesOf(100), total: 250, hasMore: true });
+    expect(await complete("E-")).toEqual({ values: [], total: 0, hasMore: false });
+    for (const [uri, name] of [
+      ["memory://index", "name"],
+      ["memory://entry/{name}", "user"],
+    ] as const) {
+      const asked = served.client.complete({ ref: { ...ref, uri }, argument: { name, value: "" } });
+      await expect(asked).rejects.toMatchObject({ code: -32602 });
+    }
+  });
+
+  test("for a user without entries there is an empty index, and nothing is made", async () => {
+    await using empty = await connect(kind, ["--user", "bob", "--data", dataDir]);
+    const { resources } = await empty.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(["memory://index"]);
+    const { contents } = await empty.client.readResource({ uri: "memory://index" });
+    expect(contents).toMatchObject([{ text: "" }]);
+    const { messages } = await empty.client.getPrompt({ name: "memory" });
+    expect(messages[0]?.content).toMatchObject({ text: "Nothing is remembered about the user yet." });
+    expect(userFolderNames(dataDir)).toEqual(["alice"]);
+  });
+});
