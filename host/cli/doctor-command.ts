@@ -54,9 +54,8 @@ Exit codes
         return reports;
       };
       const reports = await withProgress("doctor", lookAtAll, isQuiet);
-      const print = (text: string): void => void process.stdout.write(text);
       if (options.json) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
-      else print(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
+      else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
       return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
     });
   },

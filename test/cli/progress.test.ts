@@ -1,7 +1,8 @@
 /** Progress is for who watches a terminal: shown there while a command waits, gone in the end, and nowhere else at all. */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 import { expect, test } from "vitest";
 
@@ -31,18 +32,17 @@ async function stage() {
     const write = { kind: "write", scope: "memory", path: "b.md", content: entryText("b") } as const;
     await store.holdUser(userId as UserId, options, (held) => held.commit([write], []));
   }
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  let isHeld = (): void => {};
-  const held = new Promise<void>((resolve) => (isHeld = resolve));
+  const signals = new EventEmitter();
+  const held = once(signals, "held");
   const holding = store.holdUser("bob" as UserId, options, async () => {
-    isHeld();
-    await released;
+    signals.emit("held");
+    await once(signals, "release");
   });
   await held;
+  const release = (): void => void signals.emit("release");
   return {
     dataDir: folder.path,
-    release: () => release(),
+    release,
     [Symbol.asyncDispose]: async () => {
       release();
       await holding;
@@ -70,7 +70,7 @@ test("a terminal shows how far the doctor is, in words of the host's own, and ke
   // Behind the last state the line is cleared, and nothing is written any more.
   const [, rest = ""] = terminal.split(/.*users/s);
   expect(rest).toContain("\u001b[1G\u001b[0K");
-  expect(rest.replaceAll(/\u001b\[[?0-9;]*[A-Za-z]/g, "")).toBe("");
+  expect(stripVTControlCharacters(rest)).toBe("");
 });
 
 test("nothing is shown with --json, in CI, on a dumb terminal, one without columns, and on a pipe", async (context) => {
