@@ -1,0 +1,69 @@
+/** One attempt, and what has to come of it. */
+import type { Ask } from "./asking.ts";
+import { bytesOf } from "./asking.ts";
+import type { Sent } from "./http-exchange.ts";
+import { aliceBody } from "./stage.ts";
+import type { Stage, Victim } from "./stage.ts";
+
+export interface Attack {
+  readonly title: string;
+  readonly expected: Expected;
+  /** What is sent to reach the victim. An `Ask` goes with alice's token, unless it brings another or none. */
+  readonly make: (victim: Victim, stage: Stage) => Ask | Sent | Promise<Ask | Sent>;
+}
+
+export interface Expected {
+  /** Refused, or done as alice: then it must have reached nothing but what is hers. */
+  readonly kind: "refused" | "served";
+  /** Of the answers, in order. */
+  readonly statuses: readonly number[];
+  /** What is put on record, in order. */
+  readonly records: readonly string[];
+  /** What the last answer says. */
+  readonly says?: string | undefined;
+}
+
+/** One row of a table: what is tried, what has to come of it, and what is sent. */
+export const row = (title: string, expected: Expected, make: Attack["make"]): Attack => ({ title, expected, make });
+
+/** Before anything is called, by the checks of HTTP. */
+export const refused = (status: number, reason: string, by: "alice" | "nobody" = "alice"): Expected => ({
+  kind: "refused",
+  statuses: [status],
+  records: [`refused http ${reason} ${by}`],
+});
+
+/** With a token that is none. */
+export const badToken = (reason: string): Expected => refused(401, reason, "nobody");
+
+/** By the tool, as an error that a model reads. */
+export const toolError = (code: string, tool = "ReadUserMemory"): Expected => ({
+  kind: "refused",
+  statuses: [200],
+  records: [`call ${tool} alice ${code}`],
+  says: code,
+});
+
+/** The call is made, for alice. */
+export const asAlice: Expected = {
+  kind: "served",
+  statuses: [200],
+  records: ["call ReadUserMemory alice done"],
+  says: aliceBody,
+};
+
+/** Anything else that is done for alice. */
+export const served = (status: number, records: readonly string[], says?: string): Expected => ({
+  kind: "served",
+  statuses: [status],
+  records,
+  says,
+});
+
+/** What travels for it. */
+export function sentFor(made: Ask | Sent, { alice }: Stage): Sent {
+  if ("bytes" in made) return made;
+  const isAuthorised = made.headers.some(([name]) => name.toLowerCase() === "authorization");
+  if (isAuthorised || made.isAnonymous) return { bytes: [bytesOf(made)] };
+  return { bytes: [bytesOf({ ...made, headers: [...made.headers, ["Authorization", `Bearer ${alice.token}`]] })] };
+}
