@@ -1,8 +1,6 @@
 /** A server over HTTP in this process, with a runtime, an issuer of tokens, and what it takes to ask it well or badly. */
-import { once } from "node:events";
-import { request } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
-import { connect } from "node:net";
+import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -15,22 +13,12 @@ import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import type { HttpServeOptions, TokenOptions } from "../../host/serve/serve-options.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { askServer, modernRequest } from "./http-requests.ts";
+import type { Answer, Asked } from "./http-requests.ts";
 import { audience, issuer, TokenIssuer } from "./token-issuer.ts";
 
-/** What an answer says. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-export interface Asked {
-  readonly method?: string;
-  readonly path?: string;
-  /** A list is sent as that many headers. `host` may be given. */
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string | Buffer;
-}
+export { askServer, modernRequest, sendBytes } from "./http-requests.ts";
+export type { Answer, Asked } from "./http-requests.ts";
 
 export interface HttpStageOptions extends Partial<HttpServeOptions> {
   readonly runtime?: Partial<RuntimeOptions>;
@@ -48,6 +36,10 @@ export interface HttpStage extends AsyncDisposable {
   readonly server: HttpServer;
   /** What has been told to the audit log, in order. */
   readonly refusals: readonly Refusal[];
+  /** The audit log so far. */
+  records(): Record<string, unknown>[];
+  /** Resolves when nothing is kept for any user: no request, no session, no stream. */
+  nobody(): Promise<void>;
   /** What the operator was told. */
   readonly log: readonly LogEntry[];
   /** One request, as it is written, to the MCP path unless another is named. */
@@ -75,7 +67,7 @@ export const serveDefaults: Omit<HttpServeOptions, "access"> = {
 };
 
 /** Options for tokens of an issuer whose keys are fetched from it. */
-export function tokenOptions(of: TokenIssuer, changed: Partial<TokenOptions> = {}): TokenOptions {
+export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<TokenOptions> = {}): TokenOptions {
   return {
     issuer,
     audience,
@@ -109,6 +101,7 @@ export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promis
     ...runtimeOptions,
   });
   const refusals = listenToRefusals(runtime);
+  const nobody = listenToFeeds(runtime);
   const access = { kind: "token", token: tokenOptions(issuing, token) } as const;
   const server = await startHttpServer(runtime, { ...serveDefaults, access, ...options }, onLog);
   const ask = (asked: Asked): Promise<Answer> => askServer(server.port, { path: serveDefaults.path, ...asked });
@@ -122,6 +115,11 @@ export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promis
     logFile,
     server,
     refusals,
+    records: () => {
+      const lines = readFileSync(logFile, "utf8").trimEnd().split("\n");
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+    nobody,
     log,
     ask,
     rpc: (bearer, method, params, asked) => ask(modernRequest(bearer, method, { params, asked })),
@@ -151,63 +149,31 @@ function listenToRefusals(runtime: Runtime): Refusal[] {
   return refusals;
 }
 
+/** Each user for whom something is kept has a feed, and each feed listens to the runtime. */
+function listenToFeeds(runtime: Runtime): () => Promise<void> {
+  const ended = new EventEmitter();
+  let feeds = 0;
+  const onChange = runtime.onChange.bind(runtime);
+  runtime.onChange = (listener) => {
+    const stop = onChange(listener);
+    let isOpen = true;
+    feeds++;
+    return () => {
+      stop();
+      if (isOpen) feeds--;
+      isOpen = false;
+      ended.emit("end");
+    };
+  };
+  return async () => {
+    while (feeds > 0) await once(ended, "end");
+  };
+}
+
 export async function connectClient(url: string, token: string | null, mode: ClientMode): Promise<Client> {
   const negotiation = mode === "legacy" ? mode : { pin: mode };
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: negotiation } });
   const requestInit = { headers: { ...(token !== null && { authorization: `Bearer ${token}` }) } };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
   return client;
-}
-
-/** Sends what `fetch` would not: any header, any number of times. */
-export async function askServer(port: number, { method = "POST", path, headers, body }: Asked): Promise<Answer> {
-  const list = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).flatMap(([name, value]) =>
-    (typeof value === "string" ? [value] : value).flatMap((each) => [name, each]),
-  );
-  if (body !== undefined && headers?.["content-length"] === undefined && headers?.["transfer-encoding"] === undefined) {
-    list.push("content-length", String(Buffer.byteLength(body)));
-  }
-  const asking = request({ host: "127.0.0.1", port, method, path, headers: list, agent: false });
-  const answered = once(asking, "response");
-  asking.end(body);
-  const [response] = await answered;
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
-}
-
-/** Sends bytes as they are, and gives what comes back until the server ends the connection. */
-export async function sendBytes(port: number, bytes: string | Buffer): Promise<string> {
-  const socket = connect(port, "127.0.0.1");
-  socket.write(bytes);
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-export interface ModernRequest {
-  readonly params?: object | undefined;
-  /** Besides, or instead. */
-  readonly asked?: Asked | undefined;
-}
-
-/** A request as a client of 2026-07-28 sends it. */
-export function modernRequest(token: string, method: string, { params = {}, asked = {} }: ModernRequest = {}): Asked {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  const { name } = params as { name?: unknown };
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-protocol-version": "2026-07-28",
-    "mcp-method": method,
-    ...(typeof name === "string" && { "mcp-name": name }),
-    ...asked.headers,
-  };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { _meta, ...params } });
-  return { body, ...asked, headers };
 }

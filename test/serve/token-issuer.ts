@@ -1,6 +1,7 @@
 /** Who issues tokens in tests: keys of one algorithm, served as a key set by a real server, and tokens signed with them. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
@@ -33,10 +34,7 @@ export class TokenIssuer implements AsyncDisposable {
   asked = 0;
   readonly #server = createServer((_, res) => {
     this.asked++;
-    void this.keySet().then((set) => {
-      res.writeHead(this.answer?.status ?? 200, { "Content-Type": "application/json" });
-      res.end(this.answer?.body ?? JSON.stringify(set));
-    });
+    void this.#send(res);
   });
   #keys: SigningKey[] = [];
 
@@ -80,6 +78,11 @@ export class TokenIssuer implements AsyncDisposable {
     const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
     const { alg, kid, privateKey } = signer;
     return await new SignJWT(given).setProtectedHeader({ alg, kid, ...header }).sign(privateKey);
+  }
+
+  async #send(res: ServerResponse): Promise<void> {
+    res.writeHead(this.answer?.status ?? 200, { "Content-Type": "application/json" });
+    res.end(this.answer?.body ?? JSON.stringify(await this.keySet()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -65,6 +65,8 @@ const soleImporters: Record<string, string> = {
   "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
   "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
   "@opentelemetry/api": "host/telemetry.ts",
+  jose: "host/serve/http/jose.ts",
+  "rate-limiter-flexible": "host/serve/http/rate-limit.ts",
   "fs-native-extensions": "host/store/files/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/pool.ts",

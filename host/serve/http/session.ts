@@ -23,8 +23,10 @@ export class Session {
       sessionIdGenerator: () => id,
       enableJsonResponse: true,
     });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     this.#transport.onerror = onError;
     this.#server = makeUserServer({ runtime, userId, labels: this.#labels, feed });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     this.#server.onerror = onError;
   }
 

@@ -26,7 +26,6 @@ export async function openTokenKeys({ keys, algorithms }: TokenOptions): Promise
     return { find: remote.find, algorithms, isReady: () => remote.isReady() };
   }
   const text = await readKeyFile(keys);
-  const isReady = (): Promise<boolean> => Promise.resolve(true);
   if (keys.kind === "public-key") {
     const key = readPublicKey(text);
     return { find: () => Promise.resolve(key), algorithms: fitting(key, algorithms), isReady };
@@ -38,6 +37,9 @@ export async function openTokenKeys({ keys, algorithms }: TokenOptions): Promise
   if (usable.length === 0) throw unusable(keys, `no key of it fits ${algorithms.join(", ")}`);
   return { find: createLocalJWKSet({ keys: set.map(({ jwk }) => jwk) }), algorithms: usable, isReady };
 }
+
+/** What was read at the start is there. */
+const isReady = (): Promise<boolean> => Promise.resolve(true);
 
 const names: Record<TokenKeys["kind"], string> = {
   "jwks-url": "the key set",

@@ -51,7 +51,7 @@ function checkText(token: string): void {
 }
 
 /** What kinds of tokens may say whom they are for. Those for signing out, say, are signed with the same keys. */
-const types = ["jwt", "at+jwt", "application/at+jwt"];
+const types = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 
 /** Keys that a token brings or points at (`jwk`, `jku`, `x5c`, `x5u`) are not looked at, here or in jose. */
 function checkHeader(token: string): void {
@@ -64,7 +64,7 @@ function checkHeader(token: string): void {
   // What must be understood and is not, or changes how the token is read.
   if ("crit" in header || "b64" in header) throw new RefusedRequest("token-malformed");
   const type: unknown = header.typ ?? "jwt";
-  if (typeof type !== "string" || !types.includes(type.toLowerCase())) throw new RefusedRequest("token-type");
+  if (typeof type !== "string" || !types.has(type.toLowerCase())) throw new RefusedRequest("token-type");
 }
 
 async function verified(token: string, keys: VerifyingKeys, options: TokenOptions): Promise<JWTPayload> {

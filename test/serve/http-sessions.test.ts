@@ -1,0 +1,131 @@
+/** Sessions of the 2025 revisions: whose they are, when they end, and that nothing is left of them. */
+import { expect, test } from "vitest";
+
+import { handshake, legacyRequest, openSession } from "./http-requests.ts";
+import type { Answer } from "./http-requests.ts";
+import { openHttpStage } from "./http-stage.ts";
+import type { HttpStage } from "./http-stage.ts";
+
+const ping = (stage: HttpStage, token: string, session: string): Promise<Answer> =>
+  stage.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }));
+
+/** All that a client can tell answers apart by. */
+function toldBy({ status, headers, body }: Answer): object {
+  const { date: _, ...others } = headers;
+  return { status, headers: others, body };
+}
+
+test("another user's session is not there, exactly as one that never was", async () => {
+  await using stage = await openHttpStage();
+  const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
+  const session = await openSession(stage, alice);
+  const never = "0b8a3d7e-1f52-4b0c-9a55-3c1e6f6a1c11";
+  const asks = [
+    (id: string) => legacyRequest(bob, { id: 1, method: "tools/list" }, { session: id }),
+    (id: string) => legacyRequest(bob, { method: "notifications/initialized" }, { session: id }),
+    (id: string) => legacyRequest(bob, null, { session: id, method: "GET" }),
+    (id: string) => legacyRequest(bob, null, { session: id, method: "DELETE" }),
+    (id: string) => legacyRequest(bob, handshake, { session: id }),
+  ];
+  for (const ask of asks) {
+    const answer = await stage.ask(ask(session));
+    expect(answer.status).toBe(404);
+    expect(toldBy(answer)).toEqual(toldBy(await stage.ask(ask(never))));
+  }
+  const refusal = { surface: "http", reason: "session-unknown", userId: "bob", peer: "127.0.0.1" };
+  expect(stage.refusals).toEqual(Array(10).fill(refusal));
+  expect((await ping(stage, alice, session)).status).toBe(200);
+});
+
+test("DELETE ends a session, and nothing is left of it", async () => {
+  await using stage = await openHttpStage();
+  const token = await stage.issuer.token("alice");
+  const session = await openSession(stage, token);
+  expect((await stage.ask(legacyRequest(token, null, { session, method: "DELETE" }))).status).toBe(200);
+  await stage.nobody();
+  expect((await ping(stage, token, session)).status).toBe(404);
+});
+
+test("a session that nobody uses ends", async () => {
+  await using stage = await openHttpStage({ sessionIdleMs: 50 });
+  const token = await stage.issuer.token("alice");
+  const session = await openSession(stage, token);
+  await stage.nobody();
+  expect((await ping(stage, token, session)).status).toBe(404);
+});
+
+test("a handshake that fails leaves no session", async () => {
+  await using stage = await openHttpStage();
+  const token = await stage.issuer.token("alice");
+  const answer = await stage.ask(legacyRequest(token, handshake, { headers: { accept: "text/html" } }));
+  expect(answer.status).toBe(406);
+  expect(stage.refusals).toEqual([{ surface: "http", reason: "mcp-406", userId: "alice", peer: "127.0.0.1" }]);
+  await stage.nobody();
+});
+
+test("a request without a session keeps nothing", async () => {
+  await using stage = await openHttpStage();
+  expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
+  await stage.nobody();
+});
+
+test("the longest unused session makes room for a new one", async () => {
+  await using stage = await openHttpStage({ sessionsPerUserMax: 2 });
+  const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
+  const [first, second, others] = [
+    await openSession(stage, alice),
+    await openSession(stage, alice),
+    await openSession(stage, bob),
+  ];
+  expect((await ping(stage, alice, first)).status).toBe(200);
+  const third = await openSession(stage, alice);
+  expect((await ping(stage, alice, second)).status).toBe(404);
+  expect((await ping(stage, alice, first)).status).toBe(200);
+  expect((await ping(stage, alice, third)).status).toBe(200);
+  expect((await ping(stage, bob, others)).status).toBe(200);
+});
+
+test("sessions that are all in use stay, and the new one is refused", async () => {
+  await using stage = await openHttpStage({ sessionsPerUserMax: 1 });
+  const token = await stage.issuer.token("alice");
+  const session = await openSession(stage, token);
+  const reading = new AbortController();
+  const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream", "mcp-session-id": session };
+  const stream = await fetch(stage.url, { headers, signal: reading.signal });
+  expect(stream.status).toBe(200);
+  const refused = await stage.ask(legacyRequest(token, handshake));
+  expect(refused.status).toBe(429);
+  expect(refused.headers["retry-after"]).toBe("10");
+  const listen = { notifications: { resourcesListChanged: true } };
+  expect((await stage.rpc(token, "subscriptions/listen", listen)).status).toBe(429);
+  expect(stage.refusals).toMatchObject([{ reason: "sessions-full" }, { reason: "streams-full" }]);
+  const second = await fetch(stage.url, { headers });
+  expect(second.status).toBe(429);
+  reading.abort();
+  await expect(stream.text()).rejects.toThrow("aborted");
+});
+
+test("a session's labels and its token's name are on record with each call", async () => {
+  await using stage = await openHttpStage();
+  const [first, second] = [
+    await stage.issuer.token("alice", { claims: { jti: "token-1" } }),
+    await stage.issuer.token("alice", { claims: { jti: "token-2" } }),
+  ];
+  const session = await openSession(stage, first);
+  const read = { id: 1, method: "tools/call", params: { name: "ReadUserMemory", arguments: { name: "editor" } } };
+  for (const token of [first, second])
+    expect((await stage.ask(legacyRequest(token, read, { session }))).status).toBe(200);
+  const modern = await stage.rpc(second, "tools/call", { name: "ReadUserMemory", arguments: { name: "editor" } });
+  expect(modern.status).toBe(200);
+  const labels = { via: "mcp-http", client: "raw/0", session: session.slice(0, 8) };
+  expect(
+    stage
+      .records()
+      .filter(({ kind }) => kind === "call")
+      .map((record) => record["labels"]),
+  ).toEqual([
+    { ...labels, token: "token-1" },
+    { ...labels, token: "token-2" },
+    { via: "mcp-http", client: "test/1", token: "token-2" },
+  ]);
+});

@@ -1,0 +1,178 @@
+/** Streams and calls under way: what ends them, and what must not. */
+import { EventEmitter, once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:net";
+
+import { expect, test } from "vitest";
+
+import { writeSpinner } from "../bounds/bounded-stage.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { legacyRequest, modernRequest, openSession } from "./http-requests.ts";
+import { openHttpStage } from "./http-stage.ts";
+import type { HttpStage, HttpStageOptions } from "./http-stage.ts";
+
+const listen = { notifications: { resourcesListChanged: true, resourceSubscriptions: ["memory://index"] } };
+const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix" };
+
+/** A stage with a tool that never comes back by itself, and word of when a thread has begun with it. */
+async function openSpinningStage(options: HttpStageOptions = {}): Promise<HttpStage & { spinning(): Promise<void> }> {
+  using folder = temporaryFolder();
+  const plugins = [writeSpinner(folder.path, 60_000), shippedPlugin("user-memory")];
+  const begun = new EventEmitter();
+  let spins = 0;
+  const clock = (): number => {
+    spins++;
+    begun.emit("begin");
+    return 1_700_000_000_000;
+  };
+  const policy = policyFor(plugins);
+  const stage = await openHttpStage({ ...options, runtime: { plugins, policy, clock, deadlineMs: 10_000 } });
+  const spinning = async (): Promise<void> => {
+    if (spins === 0) await once(begun, "begin");
+    spins = 0;
+  };
+  return Object.assign(stage, { spinning });
+}
+
+/** The codes with which calls of a tool have ended. */
+const codesOf = (stage: HttpStage, tool: string): unknown[] =>
+  stage.records().flatMap((record) => (record["kind"] === "call" && record["tool"] === tool ? [record["code"]] : []));
+
+test("a stream of changes ends when its token expires, in either revision", async () => {
+  await using stage = await openHttpStage();
+  const lasting = await stage.issuer.token("alice");
+  const session = await openSession(stage, lasting);
+  const short = await stage.issuer.token("alice", { endsInS: 2 });
+  const modern = modernRequest(short, "subscriptions/listen", { params: listen });
+  const answers = await Promise.all([
+    stage.ask(modern),
+    stage.ask(legacyRequest(short, null, { session, method: "GET" })),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers[0]?.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
+  expect(answers[0]?.body).toContain("notifications/subscriptions/acknowledged");
+  expect((await stage.ask(modern)).status).toBe(401);
+  // The session is the user's, and goes on with another token.
+  expect((await stage.ask(legacyRequest(lasting, { id: 1, method: "ping" }, { session }))).status).toBe(200);
+});
+
+test("changes of a user are told to his streams, and to nobody else's", async () => {
+  await using stage = await openHttpStage();
+  const told: string[] = [];
+  const events = new EventEmitter();
+  for (const user of ["alice", "bob"]) {
+    const client = await stage.client(await stage.issuer.token(user));
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      told.push(`${user}: ${params.uri}`);
+      events.emit("told");
+    });
+    await client.listen({ resourceSubscriptions: ["memory://index"] });
+  }
+  for (const userId of ["bob", "alice"]) {
+    const awaited = once(events, "told");
+    expect((await stage.runtime.call("UpdateUserMemory", entry, { userId })).ok).toBe(true);
+    await awaited;
+  }
+  expect(told).toEqual(["bob: memory://index", "alice: memory://index"]);
+});
+
+test("a client that goes away cancels its call, in either revision", async () => {
+  await using stage = await openSpinningStage();
+  const token = await stage.issuer.token("alice");
+  const session = await openSession(stage, token);
+  const params = { name: "Spin", arguments: {} };
+  const asks = [
+    modernRequest(token, "tools/call", { params }),
+    legacyRequest(token, { id: 7, method: "tools/call", params }, { session }),
+  ];
+  for (const { body, headers } of asks) {
+    const going = new AbortController();
+    const gone = fetch(stage.url, {
+      method: "POST",
+      body: String(body),
+      headers: headers as Record<string, string>,
+      signal: going.signal,
+    });
+    await stage.spinning();
+    going.abort();
+    await expect(gone).rejects.toThrow("aborted");
+  }
+  const read = await stage.rpc(token, "tools/call", { name: "ReadUserMemory", arguments: { name: "editor" } });
+  expect(read.status).toBe(200);
+  expect(codesOf(stage, "Spin")).toEqual(["CANCELLED", "CANCELLED"]);
+  // The id is free again.
+  expect((await stage.ask(legacyRequest(token, { id: 7, method: "ping" }, { session }))).status).toBe(200);
+});
+
+test("a cancelled request of a session is answered, and its id is taken until then", async () => {
+  await using stage = await openSpinningStage();
+  const token = await stage.issuer.token("alice");
+  const session = await openSession(stage, token);
+  const call = { id: "spin", method: "tools/call", params: { name: "Spin", arguments: {} } };
+  const answered = stage.ask(legacyRequest(token, call, { session }));
+  await stage.spinning();
+  expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(400);
+  expect(stage.refusals).toMatchObject([{ reason: "id-in-use", userId: "alice" }]);
+  const cancel = { method: "notifications/cancelled", params: { requestId: "spin" } };
+  expect((await stage.ask(legacyRequest(token, cancel, { session }))).status).toBe(202);
+  const { status, body } = await answered;
+  expect({ status, body: JSON.parse(body) as unknown }).toEqual({
+    status: 200,
+    body: { jsonrpc: "2.0", id: "spin", error: { code: -32_800, message: "Request cancelled" } },
+  });
+  expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(200);
+});
+
+test("256 requests of one user at once are all that there is room for, and others have theirs", async () => {
+  await using stage = await openHttpStage();
+  const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
+  const { headers } = modernRequest(alice, "tools/list");
+  // Each is let in before its body has come.
+  const held = Array.from({ length: 256 }, () => {
+    const asking = request(stage.url, {
+      method: "POST",
+      headers: { ...headers, "content-length": "10" },
+      agent: false,
+    });
+    asking.on("error", () => null);
+    asking.flushHeaders();
+    return asking;
+  });
+  await Promise.all(held.map((asking) => once(asking, "socket")));
+  let answer = await stage.rpc(alice, "tools/list");
+  while (answer.status === 200) answer = await stage.rpc(alice, "tools/list");
+  expect(answer.status).toBe(429);
+  expect(stage.refusals).toMatchObject([{ reason: "user-busy", userId: "alice" }]);
+  expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
+  for (const asking of held) asking.destroy();
+  await stage.nobody();
+  expect((await stage.rpc(alice, "tools/list")).status).toBe(200);
+});
+
+test("a user has so many requests in a minute, and others theirs", async () => {
+  await using stage = await openHttpStage({ requestsPerMinute: 3 });
+  const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
+  const statuses = [];
+  for (let count = 0; count < 4; count++) statuses.push((await stage.rpc(alice, "tools/list")).status);
+  expect(statuses).toEqual([200, 200, 200, 429]);
+  const answer = await stage.rpc(alice, "tools/list");
+  expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+  expect(stage.refusals).toMatchObject(Array(2).fill({ reason: "user-limited", userId: "alice" }));
+  expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
+});
+
+test("a body that is cut short is no request", async () => {
+  await using stage = await openHttpStage();
+  const { headers } = modernRequest(await stage.issuer.token("alice"), "tools/list");
+  const lines = Object.entries({ host: "127.0.0.1", ...headers, "content-length": "100" }).map(
+    ([name, value]) => `${name}: ${String(value)}`,
+  );
+  const socket = connect(stage.port, "127.0.0.1");
+  socket.end(`POST /mcp HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n{"jsonrpc"`);
+  socket.resume();
+  await once(socket, "close");
+  await stage.nobody();
+  expect(stage.refusals.map(({ reason }) => reason)).toContain("body-cut");
+});
