@@ -125,6 +125,22 @@ test("a cancelled request of a session is answered, and its id is taken until th
   expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(200);
 });
 
+test("a session that its client ends answers what is under way in it, and keeps nothing", async () => {
+  await using stage = await openSpinningStage();
+  const token = await stage.issuer.token("alice");
+  const session = await openSession(stage, token);
+  const call = { id: "spin", method: "tools/call", params: { name: "Spin", arguments: {} } };
+  const answered = stage.ask(legacyRequest(token, call, { session }));
+  await stage.spinning();
+  expect((await stage.ask(legacyRequest(token, null, { session, method: "DELETE" }))).status).toBe(200);
+  const { status, body } = await answered;
+  expect({ status, body: JSON.parse(body) as unknown }).toEqual({
+    status: 200,
+    body: { jsonrpc: "2.0", id: "spin", error: { code: -32_800, message: "Request cancelled" } },
+  });
+  await stage.nobody();
+});
+
 test("256 requests of one user at once are all that there is room for, and others have theirs", async () => {
   await using stage = await openHttpStage();
   const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];

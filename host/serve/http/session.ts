@@ -13,7 +13,8 @@ export class Session {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
   readonly #labels: Record<string, string>;
-  readonly #underWay = new Set<string | number>();
+  /** Requests under way, and what answers each. */
+  readonly #underWay = new Map<string | number, (response: Response) => void>();
 
   constructor({ runtime, userId, feed, onError }: UserParts, id: string) {
     this.id = id;
@@ -38,6 +39,8 @@ export class Session {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     transport.onclose = () => {
       ended?.();
+      // With DELETE a client may end it while its requests run, and the transport would leave them without an answer.
+      for (const [id, answer] of this.#underWay) answer(Response.json(cancelled(id)));
       onEnd();
     };
   }
@@ -58,10 +61,12 @@ export class Session {
       this.#transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
       this.#settle(id);
     };
-    this.#underWay.add(id);
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      return await this.#transport.handleRequest(request, { parsedBody: message });
+      return await new Promise((resolve, reject) => {
+        this.#underWay.set(id, resolve);
+        this.#transport.handleRequest(request, { parsedBody: message }).then(resolve, reject);
+      });
     } finally {
       signal.removeEventListener("abort", cancel);
       this.#underWay.delete(id);
@@ -69,7 +74,6 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    for (const id of this.#underWay) this.#settle(id);
     await this.#transport.close();
   }
 
@@ -84,8 +88,13 @@ export class Session {
 
   /** A cancelled request has no answer, and the transport would keep its place for ever: it gets one that says so. */
   #settle(id: string | number): void {
-    const error = { code: cancelledCode, message: "Request cancelled" };
     // It may have been answered just now.
-    this.#transport.send({ jsonrpc: "2.0", id, error }).catch(() => null);
+    this.#transport.send(cancelled(id)).catch(() => null);
   }
 }
+
+const cancelled = (id: string | number) => ({
+  jsonrpc: "2.0" as const,
+  id,
+  error: { code: cancelledCode, message: "Request cancelled" },
+});
