@@ -1,6 +1,8 @@
 /** Sessions of the 2025 revisions: whose they are, when they end, and that nothing is left of them. */
 import { expect, test } from "vitest";
 
+import { Sessions } from "../../host/serve/http/sessions.ts";
+import { ChangeFeed } from "../../host/serve/mcp/change-feed.ts";
 import { handshake, legacyRequest, openSession } from "./http-requests.ts";
 import type { Answer } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";
@@ -83,6 +85,27 @@ test("the longest unused session makes room for a new one", async () => {
   expect((await ping(stage, alice, first)).status).toBe(200);
   expect((await ping(stage, alice, third)).status).toBe(200);
   expect((await ping(stage, bob, others)).status).toBe(200);
+});
+
+test("handshakes at the same time take no more places than there are", async () => {
+  await using stage = await openHttpStage();
+  const { runtime } = stage;
+  const feed = new ChangeFeed(runtime, "alice");
+  const parts = { runtime, userId: "alice", feed, onError: (error: Error) => expect.unreachable(error.message) };
+  const sessions = new Sessions(parts, { sessionsPerUserMax: 1, sessionIdleMs: 60_000 }, () => {});
+  const shakeHands = async (): Promise<number> => {
+    const { signal } = new AbortController();
+    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const request = new Request("http://memcell.invalid/", { method: "POST", headers });
+    const message = { jsonrpc: "2.0", ...handshake };
+    return (await sessions.initialise({ request, message, sessionId: undefined, tokenId: null, signal })).status;
+  };
+  expect(await shakeHands()).toBe(200);
+  const statuses = await Promise.allSettled([shakeHands(), shakeHands(), shakeHands()]);
+  expect(statuses).toContainEqual({ status: "fulfilled", value: 200 });
+  expect(sessions.count).toBe(1);
+  await sessions.close();
+  feed.close();
 });
 
 test("sessions that are all in use stay, and the new one is refused", async () => {

@@ -40,7 +40,8 @@ export class Sessions {
    * belongs to a client that went away without a word, or that will begin anew. Throws `sessions-full` when all are in use.
    */
   async initialise(call: McpCall): Promise<Response> {
-    if (this.#places.size >= this.#limits.sessionsPerUserMax) await this.#endUnused();
+    // Another handshake may have taken the place meanwhile.
+    while (this.#places.size >= this.#limits.sessionsPerUserMax) await this.#endUnused();
     const id = randomUUID();
     const place: Place = { session: new Session(this.#parts, id), busy: 1 };
     this.#places.set(id, place);
