@@ -5,12 +5,11 @@ import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 import type { LogEntry, Runtime } from "../../api.ts";
-import { causeLines } from "../../cause-line.ts";
-import { writeLog } from "../../write-log.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { openAdmission } from "./admission.ts";
 import { answerRequest } from "./answer-request.ts";
 import type { AnsweringParts } from "./answer-request.ts";
+import { boundedLog } from "./bounded-log.ts";
 import { allowedHostNames } from "./host-header.ts";
 import { httpLimits } from "./http-limits.ts";
 import { isLoopback } from "./loopback.ts";
@@ -48,9 +47,7 @@ export async function startHttpServer(
   options: HttpServeOptions,
   onLog: (entry: LogEntry) => void = () => {},
 ): Promise<HttpServer> {
-  const onError = (error: unknown): void => {
-    for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "serve", userId: "", callId: "" });
-  };
+  const { onError, onFault } = boundedLog(onLog);
   const metadataUrl = metadataUrlOf(options);
   const admission = await openAdmission(options, metadataUrl?.href ?? null);
   const underWay = new UnderWay();
@@ -63,7 +60,7 @@ export async function startHttpServer(
     origins: new Set(options.allowedOrigins),
     admission,
     userRate: new RateLimit(options.requestsPerMinute),
-    endpoints: new UserEndpoints({ runtime, onError, sessionsPerUserMax, sessionIdleMs }),
+    endpoints: new UserEndpoints({ runtime, onError: onFault, sessionsPerUserMax, sessionIdleMs }),
     isClosing: () => underWay.isClosing,
     onError,
   };

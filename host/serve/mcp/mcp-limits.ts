@@ -15,6 +15,6 @@ export const mcpLimits = {
   completionsMax: 100,
   /** What a client calls itself, as a label in the audit log. */
   clientCharsMax: 256,
-  /** Faults of one connection that the operator is told of. */
+  /** Faults of one connection that the operator is told of; over HTTP, of a minute. */
   faultsToldMax: 100,
 } as const;

@@ -1,0 +1,38 @@
+/** What the operator is told of requests. Whoever asks can cause as much of it as he likes. */
+import type { LogEntry } from "../../api.ts";
+import { causeLines } from "../../cause-line.ts";
+import { visibleText } from "../../report/visible-text.ts";
+import { writeLog } from "../../write-log.ts";
+import { mcpLimits } from "../mcp/mcp-limits.ts";
+
+const minuteMs = 60_000;
+const faultCharsMax = 200;
+
+export interface BoundedLog {
+  /** What went wrong inside, with all that lies behind it. */
+  readonly onError: (error: unknown) => void;
+  /** A mistake of a client in MCP: one short line, for it may quote what the client sent. */
+  readonly onFault: (error: Error) => void;
+}
+
+/** Each of the two tells so many of a minute, and keeps silent about the rest: no flood hides the other. */
+export function boundedLog(onLog: (entry: LogEntry) => void): BoundedLog {
+  const write = (line: Pick<LogEntry, "level" | "text">): void =>
+    writeLog(onLog, { ...line, tool: "serve", userId: "", callId: "" });
+  return {
+    onError: fewOfAMinute((error: unknown) => causeLines([error]).forEach(write)),
+    onFault: fewOfAMinute(({ message }: Error) =>
+      write({ level: "warn", text: `mcp: ${visibleText(message.slice(0, faultCharsMax))}` }),
+    ),
+  };
+}
+
+function fewOfAMinute<Value>(tell: (value: Value) => void): (value: Value) => void {
+  let endsAtMs = 0;
+  let left = 0;
+  return (value) => {
+    const nowMs = performance.now();
+    if (nowMs >= endsAtMs) [endsAtMs, left] = [nowMs + minuteMs, mcpLimits.faultsToldMax];
+    if (left-- > 0) tell(value);
+  };
+}
