@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { refusals } from "../../host/serve/http/refusals.ts";
 import type { RefusalReason } from "../../host/serve/http/refusals.ts";
-import { modernRequest } from "./http-requests.ts";
+import { handshake, legacyRequest, modernRequest } from "./http-requests.ts";
 import type { Asked } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";
 import type { HttpStage } from "./http-stage.ts";
@@ -152,6 +152,25 @@ const rows: Row[] = [
     userId: "alice",
   },
   { name: "no JSON", reason: "body-unfit", ask: (token) => tools(token, {}, { body: "{" }), userId: "alice" },
+  {
+    name: "more than 8,192 values",
+    reason: "body-unfit",
+    ask: (token) => tools(token, {}, { body: JSON.stringify(Array(8_193).fill([])) }),
+    userId: "alice",
+  },
+  {
+    name: "a handshake of more than 32 KiB",
+    reason: "body-too-large",
+    ask: (token) => legacyRequest(token, { ...handshake, padding: "x".repeat(32 * 1024) }),
+    userId: "alice",
+  },
+  {
+    name: "a stream of changes that names more than 384 KiB",
+    reason: "body-too-large",
+    ask: (token) =>
+      modernRequest(token, "subscriptions/listen", { params: { notifications: {}, x: "x".repeat(384 * 1024) } }),
+    userId: "alice",
+  },
   { name: "no body", reason: "body-unfit", ask: (token) => tools(token, {}, { body: "" }), userId: "alice" },
   {
     name: "a key twice",

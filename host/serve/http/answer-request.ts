@@ -10,7 +10,7 @@ import { isStanding } from "./mcp-call.ts";
 import { checkOrigin, preflightHeaders } from "./origin.ts";
 import { peerOf } from "./peer.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import { discardBody, readMessage } from "./read-body.ts";
+import { declaredBytes, discardBody, readMessage } from "./read-body.ts";
 import { RefusedRequest, refusalBody, refusals } from "./refusals.ts";
 import { checkTarget } from "./request-target.ts";
 import type { Targets } from "./request-target.ts";
@@ -76,7 +76,7 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   exchange.userId = identity.userId;
   await checkRate(parts.userRate, identity.userId);
   const endpoint = parts.endpoints.of(identity.userId);
-  const place = endpoint.enter();
+  const place = endpoint.enter(declaredBytes(req, parts.options.bodyBytesMax));
   try {
     const message = req.method === "POST" ? await readMessage(req, parts.options.bodyBytesMax) : undefined;
     const call = callFrom({ req, res: exchange.res }, message, identity);

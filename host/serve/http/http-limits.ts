@@ -23,6 +23,14 @@ export const httpLimits = {
   requestsPerUserMax: 256,
   /** As the answer of a tool. */
   bodyDepthMax: 64,
+  /** Values in one body. A value takes two bytes to send, and a hundred of memory and 300 ns of everybody's time to read. */
+  bodyValuesMax: 8_192,
+  /** Bodies of one user under way, together: 128 of the largest entries, or 16 of the largest bodies. */
+  bodyBytesPerUserMax: 16 * kib * kib,
+  /** A handshake, whose names and capabilities are kept as long as the session. */
+  handshakeBytesMax: 32 * kib,
+  /** What a stream of changes names, which is kept as long as the stream: 1,000 of the longest URIs. */
+  listenBytesMax: 384 * kib,
   /** The id of a JSON-RPC request, which is kept until it is answered. As the caller's name for a call. */
   requestIdCharsMax: 128,
   /** Tokens in a minute from one address that turn out to be no good. Behind a proxy, many clients share one. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { httpLimits } from "./http-limits.ts";
+import { checkValues } from "./json-values.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 /** One JSON-RPC message, as far as it has been looked at. */
@@ -19,7 +20,23 @@ export async function readMessage(req: IncomingMessage, bytesMax: number): Promi
     throw new RefusedRequest("body-type");
   }
   if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
-  return checkMessage(parse(await readBytes(req, bytesMax)));
+  const bytes = await readBytes(req, bytesMax);
+  const message = checkMessage(parse(bytes));
+  if (bytes.length > keptBytesMax(message)) throw new RefusedRequest("body-too-large");
+  return message;
+}
+
+/** How many bytes of bodies a request may take, as far as it says: without a length, as many as any may. */
+export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: number): number {
+  if (method !== "POST") return 0;
+  const declared = Number(headers["content-length"] ?? bytesMax);
+  return Math.min(declared, bytesMax);
+}
+
+/** What is kept when the request has been answered is smaller. */
+function keptBytesMax({ method }: RpcMessage): number {
+  if (method === "initialize") return httpLimits.handshakeBytesMax;
+  return method === "subscriptions/listen" ? httpLimits.listenBytesMax : Infinity;
 }
 
 /**
@@ -59,6 +76,7 @@ function parse(bytes: Buffer): unknown {
   try {
     // A mark at the beginning is no JSON: kept, so that it is found.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    checkValues(text, httpLimits.bodyValuesMax);
     return parseStrictJson(text, httpLimits.bodyDepthMax);
   } catch (cause) {
     if (cause instanceof UnfitJson || cause instanceof TypeError) throw new RefusedRequest("body-unfit", { cause });

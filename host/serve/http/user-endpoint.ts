@@ -25,6 +25,7 @@ export class UserEndpoint {
   /** Of the requests that the SDK handles at present. */
   readonly #tokenIds = new WeakMap<Request, string | null>();
   #requests = 0;
+  #bodyBytes = 0;
   #streams = 0;
 
   /** `onIdle` is called when there is nothing left to keep it for. */
@@ -44,15 +45,21 @@ export class UserEndpoint {
     );
   }
 
-  /** Makes room for a request until it is left again. Throws `user-busy`. */
-  enter(): { leave(): void } {
-    if (this.#requests >= httpLimits.requestsPerUserMax) {
+  /** Makes room for a request and its body until it is left again. Throws `user-busy`. */
+  enter(bodyBytes: number): { leave(): void } {
+    // The first finds room, however large a body may be.
+    const isTooMuch = this.#requests > 0 && this.#bodyBytes + bodyBytes > httpLimits.bodyBytesPerUserMax;
+    if (isTooMuch || this.#requests >= httpLimits.requestsPerUserMax) {
       throw new RefusedRequest("user-busy", { headers: { "Retry-After": "1" } });
     }
     this.#requests++;
+    this.#bodyBytes += bodyBytes;
     let isInside = true;
     const leave = (): void => {
-      if (isInside) this.#requests--;
+      if (isInside) {
+        this.#requests--;
+        this.#bodyBytes -= bodyBytes;
+      }
       isInside = false;
       this.#settle();
     };
