@@ -233,3 +233,19 @@ test("requests of one connection that nobody waits for any more are given up", a
   await stage.runtime.close();
   expect(codesOf(stage, "Spin")).toEqual(["CANCELLED"]);
 });
+
+test("a connection with more requests than it waits for is cut, and the others go on", async () => {
+  await using stage = await openHttpStage();
+  const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
+  const { headers, body = "" } = modernRequest(alice, "subscriptions/listen", { params: listen });
+  const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)) };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value as string}`);
+  const socket = connect(stage.port, "127.0.0.1");
+  socket.on("error", () => null);
+  socket.resume();
+  socket.write(`POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`.repeat(17));
+  await once(socket, "close");
+  expect(stage.refusals).toContainEqual({ surface: "http", reason: "http-malformed", peer: "127.0.0.1" });
+  await stage.nobody();
+  expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
+});

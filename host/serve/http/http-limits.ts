@@ -8,6 +8,8 @@ export const httpLimits = {
   tokenCharsMax: 8 * kib,
   /** Half of the 4,096 descriptors that a process may have where nobody says otherwise. */
   connectionsMax: 2_048,
+  /** Requests of one connection that have no answer yet. Clients send one after the other. */
+  pipelinedMax: 16,
   /** For the headers, and for the whole request. Who sends slower holds a connection for nothing. */
   headersMs: 10_000,
   requestMs: 30_000,
@@ -23,7 +25,7 @@ export const httpLimits = {
   requestsPerUserMax: 256,
   /** As the answer of a tool. */
   bodyDepthMax: 64,
-  /** Values in one body. A value takes two bytes to send, and a hundred of memory and 300 ns of everybody's time to read. */
+  /** Values in one body, `[]` counted twice. One takes two bytes to send, a hundred to keep, and everybody's time to read. */
   bodyValuesMax: 8_192,
   /** Bodies of one user under way, together: 128 of the largest entries, or 16 of the largest bodies. */
   bodyBytesPerUserMax: 16 * kib * kib,

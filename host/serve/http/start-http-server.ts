@@ -16,6 +16,7 @@ import { isLoopback } from "./loopback.ts";
 import { peerOf } from "./peer.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
+import { Unanswered } from "./unanswered.ts";
 import { UnderWay } from "./under-way.ts";
 import { UserEndpoints } from "./user-endpoints.ts";
 
@@ -86,6 +87,7 @@ function checkPath(path: string): string {
 }
 
 function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
+  const unanswered = new Unanswered();
   const server = createServer(
     {
       maxHeaderSize: httpLimits.headerBytesMax,
@@ -94,7 +96,13 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: httpLimits.keepAliveMs,
     },
-    (req, res) => void underWay.add((stands) => answerRequest({ req, res, stands }, parts)),
+    (req, res) => {
+      // What was read of a connection before it was cut is not answered.
+      if (req.socket.destroyed) return;
+      if (unanswered.add(req, res)) return void underWay.add((stands) => answerRequest({ req, res, stands }, parts));
+      parts.runtime.refused({ surface: "http", reason: "http-malformed", peer: peerOf(req.socket) });
+      req.socket.destroy();
+    },
   );
   server.maxConnections = httpLimits.connectionsMax;
   // By default Node forgets headers beyond 2,000, and so a second Authorization. Their bytes are bounded.
