@@ -104,6 +104,9 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   server.maxHeadersCount = 0;
   // Requests that came at once on one connection each listen for its end.
   server.on("connection", (socket) => socket.setMaxListeners(0));
+  server.on("drop", (dropped) => {
+    parts.runtime.refused({ surface: "http", reason: "connections-full", peer: dropped && peerOf(dropped) });
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     refuseConnection(error, socket as Socket, parts.runtime);
   });
