@@ -27,7 +27,7 @@ export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
   if (end.entries > storeLimits.listEntriesMax + 1)
     throw unfit(`the file has ${end.entries} entries, at most ${storeLimits.listEntriesMax + 1} allowed`);
   try {
-    const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: true });
+    const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: false });
     return await readEntries(zip, end.listAt);
   } catch (error) {
     if (error instanceof ToolError) throw error;
@@ -59,7 +59,7 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
 
 function factsOf(entry: Entry): EntryFacts {
   return {
-    name: entry.fileNameRaw.toString("latin1"),
+    name: entry.fileNameRaw.toString(),
     flags: entry.generalPurposeBitFlag,
     method: entry.compressionMethod,
     crc32: entry.crc32,
@@ -90,17 +90,22 @@ async function endOf(zip: ZipFile, { entry, facts }: { entry: Entry; facts: Entr
   return header.fileDataStart + compressedSize;
 }
 
-async function contentOf(zip: ZipFile, entry: Entry, { name, crc32: expected }: EntryFacts): Promise<Buffer> {
+/** Inflating ends as soon as there is more than was declared. */
+async function contentOf(zip: ZipFile, entry: Entry, facts: EntryFacts): Promise<Buffer> {
+  const { name, crc32: expected, uncompressedSize: size } = facts;
   const pieces: Buffer[] = [];
+  let length = 0;
   try {
-    for await (const piece of await zip.openReadStreamPromise(entry)) pieces.push(piece as Buffer);
+    for await (const piece of await zip.openReadStreamPromise(entry)) {
+      pieces.push(piece as Buffer);
+      length += (piece as Buffer).length;
+      if (length > size) break;
+    }
   } catch (cause) {
     throw new ToolError("INPUT_INVALID", `Cannot read the zip file: entry ${quoted(name)} is damaged`, { cause });
   }
   const content = Buffer.concat(pieces);
-  if (content.length !== entry.uncompressedSize || crc32(content) !== expected) {
-    throw unfit(`entry ${quoted(name)} is damaged`);
-  }
+  if (length !== size || crc32(content) !== expected) throw unfit(`entry ${quoted(name)} is damaged`);
   return content;
 }
 

@@ -59,12 +59,14 @@ Exit codes
     const serve = serveSettings(settings);
     const options = runtimeOptions(settings.values);
     return await orRefusal(() =>
-      serve.kind === "http" ? serveOverHttp(options, serve.options) : serveOverStdio(options, serve.userId),
+      serve.kind === "http"
+        ? serveOverHttp(options, serve.options)
+        : serveOverStdio(options, serve.userId, settings.values["serve.closeGraceMs"]),
     );
   },
 };
 
-async function serveOverStdio(options: RuntimeOptions, asked: string): Promise<number> {
+async function serveOverStdio(options: RuntimeOptions, asked: string, closeGraceMs: number): Promise<number> {
   const userId = checkUserId(asked, "serve");
   const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
   const signal = stopSignal();
@@ -72,9 +74,9 @@ async function serveOverStdio(options: RuntimeOptions, asked: string): Promise<n
   // Elsewhere a command ends at once when nobody reads its output. Here calls may be under way.
   output.removeAllListeners("error");
   keepAliveWithoutReader();
-  const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
-  const runtime = await createRuntime(options);
-  await serveStdio({ runtime, userId, signal, input, output, onFault });
+  // One user's calls take turns: a second thread would have nothing to do.
+  const runtime = await createRuntime({ threadsMax: 1, ...options });
+  await serveStdio({ runtime, userId, signal, input, output, onFault, closeGraceMs });
   // What the client does not take would keep the process alive for ever.
   if (output.writableLength > 0) process.exit(0);
   return 0;
@@ -107,6 +109,8 @@ function asRefusalToListen(error: unknown, { host, port }: HttpServeOptions): un
   const reason = listenFailures[(error as NodeJS.ErrnoException).code ?? ""];
   return reason === undefined ? error : new UsageError(`cannot listen on port ${port} of ${host}: ${reason}`);
 }
+
+const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
 
 /** Whoever reads the log may go away, and nothing must end because of it. */
 function keepAliveWithoutReader(): void {

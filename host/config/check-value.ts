@@ -17,7 +17,7 @@ export type GivenSettings = ReadonlyMap<SettingPath, Given>;
 
 /** Throws `UsageError` for what the setting may not be. */
 export function checkValue(path: SettingPath, value: unknown, source: Source): Given {
-  const parsed = z.safeParse(settingAt(path).schema, value);
+  const parsed = z.safeParse(settingAt(path).schema(), value);
   if (parsed.success) return { value: parsed.data, source };
   const [issue] = parsed.error.issues;
   const at = issue?.path ?? [];

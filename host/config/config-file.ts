@@ -1,63 +1,27 @@
-/** The config file: found, read within bounds, and understood whole or not at all. */
+/** The config file: understood whole, or not at all. */
 import { configLimits } from "../../shared/limits.ts";
 import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
 import { UsageError } from "../cli/usage-error.ts";
-import { readPluginFile } from "../plugin-file.ts";
 import { presentValue } from "../policy/issue-text.ts";
 import { checkValue } from "./check-value.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
+import type { ConfigText } from "./config-text.ts";
 import { placeBeside, shownName } from "./file-places.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isSettingPath, settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
 import { isUrl } from "./web-address.ts";
 
-/** What is looked for in the present folder when no other file is named. */
-export const defaultFile = "memcell.config.json";
-
-export interface ConfigFile {
-  readonly file: string;
-  readonly given: GivenSettings;
-}
-
-/**
- * Reads the file that is named, which must be there, or else the default one, which need not be: `null` without it.
- * Throws `UsageError` for one that cannot be read or that says what no config file may say.
- */
-export async function readConfigFile(named: string | undefined): Promise<ConfigFile | null> {
-  const file = named ?? defaultFile;
+/** What a config file says. Throws `UsageError` for what none may say. */
+export function readConfigFile({ file, text }: ConfigText): GivenSettings {
   const name = shownName(file);
-  const text = await readText(file, named === undefined);
-  if (text === null) return null;
-  const config = parse(text, name);
   const given = new Map<SettingPath, Given>();
-  for (const [path, value] of leaves(config, "", name)) {
+  for (const [path, value] of leaves(parse(text, name), "", name)) {
     const checked = checkValue(path, value, { kind: "file", name: `${name} "${path}"` });
     given.set(path, { ...checked, value: placed(path, checked.value, file) });
   }
-  return { file, given };
-}
-
-async function readText(file: string, mayBeAbsent: boolean): Promise<string | null> {
-  const name = quoted(shownName(file));
-  const { fileBytesMax } = configLimits;
-  let bytes: Uint8Array;
-  try {
-    const read = await readPluginFile(file, fileBytesMax);
-    if (read.kind === "unfit") throw new UsageError(`cannot use ${name}: ${read.reason}`);
-    bytes = read.wasm;
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    if (mayBeAbsent && code === "ENOENT") return null;
-    throw new UsageError(`cannot use ${name}: it cannot be read (${code})`, { cause: error });
-  }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new UsageError(`cannot use ${name}: it is not UTF-8`, { cause: error });
-  }
+  return given;
 }
 
 function parse(text: string, name: string): object {
@@ -83,18 +47,12 @@ function* leaves(object: object, prefix: string, name: string): Generator<[Setti
       yield* leaves(asObject(value, `${path} (file ${name})`), `${path}.`, name);
     } else if (path !== "$schema") {
       throw new UsageError(
-        `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${quoted(nearestPath(path, key))}`,
+        `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${quoted(nearestName(path, `.${key}`, [...groups, ...settingPaths]))}`,
       );
     } else if (typeof value !== "string") {
       throw new UsageError(`$schema (file ${name}) is ${presentValue(value)}, allowed: a text`);
     }
   }
-}
-
-/** A name that stands in the wrong object is nearer than one that only looks like it. */
-function nearestPath(path: string, key: string): string {
-  const namesake = settingPaths.find((each) => each.toLowerCase().endsWith(`.${key.toLowerCase()}`));
-  return namesake ?? nearestName(path, [...groups, ...settingPaths]);
 }
 
 /** What holds settings and is none: `serve`, `serve.auth`. */

@@ -14,7 +14,7 @@ export function configSchema(): Readonly<Record<string, unknown>> {
     const description = `${sentence(meaning)}${unset === undefined ? "" : ` Without it: ${unset}.`}`;
     const names = path.split(".");
     const leaf = names.pop() ?? path;
-    const described = schema.check(z.meta({ description, ...(preset !== null && { default: preset }) }));
+    const described = schema().check(z.meta({ description, ...(preset !== null && { default: preset }) }));
     groupAt(root, names)[leaf] = z.optional(described);
   }
   const { "~standard": _, ...schema } = z.toJSONSchema(objectOf(root), { io: "input", target: "draft-2020-12" });

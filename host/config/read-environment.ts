@@ -2,13 +2,11 @@ import { quoted } from "../../shared/text.ts";
 import { UsageError } from "../cli/usage-error.ts";
 import { checkValue, valueOfText } from "./check-value.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
+import { fileVariable, ourVariables } from "./environment-names.ts";
 import { listedFiles } from "./file-places.ts";
 import { nearestName } from "./nearest-name.ts";
 import { settingAt, settingPaths, variableOf } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
-
-/** Where the config file is. */
-export const fileVariable = "MEMCELL_CONFIG";
 
 /**
  * What the environment says. Throws `UsageError` for a name that begins with `MEMCELL_` and is none of ours: who has
@@ -16,17 +14,14 @@ export const fileVariable = "MEMCELL_CONFIG";
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
   const given = new Map<SettingPath, Given>();
-  const ours = Object.keys(environment).filter((name) => /^MEMCELL_/i.test(name));
-  // Most often there are none, and nothing need be known of the names.
-  if (ours.length === 0) return given;
   const paths = new Map(settingPaths.map((path) => [variableOf(path), path]));
-  for (const name of ours) {
+  for (const name of ourVariables(environment)) {
     const path = paths.get(name);
     if (path !== undefined) {
       const source = { kind: "environment", name } as const;
       given.set(path, checkValue(path, valueOf(path, environment[name] ?? ""), source));
     } else if (name !== fileVariable) {
-      const nearest = nearestName(name, [...paths.keys(), fileVariable]);
+      const nearest = nearestName(name, name.slice("MEMCELL".length), [...paths.keys(), fileVariable]);
       throw new UsageError(`the environment has ${quoted(name)}, which is no setting; the nearest is ${nearest}`);
     }
   }

@@ -1,8 +1,7 @@
 import { UsageError } from "../cli/usage-error.ts";
-import type { Given } from "./check-value.ts";
-import { readConfigFile } from "./config-file.ts";
-import { fileVariable, readEnvironment } from "./read-environment.ts";
-import { readFlags } from "./read-flags.ts";
+import type { Given, GivenSettings } from "./check-value.ts";
+import { readConfigText } from "./config-text.ts";
+import { fileVariable, ourVariables } from "./environment-names.ts";
 import type { SettingFlags } from "./read-flags.ts";
 import { settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath, SettingValues } from "./settings.ts";
@@ -29,21 +28,29 @@ export async function readSettings(
   flags: SettingFlags,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<Settings> {
-  const fromFlags = readFlags(flags);
-  const fromEnvironment = readEnvironment(environment);
-  const file = await readConfigFile(namedFile(flags, environment));
-  const held = settingPaths.map((path): [SettingPath, Given] => [
-    path,
-    fromFlags.get(path) ??
-      fromEnvironment.get(path) ??
-      file?.given.get(path) ?? { value: settingAt(path).default, source: { kind: "default" } },
-  ]);
+  const config = await readConfigText(namedFile(flags, environment));
+  // Most commands are told little, and need not load what understands the rest.
+  const given: GivenSettings[] = [];
+  if (flags.given.size > 0) given.push((await import("./read-flags.ts")).readFlags(flags));
+  if (ourVariables(environment).length > 0) {
+    given.push((await import("./read-environment.ts")).readEnvironment(environment));
+  }
+  if (config !== null) given.push((await import("./config-file.ts")).readConfigFile(config));
+  const held = settingPaths.map((path): [SettingPath, Given] => [path, heldOf(path, given)]);
   return {
     // Each value has passed the schema that its type comes from.
     values: Object.fromEntries(held.map(([path, { value }]) => [path, value])) as unknown as SettingValues,
     sources: Object.fromEntries(held.map(([path, { source }]) => [path, source])) as Record<SettingPath, Source>,
-    file: file?.file ?? null,
+    file: config?.file ?? null,
   };
+}
+
+function heldOf(path: SettingPath, given: readonly GivenSettings[]): Given {
+  for (const each of given) {
+    const held = each.get(path);
+    if (held) return held;
+  }
+  return { value: settingAt(path).default, source: { kind: "default" } };
 }
 
 function namedFile({ file }: SettingFlags, environment: NodeJS.ProcessEnv): string | undefined {

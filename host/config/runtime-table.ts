@@ -27,14 +27,14 @@ export const runtimeTable = {
   },
   plugins: {
     form: "files",
-    schema: someOf(fileName, "names of plugin files"),
+    schema: () => someOf(fileName(), "names of plugin files"),
     default: null,
     unset: "those that come with the package",
     meaning: "the plugin files to load",
   },
   durability: {
     form: "text",
-    schema: z.enum(["full", "relaxed"], "full, relaxed"),
+    schema: () => z.enum(["full", "relaxed"], "full, relaxed"),
     default: "full",
     meaning: "full: what is acknowledged survives a power cut; relaxed: the death of the process",
   },
@@ -53,7 +53,7 @@ export const runtimeTable = {
   },
   threadsMax: {
     form: "number",
-    schema: wholeNumber(1, 1_024),
+    schema: () => wholeNumber(1, 1_024),
     default: null,
     unset: "one for each core",
     meaning: "threads that run tools in memcell serve; other commands take one",

@@ -10,75 +10,77 @@ import { isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
 export const serveTable = {
   "serve.user": {
     form: "text",
-    schema: textThat(isUserId, "the id of a user"),
+    schema: () => textThat(isUserId, "the id of a user"),
     default: null,
     unset: "nobody",
     meaning: "the one user that is served, without tokens",
   },
   "serve.http": {
     form: "switch",
-    schema: z.boolean("true or false"),
+    schema: () => z.boolean("true or false"),
     default: false,
     meaning: "serves over HTTP, and not over standard input and output",
   },
   "serve.host": {
     form: "text",
-    schema: textLike(/^[A-Za-z0-9.:-]{1,253}$/, "an IP address or a host's name, without a port"),
+    schema: () => textLike(/^[A-Za-z0-9.:-]{1,253}$/, "an IP address or a host's name, without a port"),
     default: "127.0.0.1",
     meaning: "the address to listen on",
   },
   "serve.port": {
     form: "number",
-    schema: wholeNumber(0, 65_535),
+    schema: () => wholeNumber(0, 65_535),
     default: 7391,
     meaning: "the port to listen on; 0 takes a free one",
   },
   "serve.path": {
     form: "text",
-    schema: textLike(
-      /^\/$|^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}$/,
-      'a path of a URL, as in "/mcp", without a "/" at its end',
-    ),
+    schema: () =>
+      textLike(
+        /^\/$|^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}$/,
+        'a path of a URL, as in "/mcp", without a "/" at its end',
+      ),
     default: "/mcp",
     meaning: "where MCP is spoken",
   },
   "serve.allowedHosts": {
     form: "texts",
-    schema: listOf(
-      textLike(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port"),
-      "hosts' names",
-    ),
+    schema: () =>
+      listOf(
+        textLike(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port"),
+        "hosts' names",
+      ),
     default: [],
     meaning: "names that a Host header may have besides serve.host and that of serve.publicUrl",
   },
   "serve.allowedOrigins": {
     form: "texts",
-    schema: listOf(textThat(isOrigin, 'an origin, as in "https://app.example"'), "origins"),
+    schema: () => listOf(textThat(isOrigin, 'an origin, as in "https://app.example"'), "origins"),
     default: [],
     meaning: "origins of browsers' pages that may ask",
   },
   "serve.publicUrl": {
     form: "text",
-    schema: textThat(isSafeUrl, "an https: URL, or http: on a loopback address"),
+    schema: () => textThat(isSafeUrl, "an https: URL, or http: on a loopback address"),
     default: null,
     unset: "not told",
     meaning: "the URL by which clients reach the server",
   },
   "serve.bodyBytesMax": {
     form: "number",
-    schema: wholeNumber(1_024, 67_108_864),
+    schema: () => wholeNumber(1_024, 67_108_864),
     default: 1_048_576,
     meaning: "the largest body of a request, in bytes",
   },
   "serve.requestsPerMinute": {
     form: "number",
-    schema: wholeNumber(1, 1_000_000),
+    schema: () => wholeNumber(1, 1_000_000),
     default: 600,
     meaning: "requests of one user in a minute",
   },
   "serve.sessionsPerUserMax": {
     form: "number",
-    schema: wholeNumber(1, 10_000),
+    schema: () => wholeNumber(1, 10_000),
     default: 32,
     meaning: "sessions and streams of one user that are open at once",
   },
@@ -110,7 +112,7 @@ export const serveTable = {
   },
   "serve.auth.jwks": {
     form: "file-or-url",
-    schema: textThat(isFileOrSafeUrl, "the name of a file, an https: URL, or http: on a loopback address"),
+    schema: () => textThat(isFileOrSafeUrl, "the name of a file, an https: URL, or http: on a loopback address"),
     default: null,
     unset: "none",
     meaning: "the key set that tokens are verified with: a file, or a URL",
@@ -130,18 +132,18 @@ export const serveTable = {
   },
   "serve.auth.algorithms": {
     form: "texts",
-    schema: someOf(z.enum(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`), "names of algorithms"),
+    schema: () => someOf(z.enum(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`), "names of algorithms"),
     default: tokenAlgorithms,
     meaning: "the signature algorithms that a token may have",
   },
   "serve.auth.clockToleranceS": {
     form: "number",
-    schema: wholeNumber(0, 300),
+    schema: () => wholeNumber(0, 300),
     default: 5,
     meaning: "how far clocks may differ, in seconds",
   },
 } as const satisfies Record<string, Setting>;
 
 function isFileOrSafeUrl(text: string): boolean {
-  return isUrl(text) ? isSafeUrl(text) : z.safeParse(fileName, text).success;
+  return isUrl(text) ? isSafeUrl(text) : z.safeParse(fileName(), text).success;
 }

@@ -10,8 +10,8 @@ export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "fil
 /** One thing that can be configured. Its name is its path in the config file, such as `serve.port`. */
 export interface Setting {
   readonly form: SettingForm;
-  /** Its messages say what is allowed. */
-  readonly schema: ZodMiniType;
+  /** Its messages say what is allowed. Made when something is to be checked: most commands are told nothing. */
+  readonly schema: () => ZodMiniType;
   /** `null`: there is none, and `unset` says what is done then. */
   readonly default: string | number | boolean | readonly string[] | null;
   readonly unset?: string;
@@ -19,4 +19,6 @@ export interface Setting {
   readonly meaning: string;
 }
 
-export type ValueOf<Each extends Setting> = Infer<Each["schema"]> | (Each["default"] extends null ? null : never);
+export type ValueOf<Each extends Setting> =
+  | Infer<ReturnType<Each["schema"]>>
+  | (Each["default"] extends null ? null : never);

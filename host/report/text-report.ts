@@ -87,14 +87,16 @@ function importLines({ imports }: Artifact): Line[] {
   ];
 }
 
-/** What passes exports what its manifest names, which is in the table already. */
-function exportTexts({ verdict, artifact }: AuditReport): string[] {
-  if (verdict === "PASS") return ["its memory, and one function for each tool"];
-  return artifact.exports.map(({ name }) => nameOf(name));
+/** What passes exports what its manifest names, which is in the table already, and its memory: one line says both. */
+function exportTexts({ verdict, artifact, limits }: AuditReport): string[] {
+  const { memory, exports } = artifact;
+  if (verdict === "FAIL" || !memory) return exports.map(({ name }) => nameOf(name));
+  const pages = `${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`;
+  return ["a function per tool", `memory of ${pages} (${limits.memoryPages} allowed)`];
 }
 
-function memoryTexts({ artifact: { memory, manifest }, limits }: AuditReport): string[] {
-  if (!memory) return [];
+function memoryTexts({ verdict, artifact: { memory, manifest }, limits }: AuditReport): string[] {
+  if (!memory || verdict === "PASS") return [];
   const own = `${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`;
   return manifest ? [own, `of which the host allows ${limits.memoryPages}`] : [own];
 }

@@ -20,18 +20,18 @@ export function kindOf(path: string): FileKind | null {
   return entryPath.test(path) && !reserved.test(path) ? "entry" : null;
 }
 
-/** Throws `QUOTA_EXCEEDED` for what no memory folder holds, before any of it is looked at, and `TypeError` for no files. */
-export function checkAmount(files: readonly MemoryFile[]): void {
-  const { listEntriesMax, scopeBytesMax } = storeLimits;
+/** Callers without types may pass anything. */
+export function checkFiles(files: readonly MemoryFile[]): void {
   if (!Array.isArray(files)) throw new TypeError("An import needs a list of files");
-  refuse(files.length, listEntriesMax, "files");
-  const areFiles = files.every(({ path, content }) => typeof path === "string" && content instanceof Uint8Array);
+  const areFiles = files.every((file) => typeof file?.path === "string" && file.content instanceof Uint8Array);
   if (!areFiles) throw new TypeError("An imported file needs a path, and its content as bytes");
-  refuse(
-    files.reduce((sum, { content }) => sum + content.length, 0),
-    scopeBytesMax,
-    "bytes",
-  );
+}
+
+/** Throws `QUOTA_EXCEEDED` for what no memory folder holds, before any of it is looked at. */
+export function checkAmount(files: readonly MemoryFile[]): void {
+  refuse(files.length, storeLimits.listEntriesMax, "files");
+  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+  refuse(bytes, storeLimits.scopeBytesMax, "bytes");
 }
 
 function refuse(present: number, most: number, unit: string): void {

@@ -15,7 +15,7 @@ import type { ToolResult } from "../tool-result.ts";
 import type { UserId } from "../user-id.ts";
 import { exportFiles } from "./export-files.ts";
 import type { Finding } from "./finding.ts";
-import { checkAmount } from "./import-files.ts";
+import { checkAmount, checkFiles } from "./import-files.ts";
 import { ImportTrial, refuseImport } from "./import-trial.ts";
 import { findingsIn } from "./inspect-answer.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
@@ -111,12 +111,12 @@ export class LocalUpkeep implements Upkeep {
   }
 
   planImport(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
-    checkAmount(files);
+    checkFiles(files);
     return this.#operate(["planImport", "plan an import"], ctx, (checked) => this.#tryImport(checked, files, options));
   }
 
   import(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
-    checkAmount(files);
+    checkFiles(files);
     return this.#operate(["import", "import a user's memory"], ctx, async (checked) => {
       const plan = await this.#tryImport(checked, files, options);
       refuseImport(plan);
@@ -136,6 +136,7 @@ export class LocalUpkeep implements Upkeep {
 
   /** The guest is shown what would be there, and says what it thinks of it. Nothing is committed. */
   async #tryImport(operation: Operation, files: readonly MemoryFile[], options: ImportOptions): Promise<ImportPlan> {
+    checkAmount(files);
     const trial = this.#trialOf(operation, files, options);
     const stage = (epochMs: number): StagedByHost => trial.stage(epochMs);
     const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { stage, isLookingOnly: true });

@@ -103,8 +103,8 @@ test("of files that could not be loaded together, each is told", async () => {
   expect(status).toBe(1);
   const { reports } = JSON.parse(stdout) as { reports: AuditReport[] };
   expect(reports.map(({ verdict, deviations }) => [verdict, deviations.length, deviations[1]?.text])).toEqual([
-    ["FAIL", 5, 'Its tool "ReadUserMemory" is in "near.wasm" too: no runtime loads both files.'],
-    ["FAIL", 5, 'Its tool "ReadUserMemory" is in "own.wasm" too: no runtime loads both files.'],
+    ["FAIL", 6, 'Its tool "ReadUserMemory" is in "near.wasm" too: no runtime loads both files.'],
+    ["FAIL", 6, 'Its tool "ReadUserMemory" is in "own.wasm" too: no runtime loads both files.'],
   ]);
   const runtime = createRuntime({ dataDir: folder.path, plugins: files, policy });
   await expect(runtime).rejects.toThrow(/another plugin already offers the tool "UpdateUserMemory"/);

@@ -143,12 +143,13 @@ test("every character that a terminal acts on, or nobody sees, is written out", 
 test("a report of a hundred deviations tells the first, and how many more there are", () => {
   const many = Array.from({ length: 100 }, (_, at) => ({
     ...shippedManifest.tools[0],
+    documentation: "A hundred of the page would be too long.",
     name: `Tool${at}`,
     export: `tool_${at}`,
   }));
   const artifact = readArtifact(resealed({ tools: many as typeof shippedManifest.tools }), "many.wasm");
   const { deviations } = makeReport({ artifact, policy, dependencies: null });
   expect(deviations.length).toBeLessThan(50);
-  expect(deviations.map(({ text }) => text)).toContain("It deviates in 85 more ways.");
+  expect(deviations.map(({ text }) => text)).toContain("It deviates in 86 more ways.");
   expect(deviations.at(-1)?.text).toBe("It asks for more in 81 more ways.");
 });

@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 
 import { pluginLimits } from "../../shared/limits.ts";
 import { manifestSection } from "../../shared/manifest.ts";
-import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
+import type { Manifest } from "../../shared/manifest.ts";
 import { readSections, sectionIds } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { withTool } from "../support/reseal-plugin.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { guestText } from "../support/write-guest.ts";
@@ -141,7 +142,7 @@ export const refusedFiles: readonly RefusedFile[] = [
   },
   ...unseenWords.map(({ what, changes, reason }) => ({
     name: what,
-    bytes: withManifests(withFirstTool(changes)),
+    bytes: withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))),
     reason,
   })),
   { name: "a manifest without fuel", bytes: withManifests(changed({ fuelPolls: 0 })), reason: /0 polls .* 1 to 20000/ },
@@ -168,11 +169,6 @@ function withManifests(...texts: string[]): Uint8Array {
 
 function changed(changes: Partial<Manifest>): string {
   return JSON.stringify({ ...JSON.parse(manifest), ...changes });
-}
-
-function withFirstTool(changes: Partial<ManifestTool>): string {
-  const { tools, ...rest } = JSON.parse(manifest) as Manifest;
-  return JSON.stringify({ ...rest, tools: tools.map((tool) => ({ ...tool, ...changes })) });
 }
 
 /** The good guest, with one of its sections in another form; it comes first, where no engine would take it. */

@@ -121,6 +121,18 @@ test("what mends, restores and purges is told; what only looks is not", async ()
   expect(told.changes).toEqual([{ userId: "alice", files: memory(...purged.map(({ name }) => `trash/${name}`)) }]);
 });
 
+test("what is imported is told as the one change set that it is; a plan of it, and an export, are not", async () => {
+  await using told = await openListeningStage();
+  const { runtime } = told.stage;
+  await runtime.call("UpdateUserMemory", upsert("a"), alice);
+  const { files } = await runtime.upkeep.export(alice);
+  await runtime.upkeep.planImport({ userId: "bob" }, files);
+  expect(told.changes.splice(0)).toHaveLength(1);
+  await runtime.upkeep.import({ userId: "bob", labels: { movement: "3" } }, files);
+  expect(told.changes).toEqual([{ userId: "bob", files: memory("MEMORY.md", "a.md") }]);
+  expect(told.stage.recordsOf("staged").at(-1)).toMatchObject({ userId: "bob", labels: { movement: "3" } });
+});
+
 test("a listener that throws, or rejects, disturbs nobody and is told to the operator", async () => {
   const log: LogEntry[] = [];
   await using stage = await openAuditedStage({ onLog: (entry) => log.push(entry) });

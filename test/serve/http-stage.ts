@@ -67,7 +67,7 @@ export const serveDefaults: Omit<HttpServeOptions, "access"> = {
 };
 
 /** Options for tokens of an issuer whose keys are fetched from it. */
-export function tokenOptions(of: TokenIssuer, changed: Partial<TokenOptions> = {}): TokenOptions {
+export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<TokenOptions> = {}): TokenOptions {
   return {
     issuer,
     audience,

@@ -43,7 +43,9 @@ export class ServeProcess implements AsyncDisposable {
       if (!line.startsWith("{")) strayLines.push(line);
       else this.#receive(JSON.parse(line) as Reply);
     });
-    this.ended = Promise.all([once(this.child, "close"), text(this.child.stderr)]).then(([[code, signal], stderr]) => ({
+    // A test may close its end of it.
+    const logged = text(this.child.stderr).catch(() => "");
+    this.ended = Promise.all([once(this.child, "close"), logged]).then(([[code, signal], stderr]) => ({
       code: code as number | null,
       signal: signal as string | null,
       stderr,

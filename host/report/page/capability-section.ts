@@ -1,10 +1,13 @@
 import { capabilityNames, capabilityRights, rights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
 import { pageLimits } from "../../../shared/limits.ts";
+import type { ManifestTool } from "../../../shared/manifest.ts";
+import { utf8Bytes } from "../../../shared/text.ts";
 import type { AuditReport, ReportedTool } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
 import { code, unseenWords } from "./phrases.ts";
+import { bytesShown } from "./quantities.ts";
 import { rightMeanings } from "./right-meanings.ts";
 import { facts, section } from "./section.ts";
 import { notShown, table } from "./table.ts";
@@ -107,6 +110,13 @@ function capabilitiesOf(right: Right): Markup {
 function descriptions({ artifact: { manifest } }: AuditReport): Markup | null {
   if (!manifest) return null;
   return html`<h4>What the file says of each tool; a model is told this of those that it can call</h4>
-    ${facts(manifest.tools.slice(0, pageLimits.rowsMax).map((tool) => [code(tool.name), html`${tool.description}`]))}
+    ${facts(manifest.tools.slice(0, pageLimits.rowsMax).map((tool) => [code(tool.name), wordsOf(tool)]))}
     ${notShown(manifest.tools.length - pageLimits.rowsMax)}`;
+}
+
+/** A page is too long for a report: who reviews it reads it where nothing of it is left out. */
+function wordsOf({ description, documentation }: ManifestTool): Markup {
+  if (documentation === undefined) return html`${description}`;
+  const bytes = bytesShown(utf8Bytes(documentation));
+  return html`${description} <span class="note">It also has a page of ${bytes}, which the report in JSON holds.</span>`;
 }

@@ -1,6 +1,7 @@
 /** The tools of a user's runtime, as MCP describes and calls them. */
 import type { ToolDescription } from "../../api.ts";
 import type { ToolFailure, ToolResult } from "../../tool-result.ts";
+import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
@@ -24,7 +25,7 @@ function describe({ name, description, inputSchema, outputSchema, rights }: Tool
   return {
     name,
     description,
-    inputSchema: inputSchema as Tool["inputSchema"],
+    inputSchema: listedSchema(inputSchema),
     outputSchema,
     annotations: annotationsFor(rights),
   };

@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { memoryTool } from "./memory-tool-ways.ts";
 import { naive } from "./naive-way.ts";
 import { ours } from "./our-ways.ts";
-import { filesystemServer, memoryServer, standInServer } from "./stdio-ways.ts";
+import { emptyServer, filesystemServer, memcellServer, memoryServer } from "./stdio-ways.ts";
 import type { OpenWay, Way } from "./way.ts";
 
 const contestants: Readonly<Record<string, OpenWay>> = {
   naive,
   ours,
   "memory-tool": memoryTool,
-  "stand-in": standInServer,
+  serve: memcellServer,
+  empty: emptyServer,
   filesystem: filesystemServer,
   memory: memoryServer,
 };

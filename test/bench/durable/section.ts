@@ -21,7 +21,7 @@ export async function measureDurable(run: BenchRun): Promise<Section> {
     "40 entries of 1 KB, each replaced in every round; blocks of 10 calls, the disk flushed before each block",
     "the peers write one file where memcell writes two; the rows that write both do what memcell does",
     "none of the MCP peers flushes anything; the memory tool flushes files and no folder",
-    "the stand-in server calls memcell for one user, over the same SDK and pipes as the peers",
+    "memcell serve is spoken to by the same client, in the same revision of the protocol and over the same pipes as the peers",
   ];
   const disk = await loopDisk("ext4", { bytes: diskBytes });
   if (typeof disk === "string") return { number: 1, title, notes: [...notes, `no ext4 disk: ${disk}`], tables };

@@ -1,12 +1,13 @@
 /** Starts a server for the Model Context Protocol and speaks with it over its standard input and output. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 export interface StdioServer {
   call(tool: string, input: Record<string, unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
+/** All are spoken to in the protocol of 2025, which is what the peers know. */
 export async function startServer(
   script: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Servers in a process of their own, spoken to over stdio: two peers, memcell behind a stand-in, and an empty tool. */
+/** Servers in a process of their own, spoken to over stdio: two peers, memcell, and an empty tool. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { body, describe, entryName, KnownFolder, upsertInput } from "../entry.ts";
 import { startServer } from "./stdio-client.ts";
 import { entryAndIndex } from "./way.ts";
-import type { OpenWay, Way } from "./way.ts";
+import type { OpenWay } from "./way.ts";
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
 const stdio = { transport: "stdio", sandboxed: "no" } as const;
@@ -60,27 +60,29 @@ export const memoryServer: OpenWay = async (folder) => {
   ];
 };
 
-/** What `memcell serve` would be, as far as a call is concerned. */
-export const standInServer: OpenWay = async (folder) => {
-  const script = fileURLToPath(new URL("stand-in-server.js", import.meta.url));
-  const server = await startServer(script, [folder]);
-  const way = (tool: string): Pick<Way, "run"> => ({
-    run: ({ at, round }) => server.call(tool, upsertInput(at, round)),
-  });
+export const memcellServer: OpenWay = async (folder) => {
+  const script = scriptOf("memcell/package.json").replace("package.json", "dist/host/cli/main.js");
+  const server = await startServer(script, ["serve", "--user", "alice", "--data", folder]);
   return [
     {
       key: "memcell-stdio",
-      name: "memcell behind a stand-in server",
+      name: "memcell serve",
       facts: { transport: "stdio", durable: "yes", sandboxed: "yes", writes: entryAndIndex },
-      ...way("UpdateUserMemory"),
+      run: ({ at, round }) => server.call("UpdateUserMemory", upsertInput(at, round)),
       close: () => server.close(),
     },
+  ];
+};
+
+export const emptyServer: OpenWay = async () => {
+  const server = await startServer(fileURLToPath(new URL("empty-server.js", import.meta.url)), []);
+  return [
     {
       key: "empty-call",
       name: "an empty tool, same input",
       facts: { ...stdio, durable: "–", writes: "nothing" },
-      ...way("Nothing"),
-      close: async () => {},
+      run: ({ at, round }) => server.call("Nothing", upsertInput(at, round)),
+      close: () => server.close(),
     },
   ];
 };

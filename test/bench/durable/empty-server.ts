@@ -1,0 +1,7 @@
+/** A server for the Model Context Protocol with a tool that does nothing, to tell what protocol and pipes take. */
+import { Server } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+
+const server = new Server({ name: "memcell-bench-empty", version: "0" }, { capabilities: { tools: {} } });
+server.setRequestHandler("tools/call", () => ({ content: [{ type: "text", text: "Nothing was done" }] }));
+await server.connect(new StdioServerTransport());

@@ -1,0 +1,103 @@
+/** `memcell import` as its users meet it. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { entryText, indexLine } from "../support/memory-files.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
+import { zipBytes } from "../support/zip-bytes.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+
+function stage() {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const place = (file: string): string => join(folder.path, file);
+  const memcell = (...args: string[]) =>
+    spawnSync(process.execPath, [program, ...args, "--data", dataDir], { encoding: "utf8" });
+  return { dataDir, place, memcell, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+}
+
+const mine = {
+  "memory/MEMORY.md": indexLine("a"),
+  "memory/a.md": entryText("a"),
+  "memory/trash/a.20250101T000000000Z.md": "before",
+};
+
+test("plans first, then imports, and what comes in is what went out, byte for byte", () => {
+  using at = stage();
+  writeUserFiles(at.dataDir, { alice: mine });
+  expect(at.memcell("export", "--user", "alice", at.place("alice.zip")).status).toBe(0);
+  const bytes = Object.values(mine).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const plan =
+    "create MEMORY.md\ncreate a.md\nadd trash/a.20250101T000000000Z.md\n" +
+    `2 created, 0 replaced, 0 skipped, 1 added to the trash, 0 refused, ${bytes} bytes\n`;
+  const planned = at.memcell("import", "--user", "bob", at.place("alice.zip"));
+  expect(planned).toMatchObject({ status: 0, stderr: "" });
+  expect(planned.stdout).toBe(`${plan}Nothing was changed; --yes does it\n`);
+  expect(existsSync(userFolder(at.dataDir, "bob"))).toBe(false);
+  const done = at.memcell("import", "--user", "bob", at.place("alice.zip"), "--yes");
+  expect(done).toMatchObject({ status: 0, stdout: plan, stderr: "" });
+  expect(readUserFiles(at.dataDir, "bob")).toEqual(mine);
+  expect(at.memcell("export", "--user", "bob", at.place("bob.zip")).status).toBe(0);
+  expect(readFileSync(at.place("bob.zip"))).toEqual(readFileSync(at.place("alice.zip")));
+});
+
+test("a conflict is told and changes nothing, with --yes as well; --replace moves what is there to the trash", () => {
+  using at = stage();
+  const bobs = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a", "bob's own") };
+  writeUserFiles(at.dataDir, { alice: mine, bob: bobs });
+  at.memcell("export", "--user", "alice", at.place("alice.zip"));
+  for (const more of [[], ["--yes"]]) {
+    const { status, stdout } = at.memcell("import", "--user", "bob", at.place("alice.zip"), ...more);
+    expect(status).toBe(1);
+    expect(stdout).toContain("refuse a.md: an entry of this name is there with other content\n");
+    expect(stdout).toMatch(/Nothing was changed: what is refused keeps all of it out\n$/);
+  }
+  expect(readUserFiles(at.dataDir, "bob")).toEqual(bobs);
+  const { status, stdout } = at.memcell("import", "--user", "bob", at.place("alice.zip"), "--yes", "--replace");
+  expect(status).toBe(0);
+  expect(stdout).toContain("replace a.md\nskip MEMORY.md\n");
+  const after = readUserFiles(at.dataDir, "bob");
+  expect(after).toMatchObject(mine);
+  expect(Object.values(after)).toContain(bobs["memory/a.md"]);
+});
+
+test("what is no zip file, no plain file or a giant is a coded failure, and nothing is made", () => {
+  using at = stage();
+  writeFileSync(at.place("text.zip"), "no zip file");
+  execFileSync("mkfifo", [at.place("pipe.zip")]);
+  mkdirSync(at.place("folder.zip"));
+  writeFileSync(at.place("sparse.zip"), "PK");
+  truncateSync(at.place("sparse.zip"), 2 ** 32);
+  const climbing = { name: "memory/../../../../outside.md", content: "x" };
+  writeFileSync(at.place("climbs.zip"), zipBytes([{ name: "memcell-export.json" }, climbing]));
+  for (const [file, said] of [
+    ["text.zip", "the file is no zip file, or not all of one, or more than one"],
+    ["pipe.zip", "it is no regular file"],
+    ["folder.zip", "it is no regular file"],
+    ["sparse.zip", "it is 4294967296 bytes, at most 100663296 allowed"],
+    ["climbs.zip", 'entry "memory/../../../../outside.md" is refused: its name is neither "memcell-export.json"'],
+    ["nothing.zip", "it is not there"],
+    ["/dev/zero", "it is no regular file"],
+  ] as const) {
+    const name = file.startsWith("/") ? file : at.place(file);
+    const { status, stdout } = at.memcell("import", "--user", "bob", name, "--yes");
+    expect({ file, status }).toEqual({ file, status: 1 });
+    const { error } = JSON.parse(stdout) as { error: { code: string; message: string } };
+    expect(error.code).toBe("INPUT_INVALID");
+    expect(error.message.startsWith(`Cannot read the zip file: ${said}`)).toBe(true);
+  }
+  expect(existsSync(at.dataDir)).toBe(false);
+});
+
+test("a command line that makes no sense is exit code 2", () => {
+  using at = stage();
+  for (const args of [[], [""], ["a", "b"], ["a", "--force"]]) {
+    expect(at.memcell("import", "--user", "alice", ...args)).toMatchObject({ status: 2, stdout: "" });
+  }
+});

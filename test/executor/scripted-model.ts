@@ -1,0 +1,38 @@
+/** A model whose every turn is written beforehand, and which remembers what it was shown. */
+import type { Model, ModelRequest, ModelTurn, ToolReply, ToolUse } from "./movement.ts";
+
+/** One turn: the tools to be called, by what the calls of the turn before came to. */
+export type ScriptedTurn = (replies: readonly ToolReply[]) => readonly ToolUse[];
+
+export interface ScriptedModel {
+  readonly model: Model;
+  /** In order. */
+  readonly requests: ModelRequest[];
+  /** What tool calls came to, of all turns so far. */
+  readonly replies: ToolReply[];
+}
+
+/** After the last turn it has nothing more to do. */
+export function scriptedModel(...turns: readonly ScriptedTurn[]): ScriptedModel {
+  const requests: ModelRequest[] = [];
+  const replies: ToolReply[] = [];
+  const model: Model = async (request): Promise<ModelTurn> => {
+    requests.push(request);
+    const answered = repliesIn(request);
+    replies.push(...answered);
+    const turn = turns[(request.messages.length - 1) / 2];
+    return turn ? { text: "", toolUses: turn(answered) } : { text: "done", toolUses: [] };
+  };
+  return { model, requests, replies };
+}
+
+function repliesIn({ messages }: ModelRequest): readonly ToolReply[] {
+  const last = messages.at(-1);
+  return Array.isArray(last) ? (last as readonly ToolReply[]) : [];
+}
+
+/** A tool use as a model makes it. */
+export const use = (id: string, name: string, input: unknown): ToolUse => ({ id, name, input });
+
+export const upsert = (id: string, name: string, description: string): ToolUse =>
+  use(id, "UpdateUserMemory", { action: "upsert", name, type: "user", description, body: `All about ${name}.` });

@@ -1,0 +1,53 @@
+/** Where movements are played: a runtime that keeps a log, and scripted models. */
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Runtime, RuntimeOptions } from "memcell";
+
+import type { AuditRecord } from "../../host/audit/audit-record.ts";
+import { readRecords } from "../audit/audited-stage.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import { playMovement } from "./movement.ts";
+import type { Movement } from "./movement.ts";
+import { scriptedModel } from "./scripted-model.ts";
+import type { ScriptedModel, ScriptedTurn } from "./scripted-model.ts";
+
+export interface Theatre extends AsyncDisposable {
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  /** Has a scripted model play a movement of a user. */
+  readonly play: (userId: string, movement: string, ...turns: ScriptedTurn[]) => Promise<ScriptedModel>;
+  calls(): Extract<AuditRecord, { kind: "call" }>[];
+  /** Files in a user's scope by path; none for a user without a folder. */
+  filesOf(userId: string): Record<string, string>;
+}
+
+export const movementNamed = (name: string): Movement => ({
+  name,
+  agent: "planner",
+  instructions: "You plan journeys.",
+  task: "Plan the next one.",
+});
+
+export async function openTheatre(options: Partial<RuntimeOptions> = {}): Promise<Theatre> {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const file = join(folder.path, "log", "audit.jsonl");
+  const runtime = await createRuntime({ dataDir, threadsMax: 2, auditLog: { file }, ...options });
+  return {
+    runtime,
+    dataDir,
+    async play(userId, movement, ...turns) {
+      const script = scriptedModel(...turns);
+      await playMovement({ runtime, model: script.model }, movementNamed(movement), { userId });
+      return script;
+    },
+    calls: () => readRecords(file).filter((record) => record.kind === "call"),
+    filesOf: (userId) => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
+    async [Symbol.asyncDispose]() {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,160 @@
+/** The tools as function-calling APIs take them, and whether their schemas say of an input what the tools say. */
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { definitionsOfFunctions, definitionsWithInputSchema } from "./tool-definitions.ts";
+
+const folder = temporaryFolder();
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+});
+afterAll(async () => {
+  await runtime.close();
+  folder[Symbol.dispose]();
+});
+
+test("both shapes name each tool once, with what it is for and one object as its input", () => {
+  const tools = runtime.tools();
+  const [own, functions] = [definitionsWithInputSchema(tools), definitionsOfFunctions(tools)];
+  expect(own.map(({ name }) => name)).toEqual(["UpdateUserMemory", "ReadUserMemory"]);
+  expect(functions).toMatchObject(
+    own.map(({ name, description }) => ({ type: "function", function: { name, description } })),
+  );
+  for (const [at, { input_schema: schema }] of own.entries()) {
+    expect(functions[at]?.function.parameters).toEqual(schema);
+    expect(schema).toMatchObject({ type: "object", additionalProperties: false });
+    for (const keyword of ["oneOf", "anyOf", "allOf", "not"]) expect(schema).not.toHaveProperty(keyword);
+  }
+  for (const { name } of own) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+});
+
+test("strict is what has no optional property", () => {
+  const strict = definitionsOfFunctions(runtime.tools()).map((each) => [each.function.name, each.function.strict]);
+  expect(strict).toEqual([
+    ["UpdateUserMemory", false],
+    ["ReadUserMemory", true],
+  ]);
+});
+
+test("what a program does to a definition does not reach the runtime", () => {
+  const before = JSON.stringify(runtime.tools());
+  const [definition] = definitionsOfFunctions(runtime.tools());
+  Object.assign(definition?.function.parameters ?? {}, { properties: {}, required: [] });
+  expect(JSON.stringify(runtime.tools())).toBe(before);
+});
+
+const update = "UpdateUserMemory";
+const read = "ReadUserMemory";
+const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
+
+interface Row {
+  readonly what: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly isValid: boolean;
+}
+
+const judgedAlike: readonly Row[] = [
+  { what: "an entry", tool: update, input: entry, isValid: true },
+  { what: "an entry with the longest name", tool: update, input: { ...entry, name: "n".repeat(100) }, isValid: true },
+  { what: "a name that is too long", tool: update, input: { ...entry, name: "n".repeat(101) }, isValid: false },
+  { what: "an empty name", tool: update, input: { ...entry, name: "" }, isValid: false },
+  { what: "a path as a name", tool: update, input: { ...entry, name: "../a" }, isValid: false },
+  { what: "a name with a line end", tool: update, input: { ...entry, name: "a\n" }, isValid: false },
+  { what: "a name that is a number", tool: update, input: { ...entry, name: 1 }, isValid: false },
+  { what: "no action", tool: update, input: { name: "a" }, isValid: false },
+  { what: "an action that there is not", tool: update, input: { ...entry, action: "append" }, isValid: false },
+  { what: "a type that there is not", tool: update, input: { ...entry, type: "secret" }, isValid: false },
+  { what: "an empty description", tool: update, input: { ...entry, description: "" }, isValid: false },
+  {
+    what: "300 characters beyond 16 bits",
+    tool: update,
+    input: { ...entry, description: "😀".repeat(300) },
+    isValid: true,
+  },
+  { what: "301 characters", tool: update, input: { ...entry, description: "d".repeat(301) }, isValid: false },
+  { what: "an empty body", tool: update, input: { ...entry, body: "" }, isValid: true },
+  { what: "the longest body", tool: update, input: { ...entry, body: "b".repeat(65_536) }, isValid: true },
+  { what: "a body that is too long", tool: update, input: { ...entry, body: "b".repeat(65_537) }, isValid: false },
+  { what: "a field that there is not", tool: update, input: { ...entry, userId: "bob" }, isValid: false },
+  { what: "a deletion", tool: update, input: { action: "delete", name: "a" }, isValid: true },
+  { what: "a deletion with the rest", tool: update, input: { ...entry, action: "delete" }, isValid: true },
+  { what: "a list", tool: update, input: [entry], isValid: false },
+  { what: "a text", tool: update, input: "upsert", isValid: false },
+  { what: "null", tool: update, input: null, isValid: false },
+  { what: "a name", tool: read, input: { name: "a" }, isValid: true },
+  { what: "no name", tool: read, input: {}, isValid: false },
+  { what: "a name with its ending", tool: read, input: { name: "a.md" }, isValid: false },
+  { what: "more than a name", tool: read, input: { name: "a", scope: "memory" }, isValid: false },
+];
+
+/** Where the schema says something else than the tool, and why. The tool alone decides. */
+const judgedApart: readonly (Row & { readonly why: string })[] = [
+  ...["type", "description", "body"].map((field) => ({
+    what: `an entry without ${field}`,
+    tool: update,
+    input: Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field)),
+    isValid: true,
+    why: "the top level of a schema has no unions, which models do not keep to: its text says what upsert needs",
+  })),
+  {
+    what: "a description of two lines",
+    tool: update,
+    input: { ...entry, description: "a\nb" },
+    isValid: true,
+    why: "a pattern against all that ends or hides a line is longer than what a model reads",
+  },
+  {
+    what: "a description of blanks",
+    tool: update,
+    input: { ...entry, description: "  " },
+    isValid: true,
+    why: "as for two lines",
+  },
+  {
+    what: "a body of more bytes than characters",
+    tool: update,
+    input: { ...entry, body: "é".repeat(40_000) },
+    isValid: true,
+    why: "JSON Schema counts characters, files are counted in bytes: the field's text says so",
+  },
+  {
+    what: "a deletion with a type that there is not",
+    tool: update,
+    input: { action: "delete", name: "a", type: 7 },
+    isValid: false,
+    why: "delete takes no notice of what only upsert needs, for models often send it along",
+  },
+];
+
+/** What ajv says by the schema of each shape. */
+function schemaTakes(tool: string, input: unknown): boolean[] {
+  const described = runtime.tools().filter(({ name }) => name === tool);
+  const schemas = [
+    ...definitionsWithInputSchema(described).map((each) => each.input_schema),
+    ...definitionsOfFunctions(described).map((each) => each.function.parameters),
+  ];
+  return schemas.map((schema) => new Ajv2020({ strict: true }).compile(schema)(input));
+}
+
+async function toolTakes(tool: string, input: unknown): Promise<boolean> {
+  const result = await runtime.call(tool, input, { userId: "alice" });
+  return result.ok || result.error.code !== "INPUT_INVALID";
+}
+
+test.for(judgedAlike)("schema and tool $tool say the same of $what: $isValid", async ({ tool, input, isValid }) => {
+  expect(schemaTakes(tool, input)).toEqual([isValid, isValid]);
+  expect(await toolTakes(tool, input)).toBe(isValid);
+});
+
+test.for(judgedApart)(
+  "known difference: of $what the schema says $isValid, for $why",
+  async ({ tool, input, isValid }) => {
+    expect(schemaTakes(tool, input)).toEqual([isValid, isValid]);
+    expect(await toolTakes(tool, input)).toBe(!isValid);
+  },
+);

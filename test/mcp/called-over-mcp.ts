@@ -1,0 +1,52 @@
+/** What a call answers over MCP, put back into the form in which a vector has it. */
+import { isDeepStrictEqual } from "node:util";
+
+import { ProtocolError } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client } from "@modelcontextprotocol/client";
+
+/** How a server tells of a failure: the same in text for a model, and here for programs. */
+interface ToldFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly issues?: unknown;
+  readonly retryable: boolean;
+  readonly blame: string;
+}
+
+/** The envelope of the call's result. Throws for an answer that contradicts itself. */
+export async function callOverMcp(client: Client, tool: string, input: unknown): Promise<unknown> {
+  try {
+    const result = await client.callTool({ name: tool, arguments: input as Record<string, unknown> });
+    return envelopeOf(result, client.getProtocolEra() === "modern");
+  } catch (error) {
+    const { code } = ((error as ProtocolError).data ?? {}) as { code?: unknown };
+    if (!(error instanceof ProtocolError) || code !== "TOOL_UNKNOWN") throw error;
+    return { ok: false, error: { code, message: error.message } };
+  }
+}
+
+function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResult, isModern: boolean): unknown {
+  const [message, json, ...more] = content.map((each) => (each.type === "text" ? each.text : each.type));
+  if (message === undefined || json === undefined || more.length > 0) {
+    throw new Error(`An answer has ${content.length} parts, expected: a sentence, and its data as JSON`);
+  }
+  if (!isError) {
+    const data = JSON.parse(json) as unknown;
+    // The protocol of 2025 has room for objects only.
+    const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+    same(structuredContent, isObject || isModern ? data : { result: data });
+    return { ok: true, message, data };
+  }
+  const { blame: _blame, ...failure } = (_meta as { "memcell/error": ToldFailure })["memcell/error"];
+  same(JSON.parse(json), failure);
+  same(message, failure.message);
+  same(structuredContent, undefined);
+  const { retryable: _retryable, ...error } = failure;
+  return { ok: false, error };
+}
+
+function same(one: unknown, other: unknown): void {
+  if (!isDeepStrictEqual(one, other)) {
+    throw new Error(`An answer tells two things: ${JSON.stringify(one)} and ${JSON.stringify(other)}`);
+  }
+}

@@ -1,0 +1,126 @@
+/** The official inspector as a client: what it shows of a server is what the server offers, over either transport. */
+import { createRuntime } from "memcell";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+
+import { program } from "../serve/serve-process.ts";
+import { TokenIssuer } from "../serve/token-issuer.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolderNames } from "../support/user-files.ts";
+import { HttpServeProcess, tokenArguments } from "./http-serve-process.ts";
+import { inspect } from "./inspect.ts";
+import type { Inspected } from "./inspect.ts";
+import { installedClients } from "./installed-clients.ts";
+
+const clients = installedClients(inject("mcpClients"));
+const entry = {
+  action: "upsert",
+  name: "editor",
+  type: "user",
+  description: "Uses Helix",
+  body: "The user uses Helix.\n",
+};
+
+/** A target as the inspector takes it, of a data folder. */
+interface Way extends AsyncDisposable {
+  readonly target: readonly string[];
+}
+
+async function overStdio(dataDir: string): Promise<Way> {
+  const target = ["--protocol-era", "legacy", process.execPath, program, "serve", "--user", "alice", "--data", dataDir];
+  return { target, [Symbol.asyncDispose]: async () => {} };
+}
+
+async function overHttp(dataDir: string): Promise<Way> {
+  const issuer = await TokenIssuer.start();
+  const server = await HttpServeProcess.start(["--port", "0", "--data", dataDir, ...tokenArguments(issuer)]);
+  const header = ["--header", `Authorization: Bearer ${await issuer.token("alice")}`];
+  return {
+    target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", server.url],
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await issuer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.for([
+  ["stdio, in the protocol of 2025", overStdio],
+  ["Streamable HTTP with a token, in that of 2026", overHttp],
+] as const)("over %s", ([, open]) => {
+  const folder = temporaryFolder();
+  const dataDir = `${folder.path}/data`;
+  let way: Way;
+
+  beforeAll(async () => {
+    way = await open(dataDir);
+  });
+
+  afterAll(async () => {
+    await way[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  const inspected = (method: string, ...args: string[]): Promise<Inspected> =>
+    inspect(clients, ["--method", method, ...args, ...way.target], folder.path);
+  const called = (tool: string, input: object): Promise<Inspected> =>
+    inspected("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(input));
+
+  test("tools/list shows the tools as the runtime tells them, and finds no fault in their schemas", async () => {
+    await using runtime = await createRuntime({ dataDir: `${folder.path}/other`, threadsMax: 1 });
+    const tools = runtime.tools().map(({ rights: _rights, ...tool }) => expect.objectContaining(tool) as object);
+    expect(await inspected("tools/list", "--strict")).toMatchObject({ code: 0, result: { tools } });
+  });
+
+  test("tools/call writes, and answers with a sentence and with data", async () => {
+    const data = { name: "editor", outcome: "created", path: "editor.md", trashed: null };
+    const content = [
+      { type: "text", text: 'Memory entry "editor" created' },
+      { type: "text", text: JSON.stringify(data) },
+    ];
+    expect(await called("UpdateUserMemory", entry)).toMatchObject({
+      code: 0,
+      result: { content, structuredContent: data },
+    });
+    expect(userFolderNames(dataDir)).toEqual(["alice"]);
+  });
+
+  test("resources/list shows the index and the entry", async () => {
+    const resources = [
+      expect.objectContaining({ uri: "memory://index" }) as object,
+      { uri: "memory://entry/editor", name: "editor", description: "Uses Helix", mimeType: "text/markdown" },
+    ];
+    expect(await inspected("resources/list")).toMatchObject({ code: 0, result: { resources } });
+  });
+
+  test("resources/read gives the entry's body", async () => {
+    const contents = [{ uri: "memory://entry/editor", mimeType: "text/markdown", text: entry.body }];
+    const found = await inspected("resources/read", "--uri", "memory://entry/editor");
+    expect(found).toMatchObject({ code: 0, result: { contents } });
+  });
+
+  test("prompts/list and prompts/get show the prompt, which is the index", async () => {
+    expect(await inspected("prompts/list")).toMatchObject({ code: 0, result: { prompts: [{ name: "memory" }] } });
+    const text = expect.stringContaining("\n- [editor](editor.md) \u2014 Uses Helix\n") as string;
+    expect(await inspected("prompts/get", "--prompt-name", "memory")).toMatchObject({
+      code: 0,
+      result: { messages: [{ role: "user", content: { type: "text", text } }] },
+    });
+  });
+
+  test("a tool's failure is a result with its code", async () => {
+    const failure = { code: "ENTRY_NOT_FOUND", retryable: false, blame: "caller" };
+    expect(await called("ReadUserMemory", { name: "none" })).toMatchObject({
+      code: 5,
+      result: { isError: true, _meta: { "memcell/error": failure } },
+      error: { code: "tool_is_error" },
+    });
+  });
+
+  test("what is not there is an error of the protocol", async () => {
+    expect(await inspected("resources/read", "--uri", "memory://entry/none")).toMatchObject({
+      code: 1,
+      error: { message: "Resource not found: memory://entry/none" },
+    });
+    expect(await called("PromptIndex", {})).toMatchObject({ code: 5, error: { code: "tool_not_found" } });
+  });
+});

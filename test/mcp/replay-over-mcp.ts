@@ -1,0 +1,80 @@
+/** Runs vectors through MCP: the official client, HTTP, a token for each user, and the host in a process of its own. */
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+import type { Client } from "@modelcontextprotocol/client";
+
+import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
+import { vectorPlugin } from "../conformance/vector-plugins.ts";
+import type { Vector, VectorCall } from "../conformance/vector.ts";
+import type { Difference } from "../polyglot/replay-vectors.ts";
+import { connectClient } from "../serve/http-stage.ts";
+import type { ClientMode } from "../serve/http-stage.ts";
+import { callOverMcp } from "./called-over-mcp.ts";
+import type { VectorProcess } from "./vector-process.ts";
+
+export class McpReplay implements AsyncDisposable {
+  readonly #process: VectorProcess;
+  readonly #folder: string;
+  readonly #mode: ClientMode;
+  readonly #clients = new Map<string, Promise<Client>>();
+
+  /** `folder` is empty and the replay's own. */
+  constructor(process: VectorProcess, folder: string, mode: ClientMode) {
+    this.#process = process;
+    this.#folder = folder;
+    this.#mode = mode;
+  }
+
+  /** Runs one vector and compares every answer and every byte of the users' files. */
+  async run(vector: Vector): Promise<Difference[]> {
+    const dataDir = this.#dataDirOf(vector);
+    mkdirSync(dataDir, { recursive: true });
+    // The folder itself stays: the host may hold it open.
+    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+    writeBefore(dataDir, vector);
+    const differences: Difference[] = [];
+    for (const [at, call] of vector.calls.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- a call builds on the files of those before it
+      const found = await this.call(vector, call);
+      if (!isDeepStrictEqual(found, call.result)) {
+        differences.push({ at: `call ${at + 1}`, expected: call.result, found });
+      }
+    }
+    const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
+    if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
+    return differences;
+  }
+
+  /** One call of a vector, for the user that it names. */
+  async call(vector: Vector, { tool, input, context: { userId = "", epochMs } }: VectorCall): Promise<unknown> {
+    const { plugin = "user-memory", limits = {} } = vector;
+    const file = vectorPlugin(plugin, this.#folder);
+    const url = await this.#process.order({ plugin: file, limits, dataDir: this.#dataDirOf(vector), epochMs });
+    return callOverMcp(await this.#clientFor(url, userId), tool, input);
+  }
+
+  #dataDirOf({ plugin = "user-memory", limits = {} }: Vector): string {
+    return join(this.#folder, encodeURIComponent(JSON.stringify([plugin, limits])));
+  }
+
+  #clientFor(url: string, userId: string): Promise<Client> {
+    const key = JSON.stringify([url, userId]);
+    const client = this.#clients.get(key) ?? this.#connect(url, userId);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  /** Knows the tools' schemas from then on, and holds answers against them. */
+  async #connect(url: string, userId: string): Promise<Client> {
+    const client = await connectClient(url, await this.#process.issuer.token(userId), this.#mode);
+    await client.listTools();
+    return client;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const clients = await Promise.allSettled(this.#clients.values());
+    await Promise.all(clients.map(async (each) => each.status === "fulfilled" && (await each.value.close())));
+  }
+}

@@ -1,0 +1,42 @@
+/** Runs the official conformance suite against a server, and reads what it has found. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One run of a suite. */
+export interface SuiteRun {
+  readonly script: string;
+  /** Which scenarios it takes, and at which revision of the protocol. */
+  readonly args: readonly string[];
+}
+
+export interface Check {
+  readonly id: string;
+  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
+  readonly errorMessage?: string;
+}
+
+/** The checks of each scenario that ran. `folder` is for what the suite writes. */
+export async function runConformance(
+  { script, args }: SuiteRun,
+  { node, url, folder }: { readonly node: string; readonly url: string; readonly folder: string },
+): Promise<ReadonlyMap<string, readonly Check[]>> {
+  const { code, output } = await ended(node, [script, "server", "--url", url, ...args, "-o", folder]);
+  // 1 when a check fails, which is for the tests to judge; there may also be no results, and the output says why.
+  if (code !== 0 && code !== 1) throw new Error(`The conformance suite ended with ${code}: ${output}`);
+  const found = readdirSync(folder).map((name) => {
+    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];
+    if (scenario === undefined) throw new Error(`The conformance suite has written "${name}"`);
+    return [scenario, JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as Check[]] as const;
+  });
+  if (found.length === 0) throw new Error(`The conformance suite has run nothing: ${output}`);
+  return new Map(found);
+}
+
+function ended(program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(program, args, { maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode, output: stdout + stderr });
+    });
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * The host behind its own HTTP server, in a process of its own: for each plugin and limits that it is told of, a runtime
+ * with a clock that it is told, and a server that admits users by their tokens. `vector-orders.ts` is what it is told.
+ *
+ * usage: node vector-server.js URL-OF-THE-KEYS
+ */
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+
+import { startHttpServer } from "../../host/serve/http/start-http-server.ts";
+import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
+import { serveDefaults, tokenOptions } from "../serve/http-stage.ts";
+import { policyFor } from "../support/policy-for.ts";
+import type { VectorOrder, VectorOrdered } from "./vector-orders.ts";
+
+const [jwksUrl = ""] = process.argv.slice(2);
+const access = { kind: "token", token: tokenOptions({ jwksUrl }) } as const;
+const served = new Map<string, Promise<{ runtime: Runtime; server: HttpServer }>>();
+let clockMs = 0;
+
+process.on("message", (order: VectorOrder) => void carryOut(order));
+process.once("disconnect", () => void end());
+
+async function carryOut({ epochMs, ...hosted }: VectorOrder): Promise<void> {
+  clockMs = epochMs;
+  const key = JSON.stringify(hosted);
+  const serving = served.get(key) ?? serve(hosted);
+  served.set(key, serving);
+  const { server } = await serving;
+  process.send?.({ url: server.url } satisfies VectorOrdered);
+}
+
+async function serve({ plugin, limits, dataDir }: Omit<VectorOrder, "epochMs">): Promise<{
+  runtime: Runtime;
+  server: HttpServer;
+}> {
+  const policy = policyFor([plugin], limits);
+  const runtime = await createRuntime({ dataDir, plugins: [plugin], policy, clock: () => clockMs, threadsMax: 1 });
+  return { runtime, server: await startHttpServer(runtime, { ...serveDefaults, access }) };
+}
+
+async function end(): Promise<void> {
+  for (const { runtime, server } of await Promise.all(served.values())) {
+    await server.close();
+    await runtime.close();
+  }
+}

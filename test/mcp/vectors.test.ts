@@ -1,0 +1,72 @@
+/** The vectors through MCP: what a client is answered, and what lies in the users' files, is what any host must do. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { diskLacks } from "../conformance/disk-abilities.ts";
+import { readVectors } from "../conformance/vector.ts";
+import type { VectorCall } from "../conformance/vector.ts";
+import type { ClientMode } from "../serve/http-stage.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { McpReplay } from "./replay-over-mcp.ts";
+import { VectorProcess } from "./vector-process.ts";
+import { canBeNamed, wayBarred } from "./vector-routes.ts";
+
+const vectors = readVectors();
+const through = vectors.filter(({ vector }) => wayBarred(vector) === null);
+let server: VectorProcess;
+
+beforeAll(async () => {
+  server = await VectorProcess.start();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  const routes = vectors.map(({ vector }) => wayBarred(vector) ?? "through MCP");
+  const lines = [...new Set(routes)].map(
+    (route) => `${routes.filter((each) => each === route).length} vectors: ${route}`,
+  );
+  console.log(lines.join("\n"));
+});
+
+test("most vectors of the shipped tools go through", () => {
+  expect(through.length).toBeGreaterThanOrEqual(150);
+});
+
+describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
+  const folder = temporaryFolder();
+  let replay: McpReplay;
+
+  beforeAll(() => {
+    replay = new McpReplay(server, folder.path, mode);
+  });
+
+  afterAll(async () => {
+    await replay[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  test.for(through)("$name", async ({ vector }, context) => {
+    const lacking = vector.needs?.find((ability) => diskLacks(ability, folder.path));
+    if (lacking) skipWithReason(context, `the disk has no ${lacking}`);
+    expect(await replay.run(vector)).toEqual([]);
+  });
+
+  const unnamed = new Set(vectors.flatMap(({ vector }) => vector.calls.map(({ context: { userId = "" } }) => userId)));
+
+  test.for([...unnamed].filter((userId) => !canBeNamed(userId)))("nobody is served as %j", async (userId) => {
+    const { vector } = through[0] as (typeof through)[number];
+    const asNobody = { ...(vector.calls[0] as VectorCall), context: { userId, epochMs: 0 } };
+    await expect(replay.call(vector, asNobody)).rejects.toMatchObject({ status: 403 });
+  });
+
+  const forHosts = vectors.flatMap(({ name, vector }) =>
+    vector.calls.filter(({ audience }) => audience === "host").map((call) => ({ name, vector, call })),
+  );
+
+  test.for(forHosts.filter(({ call }) => canBeNamed(call.context.userId)))(
+    "$call.tool of $name is for the host alone",
+    async ({ vector, call }) => {
+      expect(await replay.call(vector, call)).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
+    },
+  );
+});

@@ -1,0 +1,95 @@
+/** What a well-behaved client of either revision sends, for attacks to change one thing of. */
+export type HeaderLine = readonly [name: string, value: string];
+
+export interface Ask {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly HeaderLine[];
+  readonly body: string | Buffer;
+  /** Without the attacker's token. Otherwise it is added where the headers have no `Authorization`. */
+  readonly isAnonymous?: true;
+}
+
+const json = ["Content-Type", "application/json"] as const;
+const accept = ["Accept", "application/json, text/event-stream"] as const;
+
+/** A message of the revision of 2026, which stands alone. */
+export function modern(method: string, params: object = {}, meta: object = {}): Ask {
+  const { name, uri } = params as { name?: string; uri?: string };
+  const named = name ?? uri;
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "attacker", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+    ...meta,
+  };
+  const headers: HeaderLine[] = [accept, json, ["Mcp-Protocol-Version", "2026-07-28"], ["Mcp-Method", method]];
+  if (named !== undefined) headers.push(["Mcp-Name", named]);
+  return post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }), headers);
+}
+
+/** A message of the revisions of 2025, in a session. */
+export function inSession(session: string, method: string, params: object = {}): Ask {
+  return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
+}
+
+/** What a session is told, without an answer. */
+export function notification(session: string, method: string, params: object = {}): Ask {
+  return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", method, params }));
+}
+
+/** Any body in a session. */
+export function rawInSession(session: string, body: string | Buffer): Ask {
+  return post(body, [accept, json, ["Mcp-Protocol-Version", "2025-11-25"], ["Mcp-Session-Id", session]]);
+}
+
+/** A handshake of the revisions of 2025. */
+export function initialize(clientName = "attacker", params: object = {}): Ask {
+  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: clientName, version: "1" } };
+  const message = { jsonrpc: "2.0", id: 0, method: "initialize", params: { ...hello, ...params } };
+  return post(JSON.stringify(message), [accept, json]);
+}
+
+/** The call that most attacks dress up: both users have an entry of this name. */
+export const readPlan: Ask = modern("tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
+
+function post(body: string | Buffer, headers: readonly HeaderLine[]): Ask {
+  return { method: "POST", target: "/mcp", headers, body };
+}
+
+/** With some headers added, or in the place of those of the same name. */
+export function withHeaders(ask: Ask, ...headers: readonly HeaderLine[]): Ask {
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  return { ...ask, headers: [...ask.headers.filter(([name]) => !names.has(name.toLowerCase())), ...headers] };
+}
+
+/** A call of a tool, with any input. */
+export function callTool(name: string, input: unknown): Ask {
+  return modern("tools/call", { name, arguments: input });
+}
+
+/** The same in a session. */
+export const readPlanIn = (session: string): Ask =>
+  inSession(session, "tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
+
+/** Without a body, as streams are asked for and sessions ended. */
+export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => ({
+  method,
+  target: "/mcp",
+  headers: [accept, ...headers],
+  body: "",
+});
+
+/** As it travels. The server closes the connection after its answer, unless a header says otherwise. */
+export function bytesOf({ method, target, headers, body }: Ask): Buffer {
+  const has = (name: string): boolean => headers.some(([each]) => each.toLowerCase() === name);
+  const lines: HeaderLine[] = [...headers];
+  if (!has("host")) lines.unshift(["Host", "127.0.0.1"]);
+  if (!has("content-length") && !has("transfer-encoding") && body.length > 0) {
+    lines.push(["Content-Length", String(Buffer.byteLength(body))]);
+  }
+  if (!has("connection")) lines.push(["Connection", "close"]);
+  const head = [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join("\r\n");
+  // Header values may hold bytes that are no ASCII: they travel as they would from a client that does not care.
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`), Buffer.from(body)]);
+}

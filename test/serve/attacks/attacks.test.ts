@@ -1,0 +1,72 @@
+/**
+ * A client with alice's valid token tries everything to reach bob. Each attempt is made twice: on bob, and on somebody who
+ * does not exist. Both are answered alike, nothing is written, all is on record, and no stream tells of another's doing.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { runCommand } from "../../support/run-command.ts";
+import type { Attack } from "./attack.ts";
+import { claimAttacks } from "./claims.ts";
+import { resourceAttacks } from "./resource-uris.ts";
+import { command } from "./served-process.ts";
+import { sessionAttacks } from "./sessions.ts";
+import { bobSecrets, Stage } from "./stage.ts";
+import { tokenAttacks } from "./tokens.ts";
+import { toolAttacks } from "./tool-calls.ts";
+import { comparable, tryAttack } from "./try-attack.ts";
+
+const kinds: Readonly<Record<string, readonly Attack[]>> = {
+  tokens: tokenAttacks,
+  claims: claimAttacks,
+  sessions: sessionAttacks,
+  "resource URIs": resourceAttacks,
+  "tool calls": toolAttacks,
+};
+
+describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await Stage.open();
+  });
+  afterAll(async () => await stage[Symbol.asyncDispose]());
+
+  test.each(attacks)("$expected.kind: $title", async (attack) => {
+    const { bob, ghost } = stage.victims;
+    const { answers, records, before, after } = await tryAttack(attack, bob, stage);
+    expect({ statuses: answers.map(({ status }) => status), records }).toEqual({
+      statuses: attack.expected.statuses,
+      records: attack.expected.records,
+    });
+    expect(answers.at(-1)?.body ?? "").toContain(attack.expected.says ?? "");
+    const text = JSON.stringify(answers);
+    expect(bobSecrets.filter((secret) => text.includes(secret))).toEqual([]);
+    expect(after).toEqual(before);
+
+    const onNobody = await tryAttack(attack, ghost, stage);
+    expect(comparable(answers, bob)).toEqual(comparable(onNobody.answers, ghost));
+    expect(onNobody.after).toEqual(before);
+  });
+
+  test("afterwards: each hears of his own changes alone, nobody asked the attacker for keys, and the log is whole", async () => {
+    const { alice, bob, trap, server, logFile } = stage;
+    expect([alice.heard(), bob.heard()]).toEqual([[], []]);
+    await bob.writePlan("what bob writes");
+    expect(await bob.hears(ownNews.length)).toEqual(ownNews);
+    await alice.writePlan("what alice writes");
+    expect(await alice.hears(ownNews.length)).toEqual(ownNews);
+    expect(await bob.hears(ownNews.length)).toEqual(ownNews);
+    expect(trap.visits).toBe(0);
+    expect(await server.end()).toBe(0);
+    expect(await runCommand(process.execPath, [command, "audit", "verify", logFile])).toContain("records");
+  });
+});
+
+/** Of one change of the entry `plan`. */
+const ownNews = [
+  "session: resources/updated memory://entry/plan",
+  "session: resources/updated memory://index",
+  "session: resources/list_changed",
+  "listen: resources/updated memory://entry/plan",
+  "listen: resources/updated memory://index",
+  "listen: resources/list_changed",
+];

@@ -1,0 +1,111 @@
+/** Whoever issues the tokens of a server under attack, and everything that can be made to look like them. */
+import { constants, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+
+import { exportJWK, SignJWT } from "jose";
+
+export const issuer = "https://issuer.example";
+export const audience = "https://memory.example/mcp";
+
+interface Pair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+export type Header = Readonly<Record<string, unknown>>;
+
+export class Forge {
+  /** The issuer's own. */
+  readonly ec: Pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  readonly rsa: Pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  /** An attacker's, of the same kinds. */
+  readonly otherEc: Pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  readonly otherRsa: Pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+  /** The issuer's public keys, as a JSON Web Key Set. */
+  async keySet(): Promise<string> {
+    const ec = { ...(await exportJWK(this.ec.publicKey)), kid: "ec", alg: "ES256", use: "sig" };
+    const rsa = { ...(await exportJWK(this.rsa.publicKey)), kid: "rsa", alg: "RS256", use: "sig" };
+    return JSON.stringify({ keys: [ec, rsa] });
+  }
+
+  /** As the issuer makes them, good for an hour. */
+  async tokenFor(userId: string): Promise<string> {
+    const token = new SignJWT(claimsOf(userId)).setProtectedHeader({ alg: "ES256", kid: "ec" });
+    return await token.sign(this.ec.privateKey);
+  }
+
+  /** Signed by the issuer, whatever it claims. A text is taken as the payload as it is. */
+  issued(claims: Claims | string | Buffer, header: Header = {}): string {
+    return signed({ alg: "ES256", kid: "ec", ...header }, claims, (text) => ecSignature(text, this.ec.privateKey));
+  }
+
+  /** Signed by an attacker's key. */
+  forged(claims: Claims, header: Header = {}): string {
+    return signed({ alg: "ES256", kid: "ec", ...header }, claims, (text) => ecSignature(text, this.otherEc.privateKey));
+  }
+
+  /** Signed by the issuer's RSA key, with the padding of PS256 when `isPss`. */
+  rsaSigned(claims: Claims, header: Header, isPss = false): string {
+    const { RSA_PKCS1_PSS_PADDING, RSA_PKCS1_PADDING, RSA_PSS_SALTLEN_DIGEST } = constants;
+    const padding = isPss ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING;
+    const key = { key: this.rsa.privateKey, padding, ...(isPss && { saltLength: RSA_PSS_SALTLEN_DIGEST }) };
+    return signed(header, claims, (text) => sign("sha256", Buffer.from(text), key));
+  }
+
+  /** With a secret that everybody knows. */
+  hmac(claims: Claims, secret: string | Buffer, header: Header = {}): string {
+    return signed({ alg: "HS256", kid: "ec", ...header }, claims, (text) =>
+      createHmac("sha256", secret).update(text).digest(),
+    );
+  }
+
+  /** In the encoding that everything but JWS uses. */
+  derSigned(claims: Claims): string {
+    return signed({ alg: "ES256", kid: "ec" }, claims, (text) =>
+      sign("sha256", Buffer.from(text), { key: this.ec.privateKey, dsaEncoding: "der" }),
+    );
+  }
+}
+
+/** Good for an hour. */
+export function claimsOf(userId: unknown): Claims {
+  const now = Math.floor(Date.now() / 1000);
+  return { iss: issuer, aud: audience, sub: userId, iat: now, exp: now + 3600 };
+}
+
+/** A token in its compact form, with whatever stands for its signature. */
+export function signed(
+  header: Header,
+  claims: Claims | string | Buffer,
+  signatureOf: (text: string) => Buffer | string,
+): string {
+  const payload = typeof claims === "string" || Buffer.isBuffer(claims) ? claims : JSON.stringify(claims);
+  const text = `${base64url(JSON.stringify(header))}.${base64url(payload)}`;
+  return `${text}.${base64url(signatureOf(text))}`;
+}
+
+export const base64url = (data: string | Buffer): string => Buffer.from(data).toString("base64url");
+
+function ecSignature(text: string, key: KeyObject): Buffer {
+  return sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" });
+}
+
+/** The other signature that is as good: of (r, s), the one with (r, n - s). */
+export function withOtherS(token: string): string {
+  const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+  const [header = "", payload = "", signature = ""] = token.split(".");
+  const bytes = Buffer.from(signature, "base64url");
+  const s = order - BigInt(`0x${bytes.subarray(32).toString("hex")}`);
+  const other = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, "0"), "hex")]);
+  return [header, payload, base64url(other)].join(".");
+}
+
+/** One part of a token in place of another's: 0 the header, 1 the payload, 2 the signature. */
+export function withPart(token: string, at: 0 | 1 | 2, part: string): string {
+  return token
+    .split(".")
+    .map((each, index) => (index === at ? part : each))
+    .join(".");
+}

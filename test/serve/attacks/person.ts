@@ -1,0 +1,96 @@
+/** A user of the server under attack: a token, a live session of 2025 with its stream, and a stream of 2026. */
+import { once } from "node:events";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { createInterface } from "node:readline";
+
+import { bare, bytesOf, callTool, initialize, inSession, modern, notification } from "./asking.ts";
+import type { Ask } from "./asking.ts";
+import { exchange } from "./http-exchange.ts";
+import type { Answer } from "./http-exchange.ts";
+
+/** What somebody is told on an open stream. */
+interface Event {
+  readonly method?: string;
+  readonly params?: { readonly uri?: string };
+}
+
+export class Person {
+  readonly token: string;
+  session = "";
+  readonly #port: number;
+  readonly #heard: { readonly on: string; readonly what: string }[] = [];
+  readonly #streams: IncomingMessage[] = [];
+  #onHeard: () => void = () => {};
+
+  constructor(port: number, token: string) {
+    this.#port = port;
+    this.token = token;
+  }
+
+  /** A session without a stream, besides the one that has one. */
+  async newSession(): Promise<string> {
+    return (await this.ask(initialize())).headers["mcp-session-id"] ?? "";
+  }
+
+  /** Asks as this user. */
+  async ask(ask: Ask): Promise<Answer> {
+    const authorised = { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${this.token}`] as const] };
+    const [answer] = await exchange(this.#port, { bytes: [bytesOf(authorised)] });
+    if (!answer) throw new Error("The server has not answered");
+    return answer;
+  }
+
+  /** Opens a session, and both streams, which watch `uris`. */
+  async open(uris: readonly string[]): Promise<void> {
+    this.session = await this.newSession();
+    await this.ask(notification(this.session, "notifications/initialized"));
+    for (const uri of uris) await this.ask(inSession(this.session, "resources/subscribe", { uri }));
+    await this.#listen("session", bare("GET", ["Mcp-Session-Id", this.session]));
+    const notifications = { resourcesListChanged: true, resourceSubscriptions: uris };
+    await this.#listen("listen", modern("subscriptions/listen", { notifications }));
+  }
+
+  /** Everything that the streams have told so far, each as "stream: what", in order for each stream. */
+  heard(): string[] {
+    const of = (stream: string) => this.#heard.filter(({ on }) => on === stream);
+    return [...of("session"), ...of("listen")].map(({ on, what }) => `${on}: ${what}`);
+  }
+
+  /** Resolves when the streams have told so much. */
+  async hears(count: number): Promise<string[]> {
+    while (this.#heard.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#onHeard = resolve;
+      });
+    }
+    return this.heard();
+  }
+
+  /** Writes the entry that both users have. */
+  async writePlan(body: string): Promise<Answer> {
+    const input = { action: "upsert", name: "plan", type: "project", description: "the plan", body };
+    return await this.ask(callTool("UpdateUserMemory", input));
+  }
+
+  close(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  async #listen(name: string, { method, target, headers, body }: Ask): Promise<void> {
+    const all = { ...Object.fromEntries(headers), Authorization: `Bearer ${this.token}` };
+    const asked = request({ port: this.#port, host: "127.0.0.1", method, path: target, headers: all });
+    asked.end(body);
+    const [stream] = (await once(asked, "response")) as [IncomingMessage];
+    if (stream.statusCode !== 200) throw new Error(`The stream ${name} is refused: ${stream.statusCode}`);
+    this.#streams.push(stream);
+    stream.on("error", () => {});
+    createInterface({ input: stream }).on("line", (line) => {
+      if (!line.startsWith("data: {")) return;
+      const { method: what = "an answer", params } = JSON.parse(line.slice("data: ".length)) as Event;
+      if (what === "notifications/subscriptions/acknowledged") return;
+      this.#heard.push({ on: name, what: [what.replace("notifications/", ""), params?.uri ?? ""].join(" ").trim() });
+      this.#onHeard();
+    });
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * A server with two users who have something open: alice, whose valid token the attacker holds, and bob, whom the attacker
+ * wants to reach. A third, gus, does not exist: whatever is tried on bob is tried on him too.
+ */
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { audience, claimsOf, Forge, issuer } from "./forge.ts";
+import { KeyTrap } from "./key-trap.ts";
+import { Person } from "./person.ts";
+import { ServedProcess } from "./served-process.ts";
+
+/** Whom an attack is meant for. */
+export interface Victim {
+  readonly userId: string;
+  /** The name of an entry that the victim has, and nobody else. */
+  readonly entry: string;
+  /** Of a live session of the victim's. */
+  readonly session: string;
+  /** The victim's own token of yesterday. */
+  readonly expiredToken: string;
+}
+
+export const aliceBody = "Alice plans a trip to Lisbon.";
+/** What must never be in an answer. */
+export const bobSecrets: readonly string[] = ["kumquat-body", "kumquat-description", "kumquat-plan"];
+
+/** What everybody's streams watch: two entries of bob's, of which alice has one of the same name, and the index. */
+const watched = ["memory://index", "memory://entry/plan", "memory://entry/bob-plan"];
+
+export class Stage implements AsyncDisposable {
+  readonly forge: Forge;
+  readonly dataDir: string;
+  readonly logFile: string;
+  readonly trap: KeyTrap;
+  readonly server: ServedProcess;
+  readonly alice: Person;
+  readonly bob: Person;
+  readonly #folder: Disposable;
+
+  private constructor(forge: Forge, { folder, dataDir, logFile }: StagePlaces, parts: StageParts) {
+    this.forge = forge;
+    this.#folder = folder;
+    this.dataDir = dataDir;
+    this.logFile = logFile;
+    this.trap = parts.trap;
+    this.server = parts.server;
+    this.alice = parts.alice;
+    this.bob = parts.bob;
+  }
+
+  /** `args` besides those of a server for tokens. */
+  static async open(args: readonly string[] = []): Promise<Stage> {
+    const folder = temporaryFolder();
+    const places = { folder, dataDir: join(folder.path, "data"), logFile: join(folder.path, "log", "audit.jsonl") };
+    await remember(places.dataDir);
+    const forge = new Forge();
+    const keyFile = join(folder.path, "keys.json");
+    writeFileSync(keyFile, await forge.keySet());
+    const tokens = ["--issuer", issuer, "--audience", audience, "--jwks", keyFile, "--requests-per-minute", "100000"];
+    const server = await ServedProcess.start([...tokens, ...args], places);
+    const [alice, bob] = await Promise.all(
+      ["alice", "bob"].map(async (userId) => new Person(server.port, await forge.tokenFor(userId))),
+    );
+    if (!alice || !bob) throw new Error("There are two users");
+    await alice.open(watched);
+    await bob.open(watched);
+    return new Stage(forge, places, { server, alice, bob, trap: await KeyTrap.open() });
+  }
+
+  get victims(): { readonly bob: Victim; readonly ghost: Victim } {
+    return { bob: this.#victim("bob", this.bob.session), ghost: this.#victim("gus", randomUUID()) };
+  }
+
+  #victim(userId: string, session: string): Victim {
+    const yesterday = Math.floor(Date.now() / 1000) - 86_400;
+    const expiredToken = this.forge.issued({ ...claimsOf(userId), exp: yesterday });
+    return { userId, entry: `${userId}-plan`, session, expiredToken };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.alice.close();
+    this.bob.close();
+    this.trap[Symbol.dispose]();
+    await this.server.end();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+interface StagePlaces {
+  readonly folder: ReturnType<typeof temporaryFolder>;
+  readonly dataDir: string;
+  readonly logFile: string;
+}
+
+type StageParts = Pick<Stage, "server" | "alice" | "bob" | "trap">;
+
+/** What both users have before anything begins. */
+async function remember(dataDir: string): Promise<void> {
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  const [secretBody = "", secretDescription = "", secretPlan = ""] = bobSecrets;
+  const entries = [
+    { userId: "alice", name: "plan", description: "where Alice goes", body: aliceBody },
+    { userId: "bob", name: "plan", description: secretDescription, body: secretPlan },
+    { userId: "bob", name: "bob-plan", description: secretDescription, body: secretBody },
+  ];
+  for (const { userId, ...entry } of entries) {
+    const result = await runtime.call("UpdateUserMemory", { action: "upsert", type: "project", ...entry }, { userId });
+    if (!result.ok) throw new Error(result.error.message);
+  }
+}

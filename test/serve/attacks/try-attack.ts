@@ -1,0 +1,55 @@
+/** Makes an attempt on somebody who is there and on somebody who is not, and looks at all that it could have done. */
+import type { AuditRecord } from "../../../host/audit/audit-record.ts";
+import { treeFingerprint } from "../../support/tree-fingerprint.ts";
+import type { TreeFingerprint } from "../../support/tree-fingerprint.ts";
+import type { Attack } from "./attack.ts";
+import { sentFor } from "./attack.ts";
+import { exchange } from "./http-exchange.ts";
+import type { Answer } from "./http-exchange.ts";
+import type { Stage, Victim } from "./stage.ts";
+
+export interface Attempt {
+  readonly answers: readonly Answer[];
+  /** What was put on record meanwhile, each in a line of words. */
+  readonly records: readonly string[];
+  /** All of the data folder but what the host keeps in alice's part for itself, before and after. */
+  readonly before: TreeFingerprint;
+  readonly after: TreeFingerprint;
+}
+
+export async function tryAttack({ make, expected }: Attack, victim: Victim, stage: Stage): Promise<Attempt> {
+  const { server, dataDir } = stage;
+  const sent = sentFor(await make(victim, stage), stage);
+  const before = fingerprint(dataDir);
+  const known = server.records().length;
+  const answers = await exchange(server.port, sent);
+  const all = await server.recordsUntil((records) => records.length >= known + expected.records.length);
+  return { answers, records: all.slice(known).map(wordsOf), before, after: fingerprint(dataDir) };
+}
+
+/** Calls take the user's lock, which is alice's own affair. */
+function fingerprint(dataDir: string): TreeFingerprint {
+  const all = Object.entries(treeFingerprint(dataDir));
+  return Object.fromEntries(all.filter(([path]) => !/^users\/alice(?:\/\.memcell.*)?$/.test(path)));
+}
+
+function wordsOf(record: AuditRecord): string {
+  if (record.kind === "refused") return `refused ${record.surface} ${record.reason} ${whoIs(record.userId)}`;
+  if (record.kind === "call") return `call ${record.tool ?? "(none)"} ${whoIs(record.userId)} ${record.code ?? "done"}`;
+  return record.kind;
+}
+
+/** Whoever is neither of the three is a user whom the issuer has named in an odd way. */
+function whoIs(userId: string | null): string {
+  if (userId === null) return "nobody";
+  return ["alice", "bob", "gus"].includes(userId) ? userId : "(another)";
+}
+
+/** An answer without what tells nobody anything: the time, the name of a new session, and what the attacker has said. */
+export function comparable(answers: readonly Answer[], { userId, session }: Victim): unknown[] {
+  return answers.map(({ status, headers: { date: _date, "mcp-session-id": _session, ...headers }, body }) => ({
+    status,
+    headers,
+    body: body.replaceAll(session, "(session)").replaceAll(userId, "(victim)"),
+  }));
+}

@@ -1,0 +1,106 @@
+/** Clients are told of what changes in the memory that they watch, and of nothing else. */
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { describe, expect, test } from "vitest";
+
+import { ChangeFeed } from "../../host/serve/mcp/change-feed.ts";
+import { mcpLimits } from "../../host/serve/mcp/mcp-limits.ts";
+import { WatchedResources } from "../../host/serve/mcp/watched-resources.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { clientKinds, connect } from "./mcp-clients.ts";
+import { entry } from "./serve-process.ts";
+
+describe.for(clientKinds)("client: %s", (kind) => {
+  test("is told of the entries that it watches, and that the list has changed", async () => {
+    using folder = temporaryFolder();
+    await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
+    const write = (args: object): Promise<unknown> =>
+      served.client.callTool({ name: "UpdateUserMemory", arguments: { ...args } });
+    await served.watch(["memory://index", "memory://entry/watched"]);
+    let told = served.nextChange();
+    await write(entry("watched"));
+    expect(await told).toEqual(["memory://entry/watched", "memory://index"]);
+    told = served.nextChange();
+    await write(entry("other"));
+    expect(await told).toEqual(["memory://index"]);
+    told = served.nextChange();
+    await write({ action: "delete", name: "watched" });
+    expect(await told).toEqual(["memory://entry/watched", "memory://index"]);
+  });
+
+  test("a call that fails or only reads tells nothing", async () => {
+    using folder = temporaryFolder();
+    await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
+    await served.watch(["memory://entry/a", "memory://entry/b"]);
+    const told = served.nextChange();
+    await served.client.callTool({ name: "UpdateUserMemory", arguments: { action: "delete", name: "a" } });
+    await served.client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
+    await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("b") } });
+    expect(await told).toEqual(["memory://entry/b"]);
+  });
+});
+
+test("an end to watching", async () => {
+  using folder = temporaryFolder();
+  await using served = await connect("former SDK", ["--user", "alice", "--data", folder.path]);
+  await served.watch(["memory://entry/a", "memory://index"]);
+  await served.client.unsubscribeResource({ uri: "memory://entry/a" });
+  const told = served.nextChange();
+  await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("a") } });
+  expect(await told).toEqual(["memory://index"]);
+});
+
+test("a feed tells of one user, whatever others do, and of nothing when it is closed", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await createRuntime({ dataDir: folder.path });
+  const [alices, bobs] = [new ChangeFeed(runtime, "alice"), new ChangeFeed(runtime, "bob")];
+  const told: string[] = [];
+  alices.bus.subscribe((event) => told.push(`alice ${event.kind}`));
+  bobs.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? `bob ${event.uri}` : "bob list"));
+  await runtime.call("UpdateUserMemory", entry("a"), { userId: "bob" });
+  await toldOf(runtime, "carol");
+  alices.close();
+  await runtime.call("UpdateUserMemory", entry("a"), { userId: "alice" });
+  await toldOf(runtime, "carol");
+  expect(told).toEqual(["bob memory://entry/a", "bob memory://entry/MEMORY", "bob memory://index", "bob list"]);
+  bobs.close();
+});
+
+/** What was committed before this has been told. */
+async function toldOf(runtime: Runtime, userId: string): Promise<void> {
+  const feed = new ChangeFeed(runtime, userId);
+  const told = new Promise<void>((resolve) =>
+    feed.bus.subscribe((event) => event.kind === "resources_list_changed" && resolve()),
+  );
+  await runtime.call("UpdateUserMemory", entry("last"), { userId });
+  await told;
+  feed.close();
+}
+
+test("what one turn of the event loop brings is told once", async () => {
+  const listeners: Parameters<Runtime["onChange"]>[0][] = [];
+  const onChange: Runtime["onChange"] = (listener) => {
+    listeners.push(listener);
+    return () => {};
+  };
+  const tell = (paths: readonly string[]): void =>
+    listeners[0]?.({ userId: "alice", files: paths.map((path) => ({ scope: "memory", path })) });
+  const feed = new ChangeFeed({ onChange }, "alice");
+  const told: string[] = [];
+  feed.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? event.uri : event.kind));
+  tell(["a.md", "trash/b.20260101T000000000Z.md"]);
+  tell(["a.md", "c d.md"]);
+  tell(["trash/only.md"]);
+  await Promise.resolve();
+  expect(told).toEqual(["memory://entry/a", "memory://index", "memory://entry/c%20d", "resources_list_changed"]);
+});
+
+test("a connection watches so many resources, and may watch one of them again", () => {
+  const watched = new WatchedResources();
+  for (let index = 0; index < mcpLimits.subscriptionsMax; index++) watched.add(`memory://entry/${index}`);
+  watched.add("memory://entry/0");
+  expect(() => watched.add("memory://entry/beyond")).toThrow("at most 1024 allowed");
+  watched.delete("memory://entry/0");
+  watched.add("memory://entry/beyond");
+  expect(watched.has("memory://entry/beyond")).toBe(true);
+});

@@ -1,0 +1,141 @@
+/** How a server begins and ends: nothing that was acknowledged is lost, and nothing is left behind. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+
+import { expect, test } from "vitest";
+
+import { openStore } from "../../host/store/open-store.ts";
+import type { UserId } from "../../host/user-id.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import { connect } from "./mcp-clients.ts";
+import { ServeProcess, entry, program } from "./serve-process.ts";
+
+const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+
+test("at the end of input, what was asked for before is done and answered", async () => {
+  using folder = temporaryFolder();
+  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  const asked = names.map((name) => served.call("UpdateUserMemory", entry(name)));
+  served.child.stdin.end('{"jsonrpc":"2.0","id":"half","method":"tools/ca');
+  for (const reply of await Promise.all(asked)) expect(reply).toMatchObject({ result: { structuredContent: {} } });
+  expect(await served.ended).toEqual({ code: 0, signal: null, stderr: "", strayLines: [] });
+  const files = Object.keys(readUserFiles(folder.path, "alice"));
+  expect(files).toEqual(expect.arrayContaining(names.map((name) => `memory/${name}.md`)));
+});
+
+test.for(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s: what was read is done and answered", async (signal) => {
+  using folder = temporaryFolder();
+  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  const first = served.call("UpdateUserMemory", entry("first"));
+  await first;
+  const second = served.call("UpdateUserMemory", entry("second"));
+  await served.ask("ping");
+  served.child.kill(signal);
+  expect(await second).toMatchObject({ result: { structuredContent: { outcome: "created" } } });
+  expect(await served.ended).toEqual({ code: 0, signal: null, stderr: "", strayLines: [] });
+});
+
+test("a client that closes its end of the output: no crash, and the process ends", async () => {
+  using folder = temporaryFolder();
+  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  served.child.stdout.destroy();
+  void served.call("UpdateUserMemory", entry("a"));
+  expect(await served.ended).toMatchObject({ code: 0, signal: null, stderr: "" });
+  expect(Object.keys(readUserFiles(folder.path, "alice"))).toContain("memory/a.md");
+});
+
+test("a client that closes the log and sends what is told there", async () => {
+  using folder = temporaryFolder();
+  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  served.child.stderr.destroy();
+  served.write(`${"x".repeat(2_000_000)}\n`);
+  const [code] = (await once(served.child, "exit")) as [number | null];
+  expect(code).toBe(0);
+});
+
+test("a client that takes nothing: the server ends with the grace", async () => {
+  using folder = temporaryFolder();
+  const args = [program, "serve", "--user", "alice", "--data", folder.path, "--close-grace-ms", "100"];
+  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.on("error", () => {});
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "0" } };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })}\n`);
+  await once(child.stdout, "readable");
+  const lists = Array.from({ length: 2_000 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}\n`);
+  child.stdin.write(lists.join(""));
+  child.kill("SIGTERM");
+  const ended = await once(child, "exit");
+  child.stdout.destroy();
+  expect(ended).toEqual([0, null]);
+});
+
+test("a call is cancelled where it waits, and nothing is written", async () => {
+  using folder = temporaryFolder();
+  await using served = await connect("2025-11-25", ["--user", "alice", "--data", folder.path]);
+  const write = (name: string, signal?: AbortSignal): Promise<unknown> =>
+    served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry(name) } }, signal ? { signal } : {});
+  await write("before");
+  const gate = new AbortController();
+  const other = openStore({ kind: "files", dataDir: folder.path }, { durability: "full", note: () => {} });
+  const until = performance.now() + 30_000;
+  const holding = other.holdUser("alice" as UserId, { writes: true, until }, () => once(gate.signal, "abort"));
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  const cancel = new AbortController();
+  const waiting = write("cancelled", cancel.signal);
+  // Handled before anything that is sent behind it.
+  cancel.abort("not wanted");
+  await expect(waiting).rejects.toThrow("not wanted");
+  const behind = write("behind");
+  gate.abort();
+  await holding;
+  await other.close();
+  await behind;
+  expect(Object.keys(readUserFiles(folder.path, "alice"))).toEqual([
+    "memory/MEMORY.md",
+    "memory/before.md",
+    "memory/behind.md",
+  ]);
+});
+
+test("one id for many requests, and a cancellation of it: the rest is answered and the process ends", async () => {
+  using folder = temporaryFolder();
+  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  for (const name of names) {
+    served.send({ id: "same", method: "tools/call", params: { name: "UpdateUserMemory", arguments: entry(name) } });
+  }
+  served.send({ method: "notifications/cancelled", params: { requestId: "same" } });
+  expect(await served.ask("ping")).toMatchObject({ result: {} });
+  served.child.stdin.end();
+  expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test.for([
+  { name: "no user", args: [], status: 2, says: /serve\.user \(--user\) is missing/ },
+  { name: "an empty user", args: ["--user", ""], status: 2, says: /serve\.user .* is ""/ },
+  { name: "a user that climbs", args: ["--user", "../bob"], status: 2, says: /serve\.user .* is "\.\.\/bob"/ },
+  { name: "a user with a line feed", args: ["--user", "a\nb"], status: 2, says: /serve\.user .* is "a\\nb"/ },
+  {
+    name: "a policy that is not there",
+    args: ["--user", "alice", "--policy", "absent.json"],
+    status: 1,
+    says: /PLUGIN_REFUSED: Cannot use policy/,
+  },
+])("$name: it does not start, and says why where no client reads", ({ args, status, says }) => {
+  using folder = temporaryFolder();
+  const options = { cwd: folder.path, encoding: "utf8", input: "" } as const;
+  const refused = spawnSync(process.execPath, [program, "serve", ...args], options);
+  expect(refused).toMatchObject({ status, stdout: "" });
+  expect(refused.stderr).toMatch(says);
+  expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
+});
+
+test("a client that never asks for anything", () => {
+  using folder = temporaryFolder();
+  const options = { cwd: folder.path, encoding: "utf8", input: "" } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, "serve", "--user", "alice"], options);
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+  expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
+});

@@ -1,0 +1,138 @@
+/** URIs that name nothing: refused alike, on record, and without a look at any disk. */
+import { join } from "node:path";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { entryUri, parseMemoryUri } from "../../host/serve/mcp/memory-uri.ts";
+import { readRecords } from "../audit/audited-stage.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import { ServeProcess, entry } from "./serve-process.ts";
+
+/** Of no form that there is: nothing is called. */
+const misshapen = [
+  "",
+  " ",
+  "memory",
+  "memory:",
+  "memory:index",
+  "memory:/index",
+  "memory:///index",
+  "memory://",
+  "memory://index/",
+  "memory://index?",
+  "memory://index#",
+  "memory://index?user=bob",
+  "memory://INDEX",
+  "Memory://index",
+  "MEMORY://index",
+  " memory://index",
+  "memory://index ",
+  "memory://index\n",
+  "memory://index\0",
+  "memory://%69ndex",
+  "memory://index.md",
+  "memory://bob@index",
+  "memory://index:80",
+  "memory://entry",
+  "memory://entry/",
+  "memory://entry//",
+  "memory://entry//kept",
+  "memory://entry/kept/",
+  "memory://entry/a/b",
+  "memory://entry/../kept",
+  "memory://entry/kept?x=1",
+  "memory://entry/kept#x",
+  "memory://Entry/kept",
+  "memory://entry:80/kept",
+  "memory://user@entry/kept",
+  "memory://bob/entry/kept",
+  "memory://entry\\kept",
+  "memory://entry/kept\n",
+  "memory://entry/kept\r\n",
+  "memory://entry/k\u00e9pt",
+  "memory://entry/\u043aept",
+  "memory://entry/%",
+  "memory://entry/%2",
+  "memory://entry/%zz",
+  "memory://entry/%ff",
+  "memory://entry/%c0%ae%c0%ae",
+  "memory://entry/%ed%a0%80",
+  "memory://entry/{name}",
+  `memory://entry/${"a".repeat(600)}`,
+  "file:///etc/passwd",
+  "http://127.0.0.1/",
+  "javascript:alert(1)",
+  "../../etc/passwd",
+  "/etc/passwd",
+];
+
+/** Of the form of an entry's URI, with names that no entry can have: the guest refuses these. */
+const misnamed = [
+  "memory://entry/.",
+  "memory://entry/..",
+  "memory://entry/%2e%2e",
+  "memory://entry/..%2f..%2fbob%2fmemory%2fsecret",
+  "memory://entry/%2Fetc%2Fpasswd",
+  "memory://entry/trash%2fkept",
+  "memory://entry/kept.md",
+  "memory://entry/kept%00",
+  "memory://entry/kept%0a",
+  "memory://entry/%20kept",
+  "memory://entry/%256bept",
+  "memory://entry/MEMORY",
+  "memory://entry/con",
+  "memory://entry/%F0%9F%98%80",
+  `memory://entry/${"a".repeat(101)}`,
+];
+
+const folder = temporaryFolder();
+const dataDir = join(folder.path, "data");
+const logFile = join(folder.path, "log", "audit.jsonl");
+let served: ServeProcess;
+let before: Record<string, string>;
+beforeAll(async () => {
+  served = await ServeProcess.open(["--user", "alice", "--data", dataDir, "--audit-log", logFile]);
+  await served.call("UpdateUserMemory", entry("kept"));
+  before = readUserFiles(dataDir, "alice");
+});
+afterAll(async () => {
+  await served[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+test.for([...misshapen, ...misnamed])("is not found: %j", async (uri) => {
+  const expected = { code: -32602, message: expect.stringMatching(/^Resource not found: /), data: expect.anything() };
+  expect(await served.ask("resources/read", { uri })).toMatchObject({ error: expected });
+  expect(readUserFiles(dataDir, "alice")).toEqual(before);
+  expect(userFolderNames(dataDir)).toEqual(["alice"]);
+});
+
+test.for(misshapen)("cannot be watched: %j", async (uri) => {
+  expect(await served.ask("resources/subscribe", { uri })).toMatchObject({ error: { code: -32602 } });
+});
+
+test("an answer does not repeat more of a URI than one may have", async () => {
+  const reply = await served.ask("resources/read", { uri: `memory://entry/${"a".repeat(500_000)}` });
+  expect(JSON.stringify(reply).length).toBeLessThan(2_000);
+});
+
+test("each one is on record: of no form as a refusal, of no name as a call", async () => {
+  const [records, uri] = [readRecords(logFile).length, "memory://entry/kept?x"];
+  await served.ask("resources/read", { uri });
+  await served.ask("resources/read", { uri: "memory://entry/.." });
+  const added = readRecords(logFile).slice(records);
+  expect(added.filter(({ kind }) => kind === "call")).toMatchObject([
+    { tool: "ReadUserMemory", userId: "alice", code: "INPUT_INVALID" },
+  ]);
+  await served[Symbol.asyncDispose]();
+  const refused = (readRecords(logFile) as { kind: string; times?: number }[]).filter(({ kind }) => kind === "refused");
+  expect(refused[0]).toMatchObject({ surface: "mcp", reason: "resource-unknown", userId: "alice" });
+  // Read, watched, repeated at length, and the one above.
+  const total = refused.reduce((sum, { times = 0 }) => sum + times, 0);
+  expect(total).toBe(misshapen.length * 2 + 2);
+});
+
+test.for(["a", "A-b_C", "x".repeat(100)])("what a name's URI is parsed to is the name: %s", (name) => {
+  expect(parseMemoryUri(entryUri(name))).toEqual({ kind: "entry", name });
+});

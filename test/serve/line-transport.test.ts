@@ -1,0 +1,99 @@
+/** What is read is bounded by what has been answered, and by what the other side takes. */
+import { once } from "node:events";
+import { PassThrough, Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+
+import { expect, test } from "vitest";
+
+import { mcpLimits } from "../../host/serve/mcp/mcp-limits.ts";
+import type { JSONRPCMessage } from "../../host/serve/mcp/sdk.ts";
+import { LineBuffer } from "../../host/serve/stdio/line-buffer.ts";
+import { LineTransport } from "../../host/serve/stdio/line-transport.ts";
+
+const ping = (id: number): string => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
+const pings = (count: number): string => Array.from({ length: count }, (_, id) => ping(id)).join("");
+const answer = (id: number): JSONRPCMessage => ({ jsonrpc: "2.0", id, result: {} });
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await setImmediate();
+}
+
+function open(output: Writable): { input: PassThrough; wire: LineTransport; read: JSONRPCMessage[] } {
+  const [input, read] = [new PassThrough(), [] as JSONRPCMessage[]];
+  const wire = new LineTransport(input, output);
+  Object.assign(wire, { onmessage: (message: JSONRPCMessage) => read.push(message) });
+  void wire.start();
+  return { input, wire, read };
+}
+
+test("no more requests are read than may be unanswered; each answer lets one in", async () => {
+  const { input, wire, read } = open(new PassThrough().resume());
+  input.write(pings(1_000));
+  await turns();
+  expect(read).toHaveLength(mcpLimits.requestsInFlightMax);
+  await wire.send(answer(0));
+  await turns();
+  expect(read).toHaveLength(mcpLimits.requestsInFlightMax + 1);
+  await wire.close();
+});
+
+test("a cancellation frees the place of its request, for it gets no answer", async () => {
+  const { input, wire, read } = open(new PassThrough().resume());
+  const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } };
+  input.write(`${pings(mcpLimits.requestsInFlightMax)}${JSON.stringify(cancel)}\n${ping(1_000)}${ping(1_001)}`);
+  await turns();
+  expect(read.at(-1)).toMatchObject({ id: 1_000 });
+  await wire.close();
+});
+
+test("nothing is read while the other side does not take what it was sent", async () => {
+  let take: (() => void) | null = null;
+  const output = new Writable({ highWaterMark: 10, write: (_chunk, _encoding, done) => (take = done) });
+  const { input, wire, read } = open(output);
+  await wire.send(answer(0));
+  input.write(pings(5));
+  await turns();
+  expect(read).toEqual([]);
+  const drained = once(output, "drain");
+  (take as (() => void) | null)?.();
+  await drained;
+  await turns();
+  expect(read).toHaveLength(5);
+  await wire.close();
+});
+
+test("a side that has gone ends it, and what is sent to it is dropped", async () => {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("gone")) });
+  const { wire } = open(output);
+  await wire.send(answer(0));
+  await wire.ended();
+  await wire.send(answer(1));
+  await wire.flushed(new AbortController().signal);
+});
+
+test("streams of changes are not waited for at the end", async () => {
+  const { input, wire, read } = open(new PassThrough().resume());
+  input.end(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params: {} })}\n`);
+  await wire.ended();
+  await wire.answered(new AbortController().signal);
+  expect(read).toHaveLength(1);
+});
+
+test("the end of the grace ends the waiting", async () => {
+  const { input, wire } = open(new PassThrough().resume());
+  input.end(ping(1));
+  await wire.ended();
+  const grace = new AbortController();
+  const answered = wire.answered(grace.signal);
+  grace.abort();
+  await answered;
+});
+
+test("a line may have as many bytes as allowed, and not one more", () => {
+  const lines = new LineBuffer(5);
+  const take = (text: string): string[] => Array.from(lines.take(Buffer.from(text)), String);
+  expect(take("12345\n123")).toEqual(["12345"]);
+  expect(take("45\n\n\n")).toEqual(["12345", "", ""]);
+  expect(take("1234")).toEqual([]);
+  expect(() => take("56")).toThrow("longer than 5 bytes");
+});

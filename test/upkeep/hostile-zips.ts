@@ -1,0 +1,133 @@
+/** Zip files that are no exports, each wrong in one way, and what is said of it. */
+import { deflateRawSync } from "node:zlib";
+
+import { zipBytes } from "../support/zip-bytes.ts";
+import type { ZipEntry, ZipParts } from "../support/zip-bytes.ts";
+
+const labelOf = (files: number): ZipEntry => ({
+  name: "memcell-export.json",
+  content: `{"version":1,"scope":"memory","files":${files}}\n`,
+});
+const good: ZipEntry = { name: "memory/a.md", content: "text" };
+
+export const withFiles = (files: readonly ZipEntry[], parts: ZipParts = {}): Buffer =>
+  zipBytes([labelOf(files.length), ...files], parts);
+const withEntry = (entry: Partial<ZipEntry>): Buffer => withFiles([{ ...good, ...entry }]);
+const named = (name: string | Buffer): Buffer => withEntry({ name });
+const labelled = (content: string | Buffer): Buffer => zipBytes([{ name: "memcell-export.json", content }, good]);
+
+const unix = (mode: number): number => (mode << 16) >>> 0;
+const zeros = Buffer.alloc(2 ** 21);
+const bombData = deflateRawSync(Buffer.alloc(2 ** 26));
+const zip64Extra = Buffer.concat([Buffer.from([1, 0, 16, 0]), Buffer.alloc(16)]);
+const ofName = /entry ".*" is refused: its name is neither/;
+const behindParts = /the file has something before, between or behind its parts/;
+
+export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
+  ["nothing", Buffer.alloc(0), /the file is no zip file/],
+  ["a text", Buffer.from("PK, but no zip file, for all that it is long enough"), /the file is no zip file/],
+  ["a zip file without entries", zipBytes([]), /it does not begin with a "memcell-export.json"/],
+  ["a zip file without a label", zipBytes([good]), /it does not begin with a "memcell-export.json"/],
+  ["a label that is not first", zipBytes([good, labelOf(1)]), /it does not begin with/],
+  ["a label of another version", labelled('{"version":2,"scope":"memory","files":1}'), /it does not begin with/],
+  ["a label with a key twice", labelled('{"version":2,"version":1,"scope":"memory","files":1}'), /it does not begin/],
+  [
+    "a label with more in it",
+    labelled('{"version":1,"scope":"memory","files":1,"user":"x"}'),
+    /it does not begin with/,
+  ],
+  ["a label that is no JSON", labelled("{"), /it does not begin with/],
+  ["a label that is no UTF-8", labelled(Buffer.from([0xff])), /it does not begin with/],
+  ["a giant label", labelled(" ".repeat(4097)), /entry "memcell-export.json" is refused: it is 4097 bytes/],
+  ["two labels", zipBytes([labelOf(1), labelOf(1)]), /entry "memcell-export.json" is there twice/],
+  ["fewer files than its label says", zipBytes([labelOf(2), good]), /it holds 1 files, and its label says 2/],
+  ["a name that climbs", named("memory/../../b.md"), ofName],
+  ["a name that climbs out at once", named("../b.md"), ofName],
+  ["an absolute name", named("/etc/cron.d/x"), ofName],
+  ["backslashes", named("memory\\a.md"), ofName],
+  ["a drive", named("C:/a.md"), ofName],
+  ["NUL in a name", named("memory/a.md\0.txt"), /entry "memory\/a.md\\u0000.txt" is refused/],
+  ["a terminal's command in a name", named("memory/\u001b[2Ja.md"), /entry "memory\/\\u001b\[2Ja.md" is refused/],
+  ["letters beyond ASCII in a name", named("memory/\u00e9.md"), ofName],
+  ["the same letters in another form", named("memory/e\u0301.md"), ofName],
+  ["bytes that are no text in a name", named(Buffer.from([0x6d, 0xff, 0xfe])), ofName],
+  ["an empty name", named(""), ofName],
+  ["a dot", named("memory/."), ofName],
+  ["the host's own folder", named("memory/.memcell/journal"), ofName],
+  ["a name of 65,535 bytes", named(`memory/${"x".repeat(65_528)}`), ofName],
+  ["a folder", named("memory/trash/"), /it is a folder/],
+  ["a folder by its attributes", withEntry({ attributes: 0x10 }), /it is a folder/],
+  ["a folder by its mode", withEntry({ attributes: unix(0o040755) }), /it is a link or no regular file/],
+  ["a link", withEntry({ attributes: unix(0o120777), content: "/etc/passwd" }), /it is a link or no regular file/],
+  ["a pipe", withEntry({ attributes: unix(0o010644) }), /it is a link or no regular file/],
+  ["a device", withEntry({ attributes: unix(0o060644) }), /it is a link or no regular file/],
+  ["a name twice", withFiles([good, good]), /entry "memory\/a.md" is there twice/],
+  ["names that case tells apart", withFiles([good, { ...good, name: "memory/A.md" }]), /differ only by case/],
+  ["an encrypted entry", withEntry({ flags: 1 }), /it is encrypted/],
+  ["a strongly encrypted entry", withEntry({ flags: 0x41 }), /it is damaged/],
+  ["a masked header", withEntry({ flags: 0x2000 }), /it is encrypted/],
+  ["another compression", withEntry({ method: 12, data: Buffer.from("x") }), /its compression is 12/],
+  ["a size behind the content", withEntry({ flags: 8, behind: Buffer.alloc(16) }), /its size is told behind/],
+  ["zip64 fields", withEntry({ extra: zip64Extra }), /it is in the zip64 form/],
+  ["zip64 fields that are needed", withEntry({ extra: zip64Extra, size: 2 ** 32 - 1 }), /it is in the zip64 form/],
+  ["extra fields that end early", withEntry({ extra: Buffer.from([9, 9, 9, 0]) }), /it is damaged/],
+  [
+    "a file over 2 MiB",
+    withEntry({ content: Buffer.alloc(2 ** 21 + 1) }),
+    /it is 2097153 bytes, at most 2097152 allowed/,
+  ],
+  ["a bomb that says what it is", withEntry({ method: 8, data: bombData, size: 2 ** 26 }), /at most 2097152 allowed/],
+  [
+    "a bomb that says it is small",
+    withEntry({ method: 8, data: bombData, size: 10 }),
+    /entry "memory\/a.md" is damaged/,
+  ],
+  ["less than an entry says", withEntry({ method: 8, size: 2000 }), /entry "memory\/a.md" is damaged/],
+  [
+    "many files of the largest size",
+    withFiles(Array.from({ length: 33 }, (_, at) => ({ name: `memory/trash/${at}`, method: 8, content: zeros }))),
+    /its files are more than 67108864 bytes/,
+  ],
+  [
+    "two sizes that do not agree",
+    withEntry({ size: 3 }),
+    /entry "memory\/a.md" is refused: its two sizes do not agree/,
+  ],
+  ["a wrong checksum", withEntry({ crc: 1 }), /entry "memory\/a.md" is damaged/],
+  ["content that is not deflated", withEntry({ method: 8, data: Buffer.from([0xff, 0xff]) }), /entry .* is damaged/],
+  ["another name in front", withEntry({ local: { name: Buffer.from("memory/b.md") } }), /told in two ways/],
+  ["another size in front", withEntry({ local: { size: 5 } }), /told in two ways/],
+  ["another compression in front", withEntry({ local: { method: 8 } }), /told in two ways/],
+  ["another flag in front", withEntry({ local: { flags: 8 } }), /told in two ways/],
+  [
+    "entries that share content",
+    withFiles([good, { ...good, name: "memory/b.md", offset: 0 }]),
+    /does not begin where/,
+  ],
+  ["an entry that is nowhere", withEntry({ offset: 2 ** 31 }), /does not begin where/],
+  [
+    "something between entries",
+    withFiles([
+      { ...good, behind: Buffer.from("x") },
+      { ...good, name: "memory/b.md" },
+    ]),
+    /does not begin/,
+  ],
+  ["a file that is not listed", withFiles([good], { between: zipBytes([good]).subarray(0, 45) }), behindParts],
+  ["a program before it", withFiles([good], { before: Buffer.from("#!/bin/sh\n") }), /does not begin where/],
+  ["a program before it, not counted", Buffer.concat([Buffer.from("#!/bin/sh\n"), withFiles([good])]), behindParts],
+  ["something behind it", withFiles([good], { behind: Buffer.from("x") }), /the file is no zip file/],
+  ["two zip files", Buffer.concat([withFiles([good]), withFiles([])]), behindParts],
+  ["a comment", withFiles([good], { comment: "x" }), /the file is no zip file/],
+  ["a zip file in a comment", withFiles([good], { comment: withFiles([]).toString("latin1") }), behindParts],
+  ["a list that is elsewhere", withFiles([good], { listAt: 3 }), behindParts],
+  ["a list of another length", withFiles([good], { listBytes: 3 }), behindParts],
+  [
+    "fewer entries than are listed",
+    withFiles([good, { ...good, name: "memory/b.md" }], { entries: 2 }),
+    /holds 1 files|damaged|behind/,
+  ],
+  ["more entries than are listed", withFiles([good], { entries: 3 }), /it is damaged/],
+  ["65,535 entries", withFiles([good], { entries: 65_535 }), /zip64 form/],
+  ["40,000 entries", withFiles([good], { entries: 40_000 }), /the file has 40000 entries, at most 20001 allowed/],
+];
