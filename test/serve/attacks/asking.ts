@@ -33,6 +33,11 @@ export function inSession(session: string, method: string, params: object = {}):
   return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
 }
 
+/** What a session is told, without an answer. */
+export function notification(session: string, method: string, params: object = {}): Ask {
+  return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", method, params }));
+}
+
 /** Any body in a session. */
 export function rawInSession(session: string, body: string | Buffer): Ask {
   return post(body, [accept, json, ["Mcp-Protocol-Version", "2025-11-25"], ["Mcp-Session-Id", session]]);
@@ -58,10 +63,22 @@ export function withHeaders(ask: Ask, ...headers: readonly HeaderLine[]): Ask {
   return { ...ask, headers: [...ask.headers.filter(([name]) => !names.has(name.toLowerCase())), ...headers] };
 }
 
-/** With other names in the tool's arguments. */
+/** A call of a tool, with any input. */
 export function callTool(name: string, input: unknown): Ask {
   return modern("tools/call", { name, arguments: input });
 }
+
+/** The same in a session. */
+export const readPlanIn = (session: string): Ask =>
+  inSession(session, "tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
+
+/** Without a body, as streams are asked for and sessions ended. */
+export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => ({
+  method,
+  target: "/mcp",
+  headers: [accept, ...headers],
+  body: "",
+});
 
 /** As it travels. The server closes the connection after its answer, unless a header says otherwise. */
 export function bytesOf({ method, target, headers, body }: Ask): Buffer {

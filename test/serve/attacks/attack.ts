@@ -60,10 +60,22 @@ export const served = (status: number, records: readonly string[], says?: string
   says,
 });
 
+/** Looked for, and not found: neither a tool nor a resource has such a name. */
+export const unknownTool = (tool: string, status = 200): Expected => ({
+  kind: "refused",
+  statuses: [status],
+  records: [`call ${tool} alice TOOL_UNKNOWN`],
+  says: "-32602",
+});
+
 /** What travels for it. */
 export function sentFor(made: Ask | Sent, { alice }: Stage): Sent {
-  if ("bytes" in made) return made;
-  const isAuthorised = made.headers.some(([name]) => name.toLowerCase() === "authorization");
-  if (isAuthorised || made.isAnonymous) return { bytes: [bytesOf(made)] };
-  return { bytes: [bytesOf({ ...made, headers: [...made.headers, ["Authorization", `Bearer ${alice.token}`]] })] };
+  return "bytes" in made ? made : { bytes: [bytesOf(authorised(made, alice.token))] };
+}
+
+/** With a token, unless it brings another or none. */
+export function authorised(ask: Ask, token: string): Ask {
+  const isAuthorised = ask.headers.some(([name]) => name.toLowerCase() === "authorization");
+  if (isAuthorised || ask.isAnonymous) return ask;
+  return { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${token}`]] };
 }

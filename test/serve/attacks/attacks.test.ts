@@ -7,14 +7,20 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../../support/run-command.ts";
 import type { Attack } from "./attack.ts";
 import { claimAttacks } from "./claims.ts";
+import { resourceAttacks } from "./resource-uris.ts";
 import { command } from "./served-process.ts";
+import { sessionAttacks } from "./sessions.ts";
 import { bobSecrets, Stage } from "./stage.ts";
 import { tokenAttacks } from "./tokens.ts";
+import { toolAttacks } from "./tool-calls.ts";
 import { comparable, tryAttack } from "./try-attack.ts";
 
 const kinds: Readonly<Record<string, readonly Attack[]>> = {
   tokens: tokenAttacks,
   claims: claimAttacks,
+  sessions: sessionAttacks,
+  "resource URIs": resourceAttacks,
+  "tool calls": toolAttacks,
 };
 
 describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {

@@ -93,7 +93,7 @@ const users: Attack[] = [
 const likeness = (title: string, make: (userId: string) => string): Attack =>
   row(
     `for ${title}: a user who has nothing`,
-    served(200, ["call ReadUserMemory (this user) ENTRY_NOT_FOUND"], "ENTRY_NOT_FOUND"),
+    served(200, ["call ReadUserMemory (another) ENTRY_NOT_FOUND"], "ENTRY_NOT_FOUND"),
     (victim, { forge }) =>
       withHeaders(readPlan, ["Authorization", `Bearer ${forge.issued(claimsOf(make(victim.userId)))}`]),
   );

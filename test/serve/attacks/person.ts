@@ -4,7 +4,7 @@ import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 
-import { bytesOf, callTool, initialize, inSession, modern } from "./asking.ts";
+import { bare, bytesOf, callTool, initialize, inSession, modern, notification } from "./asking.ts";
 import type { Ask } from "./asking.ts";
 import { exchange } from "./http-exchange.ts";
 import type { Answer } from "./http-exchange.ts";
@@ -28,6 +28,11 @@ export class Person {
     this.token = token;
   }
 
+  /** A session without a stream, besides the one that has one. */
+  async newSession(): Promise<string> {
+    return (await this.ask(initialize())).headers["mcp-session-id"] ?? "";
+  }
+
   /** Asks as this user. */
   async ask(ask: Ask): Promise<Answer> {
     const authorised = { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${this.token}`] as const] };
@@ -38,11 +43,10 @@ export class Person {
 
   /** Opens a session, and both streams, which watch `uris`. */
   async open(uris: readonly string[]): Promise<void> {
-    this.session = (await this.ask(initialize())).headers["mcp-session-id"] ?? "";
-    await this.ask(inSession(this.session, "notifications/initialized"));
+    this.session = await this.newSession();
+    await this.ask(notification(this.session, "notifications/initialized"));
     for (const uri of uris) await this.ask(inSession(this.session, "resources/subscribe", { uri }));
-    const get = { ...inSession(this.session, ""), method: "GET", body: "" };
-    await this.#listen("session", get);
+    await this.#listen("session", bare("GET", ["Mcp-Session-Id", this.session]));
     const notifications = { resourcesListChanged: true, resourceSubscriptions: uris };
     await this.#listen("listen", modern("subscriptions/listen", { notifications }));
   }

@@ -34,11 +34,15 @@ function fingerprint(dataDir: string): TreeFingerprint {
 }
 
 function wordsOf(record: AuditRecord): string {
-  if (record.kind === "refused") return `refused ${record.surface} ${record.reason} ${record.userId ?? "nobody"}`;
-  if (record.kind === "call") {
-    return `call ${record.tool ?? "(none)"} ${record.userId ?? "nobody"} ${record.code ?? "done"}`;
-  }
+  if (record.kind === "refused") return `refused ${record.surface} ${record.reason} ${whoIs(record.userId)}`;
+  if (record.kind === "call") return `call ${record.tool ?? "(none)"} ${whoIs(record.userId)} ${record.code ?? "done"}`;
   return record.kind;
+}
+
+/** Whoever is neither of the three is a user whom the issuer has named in an odd way. */
+function whoIs(userId: string | null): string {
+  if (userId === null) return "nobody";
+  return ["alice", "bob", "gus"].includes(userId) ? userId : "(another)";
 }
 
 /** An answer without what tells nobody anything: the time, the name of a new session, and what the attacker has said. */

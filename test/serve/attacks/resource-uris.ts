@@ -1,0 +1,174 @@
+/** URIs of resources that would be the victim's, read and subscribed to, and what else names resources. */
+import { inSession, modern } from "./asking.ts";
+import { refused, row, served } from "./attack.ts";
+import type { Attack, Expected } from "./attack.ts";
+import type { Stage, Victim } from "./stage.ts";
+
+type MakeUri = (victim: Victim, stage: Stage) => unknown;
+
+/** Not a URI of this server: -32602 with no other word, and on record. */
+const unknown: Expected = {
+  kind: "refused",
+  statuses: [200],
+  records: ["refused mcp resource-unknown alice"],
+  says: '"error":{"code":-32',
+};
+/** A URI of an entry that alice does not have, or that nobody can have. */
+const absent = (code: string): Expected => ({
+  kind: "refused",
+  statuses: [200],
+  records: [`call ReadUserMemory alice ${code}`],
+  says: '"error":{"code":-32',
+});
+
+const read = (title: string, expected: Expected, make: MakeUri): Attack =>
+  row(title, expected, (victim, stage) =>
+    inSession(stage.alice.session, "resources/read", { uri: make(victim, stage) }),
+  );
+
+const unknownUris: Attack[] = [
+  read("a user before the index", unknown, ({ userId }) => `memory://${userId}@index`),
+  read("a user and a password before the index", unknown, ({ userId }) => `memory://${userId}:${userId}@index`),
+  read("a user behind the index", unknown, ({ userId }) => `memory://index@${userId}`),
+  read("a port", unknown, () => "memory://index:80"),
+  read("a slash behind the index", unknown, () => "memory://index/"),
+  read("a query", unknown, ({ userId }) => `memory://index?user=${userId}`),
+  read("a fragment", unknown, ({ userId }) => `memory://index#${userId}`),
+  read("a user in the index's place", unknown, ({ userId }) => `memory://${userId}/index`),
+  read("a user before the entry", unknown, ({ userId, entry }) => `memory://${userId}/entry/${entry}`),
+  read("a user behind the entry", unknown, ({ userId }) => `memory://entry/plan?user=${userId}`),
+  read("a user below the index", unknown, ({ userId }) => `memory://index/${userId}`),
+  read("capitals", unknown, () => "MEMORY://INDEX"),
+  read("three slashes", unknown, () => "memory:///index"),
+  read("no slashes", unknown, () => "memory:index"),
+  read("a space before", unknown, () => " memory://index"),
+  read("a line feed behind", unknown, () => "memory://index\n"),
+  read("a tab within", unknown, () => "memory://in\tdex"),
+  read("NUL and the victim behind", unknown, ({ userId }) => `memory://index\0${userId}`),
+  read("two segments", unknown, ({ userId, entry }) => `memory://entry/../../${userId}/memory/${entry}`),
+  read("an empty segment", unknown, ({ entry }) => `memory://entry//${entry}`),
+  read("backslashes", unknown, ({ userId, entry }) => `memory://entry/..\\..\\${userId}\\memory\\${entry}`),
+  read("slashes of Unicode", unknown, ({ userId, entry }) => `memory://entry/..\u2215..\u2215${userId}\u2215${entry}`),
+  read("overlong slashes", unknown, ({ userId, entry }) => `memory://entry/..%c0%af..%c0%af${userId}%c0%af${entry}`),
+  read("half an escape", unknown, ({ entry }) => `memory://entry/${entry}%2`),
+  read("an escape of Windows", unknown, ({ userId, entry }) => `memory://entry/..%u2215${userId}%u2215${entry}`),
+  read("a semicolon", unknown, ({ userId, entry }) => `memory://entry/${entry};user=${userId}`),
+  read("no name", unknown, () => "memory://entry/"),
+  read("the template itself", unknown, () => "memory://entry/{name}"),
+  read("a star", unknown, () => "memory://entry/*"),
+  read("a very long one", unknown, () => `memory://entry/${"a".repeat(100_000)}`),
+  read("a path of the disk", unknown, ({ userId }) => `/data/users/${userId}/memory/MEMORY.md`),
+  read("a file", unknown, ({ userId }, { dataDir }) => `file://${dataDir}/users/${userId}/memory/MEMORY.md`),
+  read("a file of the machine", unknown, () => "file:///etc/passwd"),
+  read("data", unknown, ({ userId }) => `data:text/plain,${userId}`),
+  read("another server", unknown, (_victim, { trap }) => trap.url),
+];
+
+const absentEntries: Attack[] = [
+  read("the victim's entry", absent("ENTRY_NOT_FOUND"), ({ entry }) => `memory://entry/${entry}`),
+  read("the victim's entry, in escapes", absent("ENTRY_NOT_FOUND"), ({ entry }) => `memory://entry/${escaped(entry)}`),
+  read("an entry called constructor", absent("ENTRY_NOT_FOUND"), () => "memory://entry/constructor"),
+  read("an entry called __proto__", absent("ENTRY_NOT_FOUND"), () => "memory://entry/__proto__"),
+  read("the index as an entry", absent("NAME_RESERVED"), () => "memory://entry/MEMORY"),
+  read(
+    "a path in escapes",
+    absent("INPUT_INVALID"),
+    ({ userId, entry }) => `memory://entry/..%2f..%2f${userId}%2fmemory%2f${entry}`,
+  ),
+  read(
+    "a path in escapes of escapes",
+    absent("INPUT_INVALID"),
+    ({ userId, entry }) => `memory://entry/..%252f..%252f${userId}%252f${entry}`,
+  ),
+  read(
+    "a path with dots in escapes",
+    absent("INPUT_INVALID"),
+    ({ userId, entry }) => `memory://entry/%2e%2e%2f%2e%2e%2f${userId}%2f${entry}`,
+  ),
+  read(
+    "a path with backslashes in escapes",
+    absent("INPUT_INVALID"),
+    ({ userId, entry }) => `memory://entry/..%5c..%5c${userId}%5c${entry}`,
+  ),
+  read(
+    "slashes of Unicode in escapes",
+    absent("INPUT_INVALID"),
+    ({ userId, entry }) => `memory://entry/..%E2%88%95${userId}%E2%88%95${entry}`,
+  ),
+  read(
+    "an absolute path in escapes",
+    absent("INPUT_INVALID"),
+    ({ userId }) => `memory://entry/%2fdata%2fusers%2f${userId}`,
+  ),
+  read("the host's own folder", absent("INPUT_INVALID"), () => "memory://entry/.memcell%2Fowner"),
+  read("the trash", absent("INPUT_INVALID"), ({ entry }) => `memory://entry/trash%2F${entry}`),
+  read("NUL in escapes", absent("INPUT_INVALID"), ({ entry }) => `memory://entry/plan%00${entry}`),
+  read("a line feed in escapes", absent("INPUT_INVALID"), ({ entry }) => `memory://entry/plan%0a${entry}`),
+  read("a file's ending", absent("INPUT_INVALID"), ({ entry }) => `memory://entry/${entry}.md`),
+];
+
+const noTexts: Attack[] = [
+  read("a number", served(200, [], "-32602"), () => 1),
+  read("a list", served(200, [], "-32602"), ({ entry }) => [`memory://entry/${entry}`]),
+  read("an object", served(200, [], "-32602"), ({ userId }) => ({ uri: "memory://index", userId })),
+  read("nothing", served(200, [], "-32602"), () => undefined),
+];
+
+const subscriptions: Attack[] = [
+  row("a subscription to the victim's entry", served(200, [], '"result":{}'), ({ entry }, { alice }) =>
+    inSession(alice.session, "resources/subscribe", { uri: `memory://entry/${entry}` }),
+  ),
+  row("the end of the victim's subscription", served(200, [], '"result":{}'), ({ entry }, { alice }) =>
+    inSession(alice.session, "resources/unsubscribe", { uri: `memory://entry/${entry}` }),
+  ),
+  row("a subscription to the victim's index", unknown, ({ userId }, { alice }) =>
+    inSession(alice.session, "resources/subscribe", { uri: `memory://${userId}/index` }),
+  ),
+  row("a subscription to everything", unknown, (_victim, { alice }) =>
+    inSession(alice.session, "resources/subscribe", { uri: "memory://*" }),
+  ),
+  row("a subscription that names the victim", served(200, [], '"result":{}'), ({ userId }, { alice }) =>
+    inSession(alice.session, "resources/subscribe", { uri: "memory://index", userId, _meta: { userId } }),
+  ),
+];
+
+const lists: Attack[] = [
+  row(
+    "the list, with the victim",
+    served(200, ["call ListEntries alice done"], "where Alice goes"),
+    ({ userId }, { alice }) => inSession(alice.session, "resources/list", { userId, _meta: { userId } }),
+  ),
+  ...["0", "", "../", "from 1", "__proto__"].map((cursor) =>
+    row(`a forged cursor ${JSON.stringify(cursor)}`, served(200, [], "-32602"), (_victim, { alice }) =>
+      inSession(alice.session, "resources/list", { cursor }),
+    ),
+  ),
+  row("a cursor that names the victim", served(200, [], "-32602"), ({ userId }, { alice }) =>
+    inSession(alice.session, "resources/list", { cursor: Buffer.from(`from 1 of ${userId}`).toString("base64url") }),
+  ),
+  row("a cursor far behind", served(200, ["call ListEntries alice done"], '"resources":[]'), (_victim, { alice }) =>
+    inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
+  ),
+  row("a cursor below zero", served(200, [], "-32602"), (_victim, { alice }) =>
+    inSession(alice.session, "resources/list", { cursor: Buffer.from("from -1").toString("base64url") }),
+  ),
+  row("the victim's entry, in 2026", { ...absent("ENTRY_NOT_FOUND"), statuses: [200] }, ({ entry }) =>
+    modern("resources/read", { uri: `memory://entry/${entry}` }),
+  ),
+  row("the victim's index, in 2026", { ...unknown, statuses: [200] }, ({ userId }) =>
+    modern("resources/read", { uri: `memory://${userId}/index` }),
+  ),
+];
+
+function escaped(text: string): string {
+  return Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
+}
+
+export const resourceAttacks: readonly Attack[] = [
+  ...unknownUris,
+  ...absentEntries,
+  ...noTexts,
+  ...subscriptions,
+  ...lists,
+];
+void refused;
