@@ -1,5 +1,5 @@
 /** Plugin files as they lie on disk, before anything is known of what is in them. */
-import { constants, open, readdir } from "node:fs/promises";
+import { constants, lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The plugin files of a folder, in the order of their names. */
@@ -9,6 +9,14 @@ export async function listPluginFiles(folder: string): Promise<string[]> {
     .filter((name) => name.endsWith(".wasm"))
     .toSorted()
     .map((name) => join(folder, name));
+}
+
+/** Whether anything has this name: a link that leads nowhere has one, though nothing can be opened by it. */
+export async function isNameTaken(file: string): Promise<boolean> {
+  return await lstat(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** How a plugin file was found. */

@@ -8,6 +8,8 @@ import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
+import { withProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
 
 export const doctorCommand: Command = {
   help: `Finds what is wrong with users' files after they were edited by hand or damaged, and says what it would do.
@@ -38,15 +40,22 @@ Exit codes
   async run(args) {
     const names = { texts: ["user"], flags: ["fix", "json"], settings: runtimePaths } as const;
     const { options, settings } = parseOptions(args, names, 0);
-    const print = options.json ? () => {} : (text: string) => void process.stdout.write(text);
+    const { json: isQuiet = false, fix: isFixing = false } = options;
     return await orCodedFailure(async () => {
       await using runtime = await openRuntime(settings);
       const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
-      const reports: UserReport[] = [];
-      for (const userId of users)
-        reports.push(await examine(runtime, { userId, isFixing: options.fix === true, print }));
+      const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
+        const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
+        const reports: UserReport[] = [];
+        for (const [at, userId] of users.entries()) {
+          progress.show(`${at + 1} of ${users.length} users`);
+          reports.push(await examine(runtime, { userId, isFixing, print }));
+        }
+        return reports;
+      };
+      const reports = await withProgress("doctor", lookAtAll, isQuiet);
       if (options.json) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
-      else print(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
+      else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
       return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
     });
   },

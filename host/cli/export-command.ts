@@ -22,6 +22,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 FILE.zip is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives
 the same bytes. What is no file of memory (links, pipes, files over 2 MiB, strange names) is left out and named.
 

@@ -25,6 +25,8 @@ Options
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
 
+These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+
 An index that is there is kept and gets lines for new entries; the line of an entry that is replaced stays as it is. Files
 in the trash are added, under another name where theirs is taken. A zip file that any other program has changed may be
 refused: its entries must lie side by side, be told twice alike, and be nothing but files of memory.

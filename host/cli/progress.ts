@@ -34,8 +34,11 @@ export async function withProgress<Result>(
   }
 }
 
-const isWatched = (): boolean =>
-  process.stderr.isTTY && process.env["CI"] === undefined && process.env["TERM"] !== "dumb";
+/** A terminal that has no columns is one that nobody looks at; ora would never be done clearing lines of it. */
+function isWatched(): boolean {
+  const { isTTY, columns } = process.stderr;
+  return isTTY && columns > 0 && process.env["CI"] === undefined && process.env["TERM"] !== "dumb";
+}
 
 class ProgressLine {
   readonly #command: string;

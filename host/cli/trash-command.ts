@@ -5,6 +5,7 @@ import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseAge } from "./parse-age.ts";
 import { parseOptions } from "./parse-options.ts";
+import { withProgress } from "./progress.ts";
 import { UsageError } from "./usage-error.ts";
 
 const actions = ["list", "restore", "purge"] as const;
@@ -47,7 +48,7 @@ Exit codes
     const perform = performerOf(action, name, options);
     return await orCodedFailure(async () => {
       await using runtime = await openRuntime(settings);
-      const files = await perform(runtime.upkeep, ctx);
+      const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
       if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
       else for (const { name: each, bytes, epochMs } of files) process.stdout.write(lineOf(each, bytes, epochMs));
       return 0;

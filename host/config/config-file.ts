@@ -47,18 +47,12 @@ function* leaves(object: object, prefix: string, name: string): Generator<[Setti
       yield* leaves(asObject(value, `${path} (file ${name})`), `${path}.`, name);
     } else if (path !== "$schema") {
       throw new UsageError(
-        `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${quoted(nearestPath(path, key))}`,
+        `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${quoted(nearestName(path, `.${key}`, [...groups, ...settingPaths]))}`,
       );
     } else if (typeof value !== "string") {
       throw new UsageError(`$schema (file ${name}) is ${presentValue(value)}, allowed: a text`);
     }
   }
-}
-
-/** A name that stands in the wrong object is nearer than one that only looks like it. */
-function nearestPath(path: string, key: string): string {
-  const namesake = settingPaths.find((each) => each.toLowerCase().endsWith(`.${key.toLowerCase()}`));
-  return namesake ?? nearestName(path, [...groups, ...settingPaths]);
 }
 
 /** What holds settings and is none: `serve`, `serve.auth`. */

@@ -2,7 +2,7 @@
 import { configLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import { UsageError } from "../cli/usage-error.ts";
-import { readPluginFile } from "../plugin-file.ts";
+import { isNameTaken, readPluginFile } from "../plugin-file.ts";
 import { shownName } from "./file-places.ts";
 
 /** What is looked for in the present folder when no other file is named. */
@@ -37,7 +37,7 @@ async function readBytes(file: string, mayBeAbsent: boolean): Promise<Uint8Array
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    if (mayBeAbsent && code === "ENOENT") return null;
+    if (mayBeAbsent && code === "ENOENT" && !(await isNameTaken(file))) return null;
     throw new UsageError(`cannot use ${name}: it cannot be read (${code})`, { cause: error });
   }
 }

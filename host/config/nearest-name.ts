@@ -1,5 +1,10 @@
-/** Of names that are known, the one that was probably meant: the fewest letters to change. */
-export function nearestName(name: string, known: readonly string[]): string {
+/**
+ * Of names that are known, the one that was probably meant: one that ends in `tail`, what of it stands in the wrong place;
+ * else the one with the fewest letters to change.
+ */
+export function nearestName(name: string, tail: string, known: readonly string[]): string {
+  const namesake = known.find((each) => each.toLowerCase().endsWith(tail.toLowerCase()));
+  if (namesake !== undefined) return namesake;
   const wanted = name.slice(0, 100).toLowerCase();
   const distances = known.map((each) => ({ each, distance: distanceBetween(wanted, each.toLowerCase()) }));
   return distances.reduce((best, next) => (next.distance < best.distance ? next : best)).each;

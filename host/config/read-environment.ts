@@ -21,7 +21,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
       const source = { kind: "environment", name } as const;
       given.set(path, checkValue(path, valueOf(path, environment[name] ?? ""), source));
     } else if (name !== fileVariable) {
-      const nearest = nearestName(name, [...paths.keys(), fileVariable]);
+      const nearest = nearestName(name, name.slice("MEMCELL".length), [...paths.keys(), fileVariable]);
       throw new UsageError(`the environment has ${quoted(name)}, which is no setting; the nearest is ${nearest}`);
     }
   }

@@ -69,12 +69,13 @@ test("a screen reader is told every heading, table and mark", async (context) =>
     "The same for every plugin, set by the host",
     "10,000 calls by 37 users, of which 242 failed",
     "200 capability uses were denied, 12 failed otherwise. Times are UTC.",
+    "1,000 requests were refused before any tool was called. Times are UTC.",
   ]);
   const rows = nodes.filter((node) => node.role === "row").map((node) => wordsOf(node));
   expect(rows).toContain(
     "ReadUserMemory asked for and allowed neither asked for, not allowed neither neither asked for and allowed memory asked for, not allowed secrets the model",
   );
-  expect(named("image")).toEqual(["Calls", "Failed calls", "Denials"]);
+  expect(named("image")).toEqual(["Calls", "Failed calls", "Denials", "Refused requests"]);
   expect(named("group")).toContain("What each tool asks for, and what the policy allows it");
 });
 

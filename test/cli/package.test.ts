@@ -15,6 +15,7 @@ test("the package has the policy, its schema and the lock file in the places tha
     expect.arrayContaining([
       "build/plugins.lock.json",
       "dist/plugins/user-memory.wasm",
+      "host/config/config.schema.json",
       "host/policy/default-policy.json",
       "host/policy/policy.schema.json",
     ]),

@@ -16,7 +16,8 @@ interface ToldFailure {
 /** The envelope of the call's result. Throws for an answer that contradicts itself. */
 export async function callOverMcp(client: Client, tool: string, input: unknown): Promise<unknown> {
   try {
-    return envelopeOf(await client.callTool({ name: tool, arguments: input as Record<string, unknown> }));
+    const result = await client.callTool({ name: tool, arguments: input as Record<string, unknown> });
+    return envelopeOf(result, client.getProtocolEra() === "modern");
   } catch (error) {
     const { code } = ((error as ProtocolError).data ?? {}) as { code?: unknown };
     if (!(error instanceof ProtocolError) || code !== "TOOL_UNKNOWN") throw error;
@@ -24,14 +25,17 @@ export async function callOverMcp(client: Client, tool: string, input: unknown):
   }
 }
 
-function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResult): unknown {
+function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResult, isModern: boolean): unknown {
   const [message, json, ...more] = content.map((each) => (each.type === "text" ? each.text : each.type));
   if (message === undefined || json === undefined || more.length > 0) {
     throw new Error(`An answer has ${content.length} parts, expected: a sentence, and its data as JSON`);
   }
   if (!isError) {
-    same(JSON.parse(json), structuredContent);
-    return { ok: true, message, data: structuredContent };
+    const data = JSON.parse(json) as unknown;
+    // The protocol of 2025 has room for objects only.
+    const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
+    same(structuredContent, isObject || isModern ? data : { result: data });
+    return { ok: true, message, data };
   }
   const { blame: _blame, ...failure } = (_meta as { "memcell/error": ToldFailure })["memcell/error"];
   same(JSON.parse(json), failure);

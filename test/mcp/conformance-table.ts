@@ -18,11 +18,8 @@ export function unsuccessful(checks: readonly Check[]): Set<string> {
  */
 export function conformanceTable(findings: Findings): string {
   const rows = Object.keys(scenarios).map((name) => rowOf(name, findings));
-  return [
-    `| scenario | ${runNames.join(" | ")} | what does not apply, and why |`,
-    "|---|---|---|---|---|",
-    ...rows,
-  ].join("\n");
+  const titles = `| scenario | applies | ${runNames.join(" | ")} | which checks do not apply, and why |`;
+  return [titles, "|---|---|---|---|---|---|", ...rows].join("\n");
 }
 
 function rowOf(name: string, findings: Findings): string {

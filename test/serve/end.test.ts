@@ -1,5 +1,5 @@
 /** How a server begins and ends: nothing that was acknowledged is lost, and nothing is left behind. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -54,6 +54,22 @@ test("a client that closes the log and sends what is told there", async () => {
   served.write(`${"x".repeat(2_000_000)}\n`);
   const [code] = (await once(served.child, "exit")) as [number | null];
   expect(code).toBe(0);
+});
+
+test("a client that takes nothing: the server ends with the grace", async () => {
+  using folder = temporaryFolder();
+  const args = [program, "serve", "--user", "alice", "--data", folder.path, "--close-grace-ms", "100"];
+  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.on("error", () => {});
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "0" } };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })}\n`);
+  await once(child.stdout, "readable");
+  const lists = Array.from({ length: 2_000 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}\n`);
+  child.stdin.write(lists.join(""));
+  child.kill("SIGTERM");
+  const ended = await once(child, "exit");
+  child.stdout.destroy();
+  expect(ended).toEqual([0, null]);
 });
 
 test("a call is cancelled where it waits, and nothing is written", async () => {

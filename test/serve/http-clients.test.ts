@@ -1,28 +1,77 @@
-/** What clients get over HTTP, whichever revision they speak. */
+import type { Client } from "@modelcontextprotocol/client";
+import { Client as FormerClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+/** What the official clients get over HTTP: the present SDK in both revisions, and the former SDK. */
 import { expect, test } from "vitest";
 
 import { openHttpStage } from "./http-stage.ts";
-import type { ClientMode } from "./http-stage.ts";
+import type { HttpStage } from "./http-stage.ts";
 
-const modes: ClientMode[] = ["2026-07-28", "legacy"];
+const kinds = ["2026-07-28", "legacy", "former SDK"] as const;
+type Kind = (typeof kinds)[number];
+
+interface Connected {
+  /** The former client has the same methods. */
+  readonly client: Client;
+  /** Resolves to the URI of the next resource that is told to have changed. */
+  readonly nextChange: () => Promise<string>;
+}
+
+/** A client that watches the index, as its revision does it. */
+async function connect(stage: HttpStage, user: string, kind: Kind): Promise<Connected> {
+  const token = await stage.issuer.token(user);
+  const uris: string[] = [];
+  let wake = (): void => {};
+  const told = (uri: string): void => {
+    uris.push(uri);
+    wake();
+  };
+  const nextChange = async (): Promise<string> => {
+    if (uris.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    return uris.shift() ?? "";
+  };
+  if (kind === "former SDK") {
+    const former = new FormerClient({ name: "former", version: "1" });
+    former.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => told(params.uri));
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    await former.connect(
+      new FormerTransport(new URL(stage.url), { requestInit }) as Parameters<FormerClient["connect"]>[0],
+    );
+    await former.subscribeResource({ uri: "memory://index" });
+    return { client: former as unknown as Client, nextChange };
+  }
+  const client = await stage.client(token, kind);
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => told(params.uri));
+  if (kind === "legacy") await client.subscribeResource({ uri: "memory://index" });
+  else await client.listen({ resourceSubscriptions: ["memory://index"] });
+  return { client, nextChange };
+}
+
 const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix it is." };
 
-test.for(modes)("a client of %s lists and calls tools and reads resources, of its own user", async (mode) => {
+test.for(kinds)("a client (%s) lists, calls, reads and is told of changes, of its own user alone", async (kind) => {
   await using stage = await openHttpStage();
-  const alice = await stage.client(await stage.issuer.token("alice"), mode);
-  const bob = await stage.client(await stage.issuer.token("bob"), mode);
+  const alice = await connect(stage, "alice", kind);
+  const bob = await connect(stage, "bob", kind);
 
-  expect((await alice.listTools()).tools.map(({ name }) => name)).toContain("UpdateUserMemory");
-  const written = await alice.callTool({ name: "UpdateUserMemory", arguments: entry });
+  expect((await alice.client.listTools()).tools.map(({ name }) => name)).toContain("UpdateUserMemory");
+  const written = await alice.client.callTool({ name: "UpdateUserMemory", arguments: entry });
   expect(written.isError ?? false).toBe(false);
-  const read = await alice.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
+  expect(await alice.nextChange()).toBe("memory://index");
+  const read = await alice.client.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
   expect(read.structuredContent).toMatchObject({ body: "Helix it is." });
-  const index = await alice.readResource({ uri: "memory://index" });
-  expect(JSON.stringify(index)).toContain("Uses Helix");
+  expect(JSON.stringify(await alice.client.readResource({ uri: "memory://index" }))).toContain("Uses Helix");
 
-  const others = await bob.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
+  const others = await bob.client.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
   expect(others.isError).toBe(true);
-  expect(JSON.stringify(await bob.readResource({ uri: "memory://index" }))).not.toContain("Helix");
+  expect(JSON.stringify(await bob.client.readResource({ uri: "memory://index" }))).not.toContain("Helix");
+  // The first change that he is told of is his own.
+  const fromBob = bob.nextChange();
+  await bob.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry, name: "shell" } });
+  expect(await fromBob).toBe("memory://index");
+  await bob.client.close();
+  await alice.client.close();
   expect(stage.refusals).toEqual([]);
   expect(stage.log.filter(({ level }) => level === "error")).toEqual([]);
 });

@@ -19,7 +19,7 @@ const entry = { action: "upsert", name: "editor", type: "user", description: "Us
 /** A stage with a tool that never comes back by itself, and word of when a thread has begun with it. */
 async function openSpinningStage(options: HttpStageOptions = {}): Promise<HttpStage & { spinning(): Promise<void> }> {
   using folder = temporaryFolder();
-  const plugins = [writeSpinner(folder.path, 60_000), shippedPlugin("user-memory")];
+  const plugins = [writeSpinner(folder.path, 10_000), shippedPlugin("user-memory")];
   const begun = new EventEmitter();
   let spins = 0;
   const clock = (): number => {
@@ -163,16 +163,35 @@ test("a user has so many requests in a minute, and others theirs", async () => {
   expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
 });
 
-test("a body that is cut short is no request", async () => {
+test("a body that is cut short is no request, and nothing waits for its rest", async () => {
   await using stage = await openHttpStage();
   const { headers } = modernRequest(await stage.issuer.token("alice"), "tools/list");
-  const lines = Object.entries({ host: "127.0.0.1", ...headers, "content-length": "100" }).map(
-    ([name, value]) => `${name}: ${String(value)}`,
-  );
+  const lines = { host: "127.0.0.1", ...headers, "content-length": "100" };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value as string}`);
   const socket = connect(stage.port, "127.0.0.1");
-  socket.end(`POST /mcp HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n{"jsonrpc"`);
+  // Its end comes with it: before the token is verified, there is nobody left.
+  socket.end(`POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n{"jsonrpc"`);
   socket.resume();
   await once(socket, "close");
+  await stage.server.close();
+  expect(stage.refusals.map(({ reason }) => reason).toSorted()).toEqual(["body-cut", "http-malformed"]);
+});
+
+test("requests of one connection that nobody waits for any more are given up", async () => {
+  await using stage = await openSpinningStage();
+  const token = await stage.issuer.token("alice");
+  const one = modernRequest(token, "tools/call", { params: { name: "Spin", arguments: {} } });
+  const two = modernRequest(token, "subscriptions/listen", { params: listen });
+  const bytes = [one, two].map(({ headers, body = "" }) => {
+    const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)) };
+    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value as string}`);
+    return `POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`;
+  });
+  const socket = connect(stage.port, "127.0.0.1");
+  socket.write(bytes.join(""));
+  await stage.spinning();
+  socket.destroy();
   await stage.nobody();
-  expect(stage.refusals.map(({ reason }) => reason)).toContain("body-cut");
+  await stage.runtime.close();
+  expect(codesOf(stage, "Spin")).toEqual(["CANCELLED"]);
 });

@@ -153,13 +153,15 @@ test("no unfinished marks, silenced types or skipped tests", () => {
   expect(sources.filter((file) => !maySkip.has(file) && marks.test(textOf(file)))).toEqual([]);
 });
 
-test("the lock file names no registry", () => {
-  expect(textOf("package-lock.json")).not.toMatch(/"resolved": *"https?:/);
+const lockFiles = tracked.filter((file) => /(^|\/)package-lock\.json$/.test(file));
+
+test.for(lockFiles)("%s names no registry", (file) => {
+  expect(textOf(file)).not.toMatch(/"resolved": *"https?:/);
 });
 
-test("the lock file holds every platform's optional packages", () => {
+test.for(lockFiles)("%s holds every platform's optional packages", (file) => {
   // An install leaves out those that its registry does not offer, and "npm ci" then refuses the lock file elsewhere.
-  const { packages } = JSON.parse(textOf("package-lock.json")) as {
+  const { packages } = JSON.parse(textOf(file)) as {
     packages: Record<string, { optionalDependencies?: Record<string, string> }>;
   };
   const optional = Object.values(packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}));

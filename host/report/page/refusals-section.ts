@@ -19,14 +19,14 @@ export function refusalsSection({ refused, refusals, refusedNotShown }: LogSumma
       columns: [
         { head: html`Reason` },
         { head: html`Asked at` },
-        { head: html`Requests`, kind: "number" },
         { head: html`Last` },
+        { head: html`Requests`, kind: "number" },
       ],
       rows: refusals.map(({ surface, reason, times, lastTime }) => [
         code(reason),
         code(surface),
-        times,
         timeShown(lastTime),
+        times,
       ]),
     }),
     refusedNotShown > 0 ? html`<p class="note">… and ${refusedNotShown} requests of other kinds.</p>` : null,

@@ -81,7 +81,7 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
     const message = req.method === "POST" ? await readMessage(req, parts.options.bodyBytesMax) : undefined;
     const call = callFrom({ req, res: exchange.res }, message, identity);
     if (isStanding(call)) exchange.stands();
-    await endpoint.answer(call, (response) => send(response, exchange, { identity, parts }));
+    await endpoint.answer(call, (response) => send(response, exchange, { gone: call.signal, identity, parts }));
   } finally {
     place.leave();
   }
@@ -93,11 +93,12 @@ async function checkRate(rate: RateLimit, userId: string): Promise<void> {
 }
 
 interface Answered {
+  readonly gone: AbortSignal;
   readonly identity: Identity;
   readonly parts: AnsweringParts;
 }
 
-async function send(response: Response, exchange: Exchange, { identity, parts }: Answered): Promise<void> {
+async function send(response: Response, exchange: Exchange, { gone, identity, parts }: Answered): Promise<void> {
   const { res, headers, peer, userId } = exchange;
   // The SDK says so of a request that was ended with the server.
   if (response.status === 499 && !res.destroyed)
@@ -106,7 +107,7 @@ async function send(response: Response, exchange: Exchange, { identity, parts }:
   if (response.status >= 400)
     parts.runtime.refused({ surface: "http", reason: `mcp-${response.status}`, userId, peer });
   using end = endOf(identity);
-  if ((await sendResponse(response, { res, headers, end: end.signal })) === "stalled") {
+  if ((await sendResponse(response, { res, headers, end: end.signal, gone })) === "stalled") {
     parts.runtime.refused({ surface: "http", reason: "answer-unread", userId, peer });
   }
 }

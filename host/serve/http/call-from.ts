@@ -20,18 +20,24 @@ export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undef
     if (typeof value === "string") headers.set(name, value);
   }
   const sessionId = headers.get("mcp-session-id") ?? undefined;
-  const signal = clientGone(res);
+  const signal = clientGone({ req, res });
   // The address is nobody's: what is asked for has been decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
   return { request, message, sessionId, tokenId: identity.tokenId, signal };
 }
 
-/** Whoever does not wait for the answer any more does not want the call. */
-function clientGone(res: ServerResponse): AbortSignal {
+/**
+ * Whoever does not wait for the answer any more does not want the call. An answer that waits for its turn on a connection is
+ * not told that it is closed: the connection is asked too.
+ */
+function clientGone({ req: { socket }, res }: NodeExchange): AbortSignal {
   const gone = new AbortController();
-  if (res.destroyed) gone.abort();
+  const onGone = (): void => gone.abort();
+  if (res.destroyed || socket.destroyed) onGone();
+  socket.once("close", onGone);
   res.once("close", () => {
-    if (!res.writableFinished) gone.abort();
+    socket.off("close", onGone);
+    if (!res.writableFinished) onGone();
   });
   return gone.signal;
 }

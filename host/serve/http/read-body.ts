@@ -36,6 +36,8 @@ export function discardBody(req: IncomingMessage, bytesMax: number): void {
 }
 
 async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  // Who has gone meanwhile says so no more.
+  if (req.destroyed) throw new RefusedRequest("body-cut");
   const chunks: Buffer[] = [];
   let bytes = 0;
   await new Promise<void>((resolve, reject) => {

@@ -39,11 +39,14 @@ export class RemoteKeys {
     if (performance.now() < this.#retryAtMs) throw new Error("The key set could not be fetched a moment ago");
     this.#retryAtMs = performance.now() + httpLimits.keysCooldownMs;
     const response = await fetch(url, options);
+    if (response.status !== 200) throw new Error(`The server of the key set answered ${response.status}, expected 200`);
     const body = await readBounded(response, httpLimits.keyFileBytesMax);
-    const { keys } = JSON.parse(body) as { keys: unknown[] };
-    if (keys.length > httpLimits.keysMax) throw new Error(`The key set has more than ${httpLimits.keysMax} keys`);
-    if (response.status === 200) this.#retryAtMs = 0;
-    return new Response(body, { status: response.status });
+    const { keys } = JSON.parse(body) as { keys?: unknown };
+    if (!Array.isArray(keys) || keys.length > httpLimits.keysMax) {
+      throw new Error(`The key set is none of at most ${httpLimits.keysMax} keys`);
+    }
+    this.#retryAtMs = 0;
+    return new Response(body);
   };
 }
 

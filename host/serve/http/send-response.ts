@@ -12,10 +12,15 @@ export interface Sending {
   readonly headers: Readonly<Record<string, string>>;
   /** Ends a stream before its time, as a token does that has expired. */
   readonly end: AbortSignal;
+  /** The client is gone. */
+  readonly gone: AbortSignal;
 }
 
 /** Resolves when all is written or the client is gone: to `stalled` when it was cut because the client does not read. */
-export async function sendResponse(response: Response, { res, headers, end }: Sending): Promise<"sent" | "stalled"> {
+export async function sendResponse(
+  response: Response,
+  { res, headers, ...signals }: Sending,
+): Promise<"sent" | "stalled"> {
   const passed = passedHeaders.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
@@ -25,23 +30,23 @@ export async function sendResponse(response: Response, { res, headers, end }: Se
     // Proxies must neither keep it nor wait until there is more of it.
     res.writeHead(response.status, { ...all, "X-Accel-Buffering": "no" });
     res.flushHeaders();
-    return await pump(response.body, res, end);
+    return await pump(response.body, res, signals);
   }
   const body = Buffer.from(await response.arrayBuffer());
   res.writeHead(response.status, { ...all, "Content-Length": body.length });
-  return await finish(res, body);
+  return await finish(res, body, signals.gone);
 }
 
-async function finish(res: ServerResponse, body: Buffer): Promise<"sent" | "stalled"> {
-  if (res.destroyed) return "sent";
+async function finish(res: ServerResponse, body: Buffer, gone: AbortSignal): Promise<"sent" | "stalled"> {
   let isStalled = false;
   const late = setTimeout(() => {
     isStalled = true;
     res.destroy();
   }, httpLimits.answerMs);
-  const closed = once(res, "close");
+  const closed = once(res, "close", { signal: gone });
   res.end(body);
-  await closed;
+  // The client has gone before it was all written: there is nobody to finish for.
+  await closed.catch(() => null);
   clearTimeout(late);
   return isStalled ? "stalled" : "sent";
 }
@@ -49,13 +54,14 @@ async function finish(res: ServerResponse, body: Buffer): Promise<"sent" | "stal
 async function pump(
   stream: ReadableStream<Uint8Array>,
   res: ServerResponse,
-  end: AbortSignal,
+  { end, gone }: Pick<Sending, "end" | "gone">,
 ): Promise<"sent" | "stalled"> {
   const reader = stream.getReader();
   const stop = (): void => void reader.cancel().catch(() => null);
-  res.once("close", stop);
-  end.addEventListener("abort", stop, { once: true });
-  if (res.destroyed || end.aborted) stop();
+  for (const signal of [end, gone]) {
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  }
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -69,8 +75,7 @@ async function pump(
       res.write(value);
     }
   } finally {
-    res.off("close", stop);
-    end.removeEventListener("abort", stop);
+    for (const signal of [end, gone]) signal.removeEventListener("abort", stop);
   }
-  return await finish(res, Buffer.alloc(0));
+  return await finish(res, Buffer.alloc(0), gone);
 }

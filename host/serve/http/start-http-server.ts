@@ -102,6 +102,8 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   server.maxConnections = httpLimits.connectionsMax;
   // By default Node forgets headers beyond 2,000, and so a second Authorization. Their bytes are bounded.
   server.maxHeadersCount = 0;
+  // Requests that came at once on one connection each listen for its end.
+  server.on("connection", (socket) => socket.setMaxListeners(0));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     refuseConnection(error, socket as Socket, parts.runtime);
   });

@@ -1,0 +1,158 @@
+/** What a setting may not be is a mistake, whoever says it: named with its source, its value and what is allowed. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { flagOf, settingPaths, settingAt, variableOf } from "../../host/config/settings.ts";
+import type { SettingPath } from "../../host/config/settings.ts";
+import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { mistakeOf } from "./settings-of.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+interface Row {
+  readonly path: SettingPath;
+  readonly text: string;
+  readonly allowed: string;
+}
+
+const file = "the name of a file";
+const time = "a whole number from 1 to 2147483647";
+const port = "a whole number from 0 to 65535";
+const url = "an https: URL, or http: on a loopback address";
+const origin = 'an origin, as in "https://app.example"';
+const path = 'a path of a URL, as in "/mcp", without a "/" at its end';
+const texts: readonly Row[] = [
+  { path: "data", text: "", allowed: "the name of a folder" },
+  { path: "policy", text: "", allowed: file },
+  { path: "auditLog", text: "", allowed: file },
+  { path: "auditLog", text: "x".repeat(4_097), allowed: file },
+  { path: "durability", text: "Full", allowed: "full, relaxed" },
+  ...["", "0", "-1", "1.5", "1e3", "0x10", " 1", "01", "2147483648", "9".repeat(40), "NaN", "Infinity"].map((text) => ({
+    path: "waitMs" as const,
+    text,
+    allowed: time,
+  })),
+  { path: "deadlineMs", text: "10s", allowed: time },
+  { path: "threadsMax", text: "1025", allowed: "a whole number from 1 to 1024" },
+  { path: "serve.user", text: "../eve", allowed: "the id of a user" },
+  { path: "serve.http", text: "1", allowed: "true or false" },
+  { path: "serve.http", text: "", allowed: "true or false" },
+  { path: "serve.host", text: "a b", allowed: "an IP address or a host's name, without a port" },
+  { path: "serve.port", text: "65536", allowed: port },
+  { path: "serve.port", text: "http", allowed: port },
+  { path: "serve.path", text: "mcp", allowed: path },
+  { path: "serve.path", text: "/mcp/", allowed: path },
+  { path: "serve.path", text: "/a/../b", allowed: path },
+  { path: "serve.path", text: "/.well-known/x", allowed: path },
+  { path: "serve.path", text: "//evil.example", allowed: path },
+  { path: "serve.path", text: "/mcp?x", allowed: path },
+  { path: "serve.publicUrl", text: "http://memory.example/mcp", allowed: url },
+  { path: "serve.publicUrl", text: "https://a:b@memory.example", allowed: url },
+  { path: "serve.publicUrl", text: "https://memory.example/?x", allowed: url },
+  { path: "serve.publicUrl", text: "http://127.0.0.1.evil.example/", allowed: url },
+  { path: "serve.publicUrl", text: "memory.example", allowed: url },
+  { path: "serve.bodyBytesMax", text: "1023", allowed: "a whole number from 1024 to 67108864" },
+  { path: "serve.requestsPerMinute", text: "0", allowed: "a whole number from 1 to 1000000" },
+  { path: "serve.sessionsPerUserMax", text: "0", allowed: "a whole number from 1 to 10000" },
+  { path: "serve.sessionIdleMs", text: "0", allowed: time },
+  { path: "serve.closeGraceMs", text: "0", allowed: time },
+  { path: "serve.auth.issuer", text: "a\u001b[2J", allowed: "1 to 2048 characters without control characters" },
+  { path: "serve.auth.audience", text: "", allowed: "1 to 2048 characters without control characters" },
+  { path: "serve.auth.jwks", text: "http://id.example/keys", allowed: `${file}, ${url}` },
+  { path: "serve.auth.jwks", text: "file:///etc/passwd", allowed: `${file}, ${url}` },
+  { path: "serve.auth.jwks", text: "", allowed: `${file}, ${url}` },
+  { path: "serve.auth.publicKey", text: "", allowed: file },
+  { path: "serve.auth.userClaim", text: "", allowed: "1 to 2048 characters without control characters" },
+  { path: "serve.auth.clockToleranceS", text: "301", allowed: "a whole number from 0 to 300" },
+];
+
+test.for(texts)(
+  "$path is not $text, in a variable, a flag and the file",
+  async ({ path: at, text, allowed }, { task }) => {
+    const isNumber = settingAt(at).form === "number" && /^(?:0|[1-9]\d{0,15})$/.test(text);
+    const variable = variableOf(at);
+    const said = `is ${isNumber ? text : shown(text)}, allowed: ${allowed}`;
+    expect(await mistakeOf([], { [variable]: text })).toBe(`${at} (environment ${variable}) ${said}`);
+    if (settingAt(at).form !== "switch") {
+      expect(await mistakeOf([`--${flagOf(at)}=${text}`])).toBe(`${at} (flag --${flagOf(at)}) ${said}`);
+    }
+    const name = `${task.id}.json`;
+    const inFile = `${at} (file ${name} "${at}") is ${shown(text)}, allowed: ${allowed}`;
+    expect(await mistakeOf(["--config", write(name, at, text)])).toBe(inFile);
+  },
+);
+
+const host = "a host's name without a port";
+const algorithm = `one of ${tokenAlgorithms.join(", ")}`;
+const listed: readonly Row[] = [
+  { path: "plugins", text: "", allowed: file },
+  { path: "serve.allowedHosts", text: "a.example:80", allowed: host },
+  { path: "serve.allowedHosts", text: " b.example", allowed: host },
+  { path: "serve.allowedHosts", text: "*", allowed: host },
+  { path: "serve.allowedHosts", text: "", allowed: host },
+  { path: "serve.allowedOrigins", text: "https://app.example/", allowed: origin },
+  { path: "serve.allowedOrigins", text: "https://app.example:443", allowed: origin },
+  { path: "serve.allowedOrigins", text: "null", allowed: origin },
+  { path: "serve.allowedOrigins", text: "*", allowed: origin },
+  { path: "serve.auth.algorithms", text: "HS256", allowed: algorithm },
+  { path: "serve.auth.algorithms", text: "none", allowed: algorithm },
+];
+
+test.for(listed)("$path does not hold $text", async ({ path: at, text, allowed }, { task }) => {
+  const said = `is ${shown(text)}, allowed: ${allowed}`;
+  const [variable, flag, name] = [variableOf(at), flagOf(at), `${task.id}.json`];
+  expect(await mistakeOf([], { [variable]: text })).toBe(`${at}[0] (environment ${variable}) ${said}`);
+  expect(await mistakeOf([`--${flag}=${text}`])).toBe(`${at}[0] (flag --${flag}) ${said}`);
+  expect(await mistakeOf(["--config", write(name, at, [text])])).toBe(`${at}[0] (file ${name} "${at}") ${said}`);
+});
+
+/** JSON has more kinds of value than text. */
+const kinds: readonly unknown[] = [null, {}, [[]], [1], "1", 1.5, -1, 1e300, true];
+
+test.for(settingPaths)("%s takes no value of another kind from the file", async (at, { task }) => {
+  const { form } = settingAt(at);
+  const fitting = (value: unknown): boolean =>
+    form === "switch"
+      ? value === true
+      : typeof value === "string" && form !== "number" && at !== "durability" && at !== "serve.path";
+  for (const [index, value] of kinds.entries()) {
+    if (fitting(value)) continue;
+    if ((form === "texts" || form === "files") && value === "1") continue;
+    const name = `${task.id}-${index}.json`;
+    expect(await mistakeOf(["--config", write(name, at, value)])).toContain(`(file ${name} "${at}") is `);
+  }
+});
+
+test("a list has an end", async () => {
+  const many = Array.from({ length: 101 }, (_, each) => `h${each}`);
+  const says = "is an array, allowed: hosts' names, at most 100";
+  expect(await mistakeOf([], { MEMCELL_SERVE_ALLOWED_HOSTS: many.join(",") })).toContain(says);
+  expect(await mistakeOf(["--config", write("none.json", "plugins", [])])).toContain(
+    "is an empty array, allowed: names of plugin files, at least one",
+  );
+});
+
+test("what another source overrides is checked all the same", async () => {
+  expect(await mistakeOf(["--port", "1"], { MEMCELL_SERVE_PORT: "x" })).toContain("environment MEMCELL_SERVE_PORT");
+  const config = ["--config", write("overridden.json", "serve.port", "x")];
+  expect(await mistakeOf([...config, "--port", "1"], { MEMCELL_SERVE_PORT: "1" })).toContain("file overridden.json");
+});
+
+test("a switch is said in one way", async () => {
+  expect(await mistakeOf(["--http", "--no-http"])).toBe("--http and --no-http do not go together");
+  expect(await mistakeOf(["--http=false"])).toContain("--http");
+});
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+function write(name: string, at: SettingPath, value: unknown): string {
+  const place = join(folder.path, name);
+  writeFileSync(place, JSON.stringify(at.split(".").reduceRight<unknown>((inner, each) => ({ [each]: inner }), value)));
+  return place;
+}

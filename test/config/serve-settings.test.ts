@@ -1,0 +1,134 @@
+/** What `memcell serve` is told must make sense together: nobody is served whom the operator has not meant. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { UsageError } from "../../host/cli/usage-error.ts";
+import { serveSettings } from "../../host/config/serve-settings.ts";
+import type { ServeSettings } from "../../host/config/serve-settings.ts";
+import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { settingsOf } from "./settings-of.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const served = async (args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<ServeSettings> =>
+  serveSettings(await settingsOf(args, environment));
+
+const token = ["--issuer", "https://id.example", "--audience", "memory", "--jwks", "https://id.example/keys"];
+const defaults = {
+  host: "127.0.0.1",
+  port: 7391,
+  path: "/mcp",
+  allowedHosts: [],
+  allowedOrigins: [],
+  publicUrl: null,
+  bodyBytesMax: 1_048_576,
+  requestsPerMinute: 600,
+  sessionsPerUserMax: 32,
+  sessionIdleMs: 1_800_000,
+  closeGraceMs: 10_000,
+};
+
+test("one user over standard input and output", async () => {
+  expect(await served(["--user", "alice"])).toEqual({ kind: "stdio", userId: "alice" });
+  expect(await served([], { MEMCELL_SERVE_USER: "bob" })).toEqual({ kind: "stdio", userId: "bob" });
+  // What a file holds for HTTP does not stand in the way of standard input and output.
+  expect(await served(["--user", "a"], { MEMCELL_SERVE_PORT: "1" })).toMatchObject({ kind: "stdio" });
+});
+
+test("one user over HTTP, with the defaults that the servers document", async () => {
+  const options = { ...defaults, access: { kind: "one-user", userId: "alice" } };
+  expect(await served(["--http", "--user", "alice"])).toEqual({ kind: "http", options });
+});
+
+test("tokens over HTTP, from an environment and a file", async () => {
+  const file = join(folder.path, "serve.json");
+  const auth = {
+    issuer: "https://id.example",
+    audience: "memory",
+    publicKey: "key.pem",
+    algorithms: ["ES256", "ES256"],
+  };
+  writeFileSync(file, JSON.stringify({ serve: { http: true, host: "0.0.0.0", auth } }));
+  const environment = { MEMCELL_CONFIG: file, MEMCELL_SERVE_ALLOWED_HOSTS: "Memory.example" };
+  const access = {
+    kind: "token",
+    token: {
+      issuer: "https://id.example",
+      audience: "memory",
+      keys: { kind: "public-key", file: join(folder.path, "key.pem") },
+      userClaim: "sub",
+      algorithms: ["ES256"],
+      clockToleranceS: 5,
+    },
+  };
+  const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["memory.example"] };
+  expect(await served([], environment)).toEqual({ kind: "http", options });
+});
+
+test.for([
+  { keys: "https://id.example/keys", is: { kind: "jwks-url", url: "https://id.example/keys" } },
+  { keys: "http://localhost:1/keys", is: { kind: "jwks-url", url: "http://localhost:1/keys" } },
+  { keys: "keys.json", is: { kind: "jwks-file", file: "keys.json" } },
+])("keys from $keys", async ({ keys, is }) => {
+  const args = ["--http", "--issuer", "i", "--audience", "a", "--jwks", keys];
+  const algorithms = tokenAlgorithms;
+  expect(await served(args)).toMatchObject({ options: { access: { token: { keys: is, algorithms } } } });
+});
+
+test.for([
+  { args: ["--host", "192.0.2.1"], is: ["192.0.2.1"] },
+  { args: ["--host", "2001:db8::1"], is: ["[2001:db8::1]"] },
+  { args: ["--host", "::", "--public-url", "https://Memory.example:8443/mcp"], is: ["memory.example"] },
+  { args: ["--allowed-host", "a.example", "--allowed-host", "A.example"], is: ["a.example"] },
+  { args: ["--host", "localhost"], is: [] },
+  { args: ["--host", "127.9.9.9"], is: [] },
+])("names that a Host header may have: $args", async ({ args, is }) => {
+  expect(await served(["--http", ...token, ...args])).toMatchObject({ options: { allowedHosts: is } });
+});
+
+test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
+  { args: [], says: "serve.user (--user) is missing" },
+  {
+    args: ["--user", "a", "--port", "1"],
+    says: "serve.port (flag --port) is for HTTP, allowed: with serve.http (--http)",
+  },
+  { args: ["--user", "a", ...token], says: "serve.auth.issuer (flag --issuer) is for HTTP" },
+  {
+    args: ["--user", "a"],
+    environment: { MEMCELL_SERVE_AUTH_ISSUER: "i" },
+    says: "serve.auth.issuer (environment MEMCELL_SERVE_AUTH_ISSUER) is for HTTP",
+  },
+  { args: ["--http"], says: "nobody may ask over HTTP, allowed: serve.auth.issuer (--issuer)" },
+  {
+    args: ["--http", "--user", "a", ...token],
+    says: "serve.user (flag --user) and serve.auth.issuer (flag --issuer) do not go together",
+  },
+  {
+    args: ["--http", ...token],
+    environment: { MEMCELL_SERVE_USER: "a" },
+    says: "serve.user (environment MEMCELL_SERVE_USER) and serve.auth.issuer (flag --issuer) do not go together",
+  },
+  { args: ["--http", "--audience", "a"], says: "serve.auth.issuer (--issuer) is missing: serve.auth.audience" },
+  { args: ["--http", "--user-claim", "uid"], says: "serve.auth.issuer (--issuer) is missing" },
+  { args: ["--http", "--issuer", "i", "--jwks", "k"], says: "serve.auth.audience (--audience) is missing" },
+  { args: ["--http", "--issuer", "i", "--audience", "a"], says: "serve.auth.jwks (--jwks) is missing" },
+  {
+    args: ["--http", ...token, "--public-key", "k.pem"],
+    says: "serve.auth.jwks (flag --jwks) and serve.auth.publicKey (flag --public-key) do not go together",
+  },
+  ...["0.0.0.0", "::", "192.0.2.1", "example.com", "127.1", "0", "localhost.example", "::ffff:127.0.0.1"].map(
+    (host) => ({
+      args: ["--http", "--user", "a", "--host", host],
+      says: `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
+    }),
+  ),
+  { args: ["--http", ...token, "--host", "0.0.0.0"], says: "serve.allowedHosts (--allowed-host) is missing" },
+])("does not go: $args", async ({ args, environment = {}, says }) => {
+  const mistake: unknown = await served(args, environment).catch((error: unknown) => error);
+  expect(mistake).toBeInstanceOf(UsageError);
+  expect((mistake as Error).message).toContain(says);
+});

@@ -1,0 +1,21 @@
+import { parseOptions } from "../../host/cli/parse-options.ts";
+import { UsageError } from "../../host/cli/usage-error.ts";
+import { readSettings } from "../../host/config/read-settings.ts";
+import type { Settings } from "../../host/config/read-settings.ts";
+import { settingPaths } from "../../host/config/settings.ts";
+
+/** What holds for a command that takes the flags of all settings. */
+export async function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Settings> {
+  return await readSettings(parseOptions(args, { texts: [], settings: settingPaths }, 0).settings, environment);
+}
+
+/** Why there are no settings. */
+export async function mistakeOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
+  try {
+    await settingsOf(args, environment);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error("nothing was found wrong");
+}

@@ -1,0 +1,61 @@
+/** A client that does not read what it asked for. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
+
+import { expect, test } from "vitest";
+
+import { sendResponse } from "../../host/serve/http/send-response.ts";
+
+interface Source {
+  readonly response: Response;
+  /** Resolves when nobody wants more of it. */
+  readonly cancelled: Promise<void>;
+}
+
+/** As the SDK writes its streams: without asking whether anybody takes it. */
+function endlessStream(): Source {
+  let timer: NodeJS.Immediate;
+  let onCancel = (): void => {};
+  const cancelled = new Promise<void>((resolve) => (onCancel = resolve));
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const write = (): void => {
+        controller.enqueue(new Uint8Array(65_536));
+        timer = setImmediate(write);
+      };
+      timer = setImmediate(write);
+    },
+    cancel: () => {
+      clearImmediate(timer);
+      onCancel();
+    },
+  });
+  return { response: new Response(stream, { headers: { "content-type": "text/event-stream" } }), cancelled };
+}
+
+test("a stream that is not read is cut, and nothing more is written for it", async () => {
+  const source = endlessStream();
+  let largest = 0;
+  const server = createServer((_, res) => {
+    const watch = setInterval(() => (largest = Math.max(largest, res.writableLength)), 1);
+    const { signal } = new AbortController();
+    void sendResponse(source.response, { res, headers: {}, end: signal, gone: signal }).then((how) => {
+      clearInterval(watch);
+      return server.emit("sent", how);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  expect(await once(server, "sent")).toEqual(["stalled"]);
+  await source.cancelled;
+  // One piece more than may lie there.
+  expect(largest).toBeLessThan(262_144 + 2 * 65_536);
+  socket.destroy();
+  server.close();
+});

@@ -1,0 +1,50 @@
+/** A process whose standard error is a real terminal: Python opens one, and passes on what is written to it. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+
+const relay = `
+import fcntl, os, pty, struct, subprocess, sys, termios
+main, side = pty.openpty()
+fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stderr=side)
+os.close(side)
+while True:
+    try:
+        said = os.read(main, 65536)
+    except OSError:
+        break
+    if not said:
+        break
+    os.write(2, said)
+sys.exit(child.wait())
+`;
+
+/** Why there is no terminal here, or `null`. */
+export function whyNoTerminal(): string | null {
+  const { status } = spawnSync("python3", ["-c", "import pty; pty.openpty()"], { stdio: "ignore" });
+  return status === 0 ? null : "there is no Python 3 that opens a terminal";
+}
+
+export interface TerminalRun {
+  readonly status: number | null;
+  readonly stdout: string;
+  /** What came to the terminal, with all that moves its cursor. */
+  readonly terminal: string;
+}
+
+/** `onOutput` is told all that has come to the terminal so far, each time that more comes. */
+export async function runOnTerminal(
+  command: readonly string[],
+  { environment, columns = 80 }: { readonly environment: NodeJS.ProcessEnv; readonly columns?: number },
+  onOutput: (terminal: string) => void = () => {},
+): Promise<TerminalRun> {
+  const child = spawn("python3", ["-c", relay, `${columns}`, ...command], {
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [stdout, terminal] = ["", ""];
+  child.stdout.on("data", (bytes: Buffer) => (stdout += bytes.toString()));
+  child.stderr.on("data", (bytes: Buffer) => onOutput((terminal += bytes.toString())));
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, stdout, terminal };
+}
