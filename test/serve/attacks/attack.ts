@@ -60,7 +60,22 @@ export const served = (status: number, records: readonly string[], says?: string
   says,
 });
 
-/** Looked for, and not found: neither a tool nor a resource has such a name. */
+const refusedByMcp = (reason: string): Expected => ({
+  kind: "refused",
+  statuses: [200],
+  records: [`refused mcp ${reason} alice`],
+  says: '"error":{"code":-32',
+});
+
+/** Parameters that MCP does not know so. */
+export const unfit: Expected = refusedByMcp("params-unfit");
+
+export const unknownMethod: Expected = refusedByMcp("method-unknown");
+
+/** A URI that is none of the two forms. */
+export const unknownResource: Expected = refusedByMcp("resource-unknown");
+
+/** No tool has such a name. */
 export const unknownTool = (tool: string, status = 200): Expected => ({
   kind: "refused",
   statuses: [status],

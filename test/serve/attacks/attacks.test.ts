@@ -6,17 +6,32 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { runCommand } from "../../support/run-command.ts";
 import type { Attack } from "./attack.ts";
+import { bodyAttacks } from "./bodies.ts";
 import { claimAttacks } from "./claims.ts";
+import { allowedOrigin, headerAttacks, hostAttacks } from "./headers.ts";
 import { resourceAttacks } from "./resource-uris.ts";
 import { command } from "./served-process.ts";
 import { sessionAttacks } from "./sessions.ts";
+import { connectionAttacks, smugglingAttacks } from "./smuggling.ts";
 import { bobSecrets, Stage } from "./stage.ts";
-import { tokenAttacks } from "./tokens.ts";
+import { methodAttacks, targetAttacks } from "./targets.ts";
+import { tokenFormAttacks } from "./token-forms.ts";
+import { tokenKeyAttacks } from "./token-keys.ts";
+import { tokenPlaceAttacks } from "./token-places.ts";
 import { toolAttacks } from "./tool-calls.ts";
 import { comparable, tryAttack } from "./try-attack.ts";
 
 const kinds: Readonly<Record<string, readonly Attack[]>> = {
-  tokens: tokenAttacks,
+  headers: headerAttacks,
+  "hosts and origins": hostAttacks,
+  paths: targetAttacks,
+  methods: methodAttacks,
+  bodies: bodyAttacks,
+  smuggling: smugglingAttacks,
+  connections: connectionAttacks,
+  "keys of tokens": tokenKeyAttacks,
+  "forms of tokens": tokenFormAttacks,
+  "places of tokens": tokenPlaceAttacks,
   claims: claimAttacks,
   sessions: sessionAttacks,
   "resource URIs": resourceAttacks,
@@ -26,7 +41,7 @@ const kinds: Readonly<Record<string, readonly Attack[]>> = {
 describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Stage.open(["--allowed-origin", allowedOrigin]);
   });
   afterAll(async () => await stage[Symbol.asyncDispose]());
 

@@ -28,7 +28,10 @@ export function exchange(port: number, { bytes, until = "closed" }: Sent): Promi
   socket.on("error", (error: NodeJS.ErrnoException) => {
     if (!["ECONNRESET", "EPIPE"].includes(error.code ?? "")) reject(error);
   });
-  socket.on("close", () => resolve(readAnswers(Buffer.concat(chunks))));
+  socket.on("close", () => {
+    const all = Buffer.concat(chunks);
+    resolve(readAnswers(until === "begun" ? all.subarray(0, all.indexOf("\r\n\r\n") + 4) : all));
+  });
   void send();
   return promise;
 
