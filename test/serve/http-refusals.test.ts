@@ -1,6 +1,4 @@
 /** Each check refuses what it is there for: with a status, a body that tells nothing, and a record. */
-import { readFileSync } from "node:fs";
-
 import { expect, test } from "vitest";
 
 import { refusals } from "../../host/serve/http/refusals.ts";
@@ -239,15 +237,4 @@ test.for(rows)("$name is refused as $reason", async ({ reason, ask, answered = {
   expect(stage.refusals).toEqual([{ surface: "http", reason, userId, peer: "127.0.0.1" }]);
   // What was refused was never called, and the server goes on.
   expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
-});
-
-test("the page of refusals names each with its status, and no other", () => {
-  const page = readFileSync(new URL("../../host/serve/http/README.md", import.meta.url), "utf8");
-  const named = Array.from(page.matchAll(/^\| `([a-z-]+)` \| (\d{3}) \|/gm), ([, reason, status]) => [
-    reason,
-    Number(status),
-  ]);
-  expect(Object.fromEntries(named)).toEqual(
-    Object.fromEntries(Object.entries(refusals).map(([reason, { status }]) => [reason, status])),
-  );
 });

@@ -19,6 +19,10 @@ export const httpLimits = {
   lastWordsMs: 1_000,
   /** What lies unread of a stream before it is cut: a thousand notifications. */
   streamBytesMax: 256 * kib,
+  /** Sessions of all users: 11 KiB each where the handshake is small. */
+  sessionsMax: 10_000,
+  /** A handshake says what a client is called and can. It is kept with its session. */
+  handshakeCharsMax: 16 * kib,
   /** Requests of one user under way: as many as may wait, and as many again that only read. */
   requestsPerUserMax: 256,
   /** As the answer of a tool. */

@@ -110,6 +110,9 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   server.on("connection", (socket) => socket.setMaxListeners(0));
   server.on("checkExpectation", onRequest);
   server.on("connect", (_req, socket) => refuseConnection({}, socket as Socket, parts.runtime));
+  server.on("drop", (dropped) => {
+    parts.runtime.refused({ surface: "http", reason: "connections-full", peer: dropped && peerOf(dropped) });
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     refuseConnection(error, socket as Socket, parts.runtime);
   });
