@@ -6,6 +6,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const forAll = { testTimeout: 60_000, retry: 0 };
 const polyglot = "test/polyglot/**/*.test.ts";
 const mcp = "test/mcp/**/*.test.ts";
+const load = "test/load/**/*.test.ts";
 
 /** One configuration for all kinds of test; `test/README.md` says what each folder is for. */
 export default defineConfig({
@@ -14,7 +15,7 @@ export default defineConfig({
     globalSetup: ["test/support/build-test-plugins.ts"],
     reporters: ["default", "./test/plain-reporter.ts"],
     projects: [
-      { root, test: { ...forAll, name: "memcell", include: ["test/**/*.test.ts"], exclude: [polyglot, mcp] } },
+      { root, test: { ...forAll, name: "memcell", include: ["test/**/*.test.ts"], exclude: [polyglot, mcp, load] } },
       {
         root,
         test: {
@@ -38,6 +39,8 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // All alone: it takes the whole machine.
+      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 3 }, maxWorkers: 1 } },
     ],
   },
 });

@@ -50,7 +50,8 @@ class ProgressLine {
 
   constructor(command: string) {
     this.#command = command;
-    this.#timer = setTimeout(() => (this.#starting = this.#start()), delayMs);
+    // A spinner that cannot be had ends no work.
+    this.#timer = setTimeout(() => (this.#starting = this.#start().catch(() => {})), delayMs);
   }
 
   show(state: string): void {

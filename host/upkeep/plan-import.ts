@@ -4,7 +4,7 @@ import { parseTrashPath } from "../../shared/path.ts";
 import type { SizedChange } from "../change-set.ts";
 import type { UserReader } from "../store/store.ts";
 import { freeTrashPath } from "../trash-path.ts";
-import { kindOf, refusalsOf } from "./import-files.ts";
+import { indexPath, kindOf, refusalsOf } from "./import-files.ts";
 import type { MemoryFile, RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {
@@ -70,8 +70,10 @@ class Planner {
   checkQuotas(): void {
     const { scope } = this.#task;
     const { created, trashed, replaced, bytes, refused } = this.#plan;
-    const entries = [...this.#present, ...created].filter((path) => kindOf(path) === "entry").length;
-    const files = this.#present.length + created.length + trashed.length + replaced.length;
+    const live = [...this.#present, ...created];
+    const entries = live.filter((path) => kindOf(path) === "entry").length;
+    // The guest makes an index where there is none.
+    const files = live.length + trashed.length + replaced.length + (live.includes(indexPath) ? 0 : 1);
     for (const [present, most, unit] of [
       [entries, entryLimits.entriesMax, "entries"],
       [files, storeLimits.listEntriesMax, "files"],

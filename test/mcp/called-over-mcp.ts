@@ -32,9 +32,9 @@ function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResu
   }
   if (!isError) {
     const data = JSON.parse(json) as unknown;
-    // The protocol of 2025 has room for objects only.
-    const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
-    same(structuredContent, isObject || isModern ? data : { result: data });
+    // The protocol of 2025 has room for objects only, and wraps where a tool's schema promises none.
+    const isPlain = isModern || isDeepStrictEqual(structuredContent, data);
+    same(structuredContent, isPlain ? data : { result: data });
     return { ok: true, message, data };
   }
   const { blame: _blame, ...failure } = (_meta as { "memcell/error": ToldFailure })["memcell/error"];

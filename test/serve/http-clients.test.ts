@@ -1,8 +1,10 @@
+/** What the official clients get over HTTP: the present SDK in both revisions, and the former SDK. */
+import { EventEmitter, once } from "node:events";
+
 import type { Client } from "@modelcontextprotocol/client";
 import { Client as FormerClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-/** What the official clients get over HTTP: the present SDK in both revisions, and the former SDK. */
 import { expect, test } from "vitest";
 
 import { openHttpStage } from "./http-stage.ts";
@@ -22,22 +24,20 @@ interface Connected {
 async function connect(stage: HttpStage, user: string, kind: Kind): Promise<Connected> {
   const token = await stage.issuer.token(user);
   const uris: string[] = [];
-  let wake = (): void => {};
+  const changes = new EventEmitter();
   const told = (uri: string): void => {
     uris.push(uri);
-    wake();
+    changes.emit("change");
   };
   const nextChange = async (): Promise<string> => {
-    if (uris.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    if (uris.length === 0) await once(changes, "change");
     return uris.shift() ?? "";
   };
   if (kind === "former SDK") {
     const former = new FormerClient({ name: "former", version: "1" });
     former.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => told(params.uri));
     const requestInit = { headers: { authorization: `Bearer ${token}` } };
-    await former.connect(
-      new FormerTransport(new URL(stage.url), { requestInit }) as Parameters<FormerClient["connect"]>[0],
-    );
+    await former.connect(new FormerTransport(new URL(stage.url), { requestInit }));
     await former.subscribeResource({ uri: "memory://index" });
     return { client: former as unknown as Client, nextChange };
   }

@@ -1,11 +1,9 @@
 /** Each check refuses what it is there for: with a status, a body that tells nothing, and a record. */
-import { readFileSync } from "node:fs";
-
 import { expect, test } from "vitest";
 
 import { refusals } from "../../host/serve/http/refusals.ts";
 import type { RefusalReason } from "../../host/serve/http/refusals.ts";
-import { handshake, legacyRequest, modernRequest } from "./http-requests.ts";
+import { modernRequest } from "./http-requests.ts";
 import type { Asked } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";
 import type { HttpStage } from "./http-stage.ts";
@@ -159,12 +157,6 @@ const rows: Row[] = [
     userId: "alice",
   },
   {
-    name: "a handshake of more than 32 KiB",
-    reason: "body-too-large",
-    ask: (token) => legacyRequest(token, { ...handshake, padding: "x".repeat(32 * 1024) }),
-    userId: "alice",
-  },
-  {
     name: "a stream of changes that names more than 384 KiB",
     reason: "body-too-large",
     ask: (token) =>
@@ -258,15 +250,4 @@ test.for(rows)("$name is refused as $reason", async ({ reason, ask, answered = {
   expect(stage.refusals).toEqual([{ surface: "http", reason, userId, peer: "127.0.0.1" }]);
   // What was refused was never called, and the server goes on.
   expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
-});
-
-test("the page of refusals names each with its status, and no other", () => {
-  const page = readFileSync(new URL("../../host/serve/http/README.md", import.meta.url), "utf8");
-  const named = Array.from(page.matchAll(/^\| `([a-z-]+)` \| (\d{3}) \|/gm), ([, reason, status]) => [
-    reason,
-    Number(status),
-  ]);
-  expect(Object.fromEntries(named)).toEqual(
-    Object.fromEntries(Object.entries(refusals).map(([reason, { status }]) => [reason, status])),
-  );
 });

@@ -1,8 +1,7 @@
 /** Sessions of the 2025 revisions: whose they are, when they end, and that nothing is left of them. */
 import { expect, test } from "vitest";
 
-import { Sessions } from "../../host/serve/http/sessions.ts";
-import { ChangeFeed } from "../../host/serve/mcp/change-feed.ts";
+import { SessionRoom } from "../../host/serve/http/session-room.ts";
 import { handshake, legacyRequest, openSession } from "./http-requests.ts";
 import type { Answer } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";
@@ -35,7 +34,7 @@ test("another user's session is not there, exactly as one that never was", async
     expect(toldBy(answer)).toEqual(toldBy(await stage.ask(ask(never))));
   }
   const refusal = { surface: "http", reason: "session-unknown", userId: "bob", peer: "127.0.0.1" };
-  expect(stage.refusals).toEqual(Array(10).fill(refusal));
+  expect(stage.refusals).toEqual(Array.from({ length: 10 }, () => refusal));
   expect((await ping(stage, alice, session)).status).toBe(200);
 });
 
@@ -65,6 +64,32 @@ test("a handshake that fails leaves no session", async () => {
   await stage.nobody();
 });
 
+test("a handshake that would be much to keep is refused", async () => {
+  await using stage = await openHttpStage();
+  const token = await stage.issuer.token("alice");
+  const params = { ...handshake.params, clientInfo: { name: "x".repeat(16_384), version: "0" } };
+  expect((await stage.ask(legacyRequest(token, { ...handshake, params }))).status).toBe(413);
+  await stage.nobody();
+});
+
+test("when there is no room for more sessions, the longest unused of all users ends", async () => {
+  const ended: string[] = [];
+  const room = new SessionRoom(2);
+  const end = async (id: string): Promise<void> => {
+    ended.push(id);
+    room.leave(id);
+  };
+  for (const id of ["first", "second"]) await room.enter(id);
+  await expect(room.enter("third")).rejects.toThrow("sessions-full");
+  for (const id of ["first", "second"]) room.unuse(id, () => end(id));
+  room.use("first");
+  room.unuse("first", () => end("first"));
+  await room.enter("third");
+  expect(ended).toEqual(["second"]);
+  await room.enter("fourth");
+  expect(ended).toEqual(["second", "first"]);
+});
+
 test("a request without a session keeps nothing", async () => {
   await using stage = await openHttpStage();
   expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
@@ -87,25 +112,14 @@ test("the longest unused session makes room for a new one", async () => {
   expect((await ping(stage, bob, others)).status).toBe(200);
 });
 
-test("handshakes at the same time take no more places than there are", async () => {
-  await using stage = await openHttpStage();
-  const { runtime } = stage;
-  const feed = new ChangeFeed(runtime, "alice");
-  const parts = { runtime, userId: "alice", feed, onError: (error: Error) => expect.unreachable(error.message) };
-  const sessions = new Sessions(parts, { sessionsPerUserMax: 1, sessionIdleMs: 60_000 }, () => {});
-  const shakeHands = async (): Promise<number> => {
-    const { signal } = new AbortController();
-    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-    const request = new Request("http://memcell.invalid/", { method: "POST", headers });
-    const message = { jsonrpc: "2.0", ...handshake };
-    return (await sessions.initialise({ request, message, sessionId: undefined, tokenId: null, signal })).status;
-  };
-  expect(await shakeHands()).toBe(200);
-  const statuses = await Promise.allSettled([shakeHands(), shakeHands(), shakeHands()]);
-  expect(statuses).toContainEqual({ status: "fulfilled", value: 200 });
-  expect(sessions.count).toBe(1);
-  await sessions.close();
-  feed.close();
+test("handshakes at once do not make more sessions than there may be", async () => {
+  await using stage = await openHttpStage({ sessionsPerUserMax: 2 });
+  const token = await stage.issuer.token("alice");
+  const answers = await Promise.all(Array.from({ length: 20 }, () => stage.ask(legacyRequest(token, handshake))));
+  expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
+  const sessions = answers.flatMap(({ headers }) => headers["mcp-session-id"] ?? []).flat();
+  const alive = await Promise.all(sessions.map((session) => ping(stage, token, session)));
+  expect(alive.filter(({ status }) => status === 200)).toHaveLength(2);
 });
 
 test("sessions that are all in use stay, and the new one is refused", async () => {

@@ -1,5 +1,5 @@
 /** A client that does not read what it asked for. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
@@ -11,14 +11,13 @@ import { sendResponse } from "../../host/serve/http/send-response.ts";
 interface Source {
   readonly response: Response;
   /** Resolves when nobody wants more of it. */
-  readonly cancelled: Promise<void>;
+  readonly cancelled: Promise<unknown>;
 }
 
 /** As the SDK writes its streams: without asking whether anybody takes it. */
 function endlessStream(): Source {
   let timer: NodeJS.Immediate;
-  let onCancel = (): void => {};
-  const cancelled = new Promise<void>((resolve) => (onCancel = resolve));
+  const events = new EventEmitter();
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const write = (): void => {
@@ -29,10 +28,11 @@ function endlessStream(): Source {
     },
     cancel: () => {
       clearImmediate(timer);
-      onCancel();
+      events.emit("cancel");
     },
   });
-  return { response: new Response(stream, { headers: { "content-type": "text/event-stream" } }), cancelled };
+  const response = new Response(stream, { headers: { "content-type": "text/event-stream" } });
+  return { response, cancelled: once(events, "cancel") };
 }
 
 test("a stream that is not read is cut, and nothing more is written for it", async () => {

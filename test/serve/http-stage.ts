@@ -152,21 +152,20 @@ function listenToRefusals(runtime: Runtime): Refusal[] {
 /** Each user for whom something is kept has a feed, and each feed listens to the runtime. */
 function listenToFeeds(runtime: Runtime): () => Promise<void> {
   const ended = new EventEmitter();
-  let feeds = 0;
+  const feeds = new Set<object>();
   const onChange = runtime.onChange.bind(runtime);
   runtime.onChange = (listener) => {
     const stop = onChange(listener);
-    let isOpen = true;
-    feeds++;
+    const feed = {};
+    feeds.add(feed);
     return () => {
       stop();
-      if (isOpen) feeds--;
-      isOpen = false;
+      feeds.delete(feed);
       ended.emit("end");
     };
   };
   return async () => {
-    while (feeds > 0) await once(ended, "end");
+    while (feeds.size > 0) await once(ended, "end");
   };
 }
 

@@ -197,7 +197,7 @@ test("a user has so many requests in a minute, and others theirs", async () => {
   expect(statuses).toEqual([200, 200, 200, 429]);
   const answer = await stage.rpc(alice, "tools/list");
   expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
-  expect(stage.refusals).toMatchObject(Array(2).fill({ reason: "user-limited", userId: "alice" }));
+  expect(stage.refusals).toMatchObject(Array.from({ length: 2 }, () => ({ reason: "user-limited", userId: "alice" })));
   expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
 });
 
@@ -205,7 +205,7 @@ test("a body that is cut short is no request, and nothing waits for its rest", a
   await using stage = await openHttpStage();
   const { headers } = modernRequest(await stage.issuer.token("alice"), "tools/list");
   const lines = { host: "127.0.0.1", ...headers, "content-length": "100" };
-  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value as string}`);
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
   const socket = connect(stage.port, "127.0.0.1");
   // Its end comes with it: before the token is verified, there is nobody left.
   socket.end(`POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n{"jsonrpc"`);
@@ -222,7 +222,7 @@ test("requests of one connection that nobody waits for any more are given up", a
   const two = modernRequest(token, "subscriptions/listen", { params: listen });
   const bytes = [one, two].map(({ headers, body = "" }) => {
     const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)) };
-    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value as string}`);
+    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
     return `POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`;
   });
   const socket = connect(stage.port, "127.0.0.1");

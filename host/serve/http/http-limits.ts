@@ -21,6 +21,10 @@ export const httpLimits = {
   lastWordsMs: 1_000,
   /** What lies unread of a stream before it is cut: a thousand notifications. */
   streamBytesMax: 256 * kib,
+  /** Sessions of all users: 11 KiB each where the handshake is small. */
+  sessionsMax: 10_000,
+  /** A handshake says what a client is called and can. It is kept with its session. */
+  handshakeCharsMax: 16 * kib,
   /** Requests of one user under way: as many as may wait, and as many again that only read. */
   requestsPerUserMax: 256,
   /** As the answer of a tool. */
@@ -29,8 +33,6 @@ export const httpLimits = {
   bodyValuesMax: 8_192,
   /** Bodies of one user under way, together: 128 of the largest entries, or 16 of the largest bodies. */
   bodyBytesPerUserMax: 16 * kib * kib,
-  /** A handshake, whose names and capabilities are kept as long as the session. */
-  handshakeBytesMax: 32 * kib,
   /** What a stream of changes names, which is kept as long as the stream: 1,000 of the longest URIs. */
   listenBytesMax: 384 * kib,
   /** The id of a JSON-RPC request, which is kept until it is answered. As the caller's name for a call. */

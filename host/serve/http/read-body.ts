@@ -22,7 +22,9 @@ export async function readMessage(req: IncomingMessage, bytesMax: number): Promi
   if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
   const bytes = await readBytes(req, bytesMax);
   const message = checkMessage(parse(bytes));
-  if (bytes.length > keptBytesMax(message)) throw new RefusedRequest("body-too-large");
+  // All of it is kept for as long as the stream.
+  const isLong = message.method === "subscriptions/listen" && bytes.length > httpLimits.listenBytesMax;
+  if (isLong) throw new RefusedRequest("body-too-large");
   return message;
 }
 
@@ -31,12 +33,6 @@ export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: nu
   if (method !== "POST") return 0;
   const declared = Number(headers["content-length"] ?? bytesMax);
   return Math.min(declared, bytesMax);
-}
-
-/** What is kept when the request has been answered is smaller. */
-function keptBytesMax({ method }: RpcMessage): number {
-  if (method === "initialize") return httpLimits.handshakeBytesMax;
-  return method === "subscriptions/listen" ? httpLimits.listenBytesMax : Infinity;
 }
 
 /**

@@ -1,13 +1,17 @@
 /** The sessions of one user. No other user's are to be found here. */
 import { randomUUID } from "node:crypto";
 
+import { httpLimits } from "./http-limits.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
+import type { SessionRoom } from "./session-room.ts";
 import { Session } from "./session.ts";
 
 export interface SessionLimits {
   readonly sessionsPerUserMax: number;
   readonly sessionIdleMs: number;
+  /** Shared by all users. */
+  readonly room: SessionRoom;
 }
 
 interface Place {
@@ -40,17 +44,23 @@ export class Sessions {
    * belongs to a client that went away without a word, or that will begin anew. Throws `sessions-full` when all are in use.
    */
   async initialise(call: McpCall): Promise<Response> {
-    // Another handshake may have taken the place meanwhile.
+    // All of it is kept for as long as the session.
+    if (JSON.stringify(call.message).length > httpLimits.handshakeCharsMax) throw new RefusedRequest("body-too-large");
     while (this.#places.size >= this.#limits.sessionsPerUserMax) await this.#endUnused();
     const id = randomUUID();
     const place: Place = { session: new Session(this.#parts, id), busy: 1 };
+    // Taken before anything is waited for: others shake hands meanwhile.
     this.#places.set(id, place);
     try {
+      await this.#limits.room.enter(id);
       await place.session.open(() => this.#forget(id));
       return await place.session.answer(call);
     } finally {
       if (place.session.isInitialised) this.release(id);
-      else await place.session.close();
+      else {
+        await place.session.close();
+        this.#forget(id);
+      }
     }
   }
 
@@ -59,6 +69,7 @@ export class Sessions {
     const place = this.#places.get(id);
     if (!place) throw new RefusedRequest("session-unknown");
     place.busy++;
+    this.#limits.room.use(id);
     clearTimeout(place.idleTimer);
     return place.session;
   }
@@ -68,6 +79,7 @@ export class Sessions {
     if (!place || --place.busy > 0) return;
     this.#places.delete(id);
     this.#places.set(id, place);
+    this.#limits.room.unuse(id, () => place.session.close());
     place.idleTimer = setTimeout(() => void place.session.close(), this.#limits.sessionIdleMs);
     place.idleTimer.unref();
   }
@@ -84,6 +96,7 @@ export class Sessions {
 
   #forget(id: string): void {
     clearTimeout(this.#places.get(id)?.idleTimer);
+    this.#limits.room.leave(id);
     if (this.#places.delete(id)) this.#onEnd();
   }
 }

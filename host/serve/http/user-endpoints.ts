@@ -1,3 +1,5 @@
+import { httpLimits } from "./http-limits.ts";
+import { SessionRoom } from "./session-room.ts";
 import { UserEndpoint } from "./user-endpoint.ts";
 import type { EndpointParts } from "./user-endpoint.ts";
 
@@ -6,8 +8,8 @@ export class UserEndpoints {
   readonly #parts: EndpointParts;
   readonly #endpoints = new Map<string, UserEndpoint>();
 
-  constructor(parts: EndpointParts) {
-    this.#parts = parts;
+  constructor(parts: Omit<EndpointParts, "room">) {
+    this.#parts = { ...parts, room: new SessionRoom(httpLimits.sessionsMax) };
   }
 
   /** That of a user whose identity has been verified. */
@@ -19,10 +21,6 @@ export class UserEndpoints {
     });
     this.#endpoints.set(userId, endpoint);
     return endpoint;
-  }
-
-  get count(): number {
-    return this.#endpoints.size;
   }
 
   async close(): Promise<void> {

@@ -6,9 +6,9 @@ import { offerCompletion } from "./completion.ts";
 import { entryUri, indexUri } from "./memory-uri.ts";
 import type { MemoryUri } from "./memory-uri.ts";
 import { offerPrompts } from "./prompts.ts";
+import { RecordingServer } from "./recording-server.ts";
 import { known, offerResources } from "./resources.ts";
-import { Server } from "./sdk.ts";
-import type { ServerCapabilities } from "./sdk.ts";
+import type { Server, ServerCapabilities } from "./sdk.ts";
 import { serveUser } from "./served-user.ts";
 import type { ServedUser } from "./served-user.ts";
 import { offerTools } from "./tools.ts";
@@ -50,13 +50,14 @@ const memoryInstructions =
  * await server.connect(transport);
  */
 export function makeUserServer({ runtime, userId, labels, feed, changes = "watched" }: UserServerOptions): Server {
-  const server = new Server(
+  const server = new RecordingServer(
     { name: "memcell", version },
     {
       capabilities: { tools: {}, ...(runtime.hasMemory && memoryCapabilities) },
       ...(runtime.hasMemory && { instructions: memoryInstructions }),
     },
   );
+  server.onRefused = (reason) => runtime.refused({ surface: "mcp", reason, userId });
   const user = serveUser({ runtime, userId, labels }, server);
   offerTools(server, user);
   if (!runtime.hasMemory) return server;

@@ -9,10 +9,10 @@ import type { Directory, DirectoryEntry } from "./disk/directory.ts";
 export function surveyFiles(folder: Directory): ScopeSurvey {
   const files: ListedFile[] = [];
   const unfit: UnfitFile[] = [];
-  let seen = 0;
+  const seen = { files: 0, folders: 0 };
   const visit = (within: Directory, above: string): void => {
     for (const entry of within.entries()) {
-      if (++seen > storeLimits.listEntriesMax) throw tooMany();
+      if (++seen[entry.kind === "folder" ? "folders" : "files"] > storeLimits.listEntriesMax) throw tooMany();
       const path = above + entry.name;
       const found = isScopePath(path) ? measure(within, entry, path) : "its name is none that memory uses";
       if (typeof found === "string") unfit.push({ path, reason: found });

@@ -17,8 +17,10 @@ export interface Expected {
   readonly kind: "refused" | "served";
   /** Of the answers, in order. */
   readonly statuses: readonly number[];
-  /** What is put on record, in order. */
+  /** What is put on record. */
   readonly records: readonly string[];
+  /** On record only after the connection has ended. */
+  readonly isLate?: true;
   /** What the last answer says. */
   readonly says?: string | undefined;
 }
@@ -60,7 +62,22 @@ export const served = (status: number, records: readonly string[], says?: string
   says,
 });
 
-/** Looked for, and not found: neither a tool nor a resource has such a name. */
+const refusedByMcp = (reason: string): Expected => ({
+  kind: "refused",
+  statuses: [200],
+  records: [`refused mcp ${reason} alice`],
+  says: '"error":{"code":-32',
+});
+
+/** Parameters that MCP does not know so. */
+export const unfit: Expected = refusedByMcp("params-unfit");
+
+export const unknownMethod: Expected = refusedByMcp("method-unknown");
+
+/** A URI that is none of the two forms. */
+export const unknownResource: Expected = refusedByMcp("resource-unknown");
+
+/** No tool has such a name. */
 export const unknownTool = (tool: string, status = 200): Expected => ({
   kind: "refused",
   statuses: [status],

@@ -1,18 +1,14 @@
 /** URIs of resources that would be the victim's, read and subscribed to, and what else names resources. */
 import { inSession, modern } from "./asking.ts";
-import { refused, row, served } from "./attack.ts";
+import { row, served, unfit, unknownResource } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 import type { Stage, Victim } from "./stage.ts";
+import { percentEncoded } from "./try-attack.ts";
 
 type MakeUri = (victim: Victim, stage: Stage) => unknown;
 
-/** Not a URI of this server: -32602 with no other word, and on record. */
-const unknown: Expected = {
-  kind: "refused",
-  statuses: [200],
-  records: ["refused mcp resource-unknown alice"],
-  says: '"error":{"code":-32',
-};
+const unknown = unknownResource;
+
 /** A URI of an entry that alice does not have, or that nobody can have. */
 const absent = (code: string): Expected => ({
   kind: "refused",
@@ -66,7 +62,11 @@ const unknownUris: Attack[] = [
 
 const absentEntries: Attack[] = [
   read("the victim's entry", absent("ENTRY_NOT_FOUND"), ({ entry }) => `memory://entry/${entry}`),
-  read("the victim's entry, in escapes", absent("ENTRY_NOT_FOUND"), ({ entry }) => `memory://entry/${escaped(entry)}`),
+  read(
+    "the victim's entry, in escapes",
+    absent("ENTRY_NOT_FOUND"),
+    ({ entry }) => `memory://entry/${percentEncoded(entry)}`,
+  ),
   read("an entry called constructor", absent("ENTRY_NOT_FOUND"), () => "memory://entry/constructor"),
   read("an entry called __proto__", absent("ENTRY_NOT_FOUND"), () => "memory://entry/__proto__"),
   read("the index as an entry", absent("NAME_RESERVED"), () => "memory://entry/MEMORY"),
@@ -108,10 +108,10 @@ const absentEntries: Attack[] = [
 ];
 
 const noTexts: Attack[] = [
-  read("a number", served(200, [], "-32602"), () => 1),
-  read("a list", served(200, [], "-32602"), ({ entry }) => [`memory://entry/${entry}`]),
-  read("an object", served(200, [], "-32602"), ({ userId }) => ({ uri: "memory://index", userId })),
-  read("nothing", served(200, [], "-32602"), () => undefined),
+  read("a number", unfit, () => 1),
+  read("a list", unfit, ({ entry }) => [`memory://entry/${entry}`]),
+  read("an object", unfit, ({ userId }) => ({ uri: "memory://index", userId })),
+  read("nothing", unfit, () => undefined),
 ];
 
 const subscriptions: Attack[] = [
@@ -139,17 +139,17 @@ const lists: Attack[] = [
     ({ userId }, { alice }) => inSession(alice.session, "resources/list", { userId, _meta: { userId } }),
   ),
   ...["0", "", "../", "from 1", "__proto__"].map((cursor) =>
-    row(`a forged cursor ${JSON.stringify(cursor)}`, served(200, [], "-32602"), (_victim, { alice }) =>
+    row(`a forged cursor ${JSON.stringify(cursor)}`, unfit, (_victim, { alice }) =>
       inSession(alice.session, "resources/list", { cursor }),
     ),
   ),
-  row("a cursor that names the victim", served(200, [], "-32602"), ({ userId }, { alice }) =>
+  row("a cursor that names the victim", unfit, ({ userId }, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from(`from 1 of ${userId}`).toString("base64url") }),
   ),
   row("a cursor far behind", served(200, ["call ListEntries alice done"], '"resources":[]'), (_victim, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
   ),
-  row("a cursor below zero", served(200, [], "-32602"), (_victim, { alice }) =>
+  row("a cursor below zero", unfit, (_victim, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from("from -1").toString("base64url") }),
   ),
   row("the victim's entry, in 2026", { ...absent("ENTRY_NOT_FOUND"), statuses: [200] }, ({ entry }) =>
@@ -160,10 +160,6 @@ const lists: Attack[] = [
   ),
 ];
 
-function escaped(text: string): string {
-  return Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
-}
-
 export const resourceAttacks: readonly Attack[] = [
   ...unknownUris,
   ...absentEntries,
@@ -171,4 +167,3 @@ export const resourceAttacks: readonly Attack[] = [
   ...subscriptions,
   ...lists,
 ];
-void refused;

@@ -43,7 +43,7 @@ export class ServedProcess implements AsyncDisposable {
   }
 
   /** Resolves when there are so many that count, for what is recorded when a connection has already ended. */
-  async recordsUntil(isEnough: (records: readonly AuditRecord[]) => boolean): Promise<AuditRecord[]> {
+  async recordsUntil(isEnough: (records: AuditRecord[]) => boolean): Promise<AuditRecord[]> {
     const abort = new AbortController();
     const changes = watch(this.#logFile, { signal: abort.signal });
     changes.on("error", () => {});

@@ -1,6 +1,6 @@
 /** Tools that are not offered, and arguments that would name another user. */
 import { callTool, inSession, modern, withHeaders } from "./asking.ts";
-import { asAlice, refused, row, served, toolError, unknownTool } from "./attack.ts";
+import { asAlice, refused, row, served, toolError, unfit, unknownMethod, unknownTool } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 import type { Stage, Victim } from "./stage.ts";
 
@@ -21,24 +21,24 @@ const names: Attack[] = [
   named("with NUL", unknown, ({ userId }) => `ReadUserMemory\0${userId}`),
   named("with a line feed", unknown, () => "ReadUserMemory\n"),
   named("with a space", unknown, () => " ReadUserMemory"),
-  named("in lower case", unknown, () => "readusermemory"),
-  named("by its export", unknown, () => "read_user_memory"),
+  named("in lower case", unknownTool("readusermemory"), () => "readusermemory"),
+  named("by its export", unknownTool("read_user_memory"), () => "read_user_memory"),
   named("with a letter of Cyrillic", unknown, () => "Re\u0430dUserMemory"),
   named("with a soft hyphen", unknown, () => "ReadUser\u00adMemory"),
   named("in full-width letters", unknown, () => "\uff32eadUserMemory"),
   named("nothing", unknown, () => ""),
   named("__proto__", unknown, () => "__proto__"),
-  named("constructor", unknown, () => "constructor"),
-  named("toString", unknown, () => "toString"),
-  named("hasOwnProperty", unknown, () => "hasOwnProperty"),
-  named("store_read", unknown, () => "store_read"),
+  named("constructor", unknownTool("constructor"), () => "constructor"),
+  named("toString", unknownTool("toString"), () => "toString"),
+  named("hasOwnProperty", unknownTool("hasOwnProperty"), () => "hasOwnProperty"),
+  named("store_read", unknownTool("store_read"), () => "store_read"),
   named("runtime.call", unknown, () => "runtime.call"),
   named("with 100,000 letters", unknown, () => "R".repeat(100_000)),
   ...["PromptIndex", "InspectMemory", "RestoreEntry", "ListEntries"].map((name) =>
     named(`${name}, which is the host's`, unknownTool(name), () => name),
   ),
-  named("1", served(200, [], "-32602"), () => 1),
-  named("by a list", served(200, [], "-32602"), () => ["ReadUserMemory"]),
+  named("1", unfit, () => 1),
+  named("by a list", unfit, () => ["ReadUserMemory"]),
 ];
 
 const reading = (title: string, expected: Expected, make: Make<unknown>): Attack =>
@@ -84,10 +84,8 @@ const smuggled: Attack[] = [
   row("a deletion of the victim's entry", toolError("ENTRY_NOT_FOUND", "UpdateUserMemory"), ({ entry }) =>
     callTool("UpdateUserMemory", { action: "delete", name: entry }),
   ),
-  row("arguments that are a list", refused(400, "mcp-400"), ({ userId }) =>
-    callTool("ReadUserMemory", [{ name: "plan", userId }]),
-  ),
-  row("arguments that are a text", refused(400, "mcp-400"), ({ userId }) =>
+  row("arguments that are a list", unfit, ({ userId }) => callTool("ReadUserMemory", [{ name: "plan", userId }])),
+  row("arguments that are a text", unfit, ({ userId }) =>
     callTool("ReadUserMemory", `{"name":"plan","userId":"${userId}"}`),
   ),
 ];
@@ -113,7 +111,7 @@ const besides: Attack[] = [
   row("the victim's session as progress token", asAlice, ({ session }, { alice }) =>
     inSession(alice.session, "tools/call", { ...plan, _meta: { progressToken: session } }),
   ),
-  row("a progress token that is an object", served(200, [], "-32602"), ({ userId }, { alice }) =>
+  row("a progress token that is an object", refused(400, "mcp-400"), ({ userId }, { alice }) =>
     inSession(alice.session, "tools/call", { ...plan, _meta: { progressToken: { userId } } }),
   ),
   row("a task of the victim's", asAlice, ({ session }, { alice }) =>
@@ -148,10 +146,8 @@ const others: Attack[] = [
     ({ userId }, { alice }) =>
       completion(alice.session, { name: "name", value: "" }, { arguments: { userId, user: userId } }),
   ),
-  row("a completion of users", served(200, [], "-32602"), (_victim, { alice }) =>
-    completion(alice.session, { name: "userId", value: "" }),
-  ),
-  row("a completion of another template", served(200, [], "-32602"), ({ userId }, { alice }) =>
+  row("a completion of users", unfit, (_victim, { alice }) => completion(alice.session, { name: "userId", value: "" })),
+  row("a completion of another template", unfit, ({ userId }, { alice }) =>
     inSession(alice.session, "completion/complete", {
       ref: { type: "ref/resource", uri: `memory://${userId}/{name}` },
       argument: { name: "name", value: "" },
@@ -163,7 +159,7 @@ const others: Attack[] = [
     ({ userId }, { alice }) =>
       inSession(alice.session, "prompts/get", { name: "memory", arguments: { userId, user: userId }, userId }),
   ),
-  row("a prompt of the victim's", served(200, [], "-32602"), ({ userId }, { alice }) =>
+  row("a prompt of the victim's", unfit, ({ userId }, { alice }) =>
     inSession(alice.session, "prompts/get", { name: `memory/${userId}` }),
   ),
   ...[
@@ -176,7 +172,7 @@ const others: Attack[] = [
     "__proto__",
     "constructor",
   ].map((method) =>
-    row(`the method ${method}`, served(200, [], "-32601"), ({ userId, session }, { alice }) =>
+    row(`the method ${method}`, unknownMethod, ({ userId, session }, { alice }) =>
       inSession(alice.session, method, { userId, taskId: session }),
     ),
   ),

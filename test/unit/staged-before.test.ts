@@ -1,0 +1,49 @@
+/** What the host has staged before a call begins: there for the guest to see, and none of the guest's own doing. */
+import { expect, test } from "vitest";
+
+import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
+import type { SizedChange } from "../../host/change-set.ts";
+
+const scope = "memory";
+const written = (path: string, text: string): SizedChange => ({
+  kind: "write",
+  scope,
+  path,
+  content: Buffer.from(text),
+  bytes: text.length,
+});
+
+test("files that are staged are there, and are neither changes of the call nor bytes that it has written", () => {
+  const staged = new StagedChanges([
+    written("a.md", "12345"),
+    { kind: "trash", scope, path: "b.md", trashed: "trash/b.md", bytes: 7 },
+    written("b.md", "1"),
+    { kind: "remove", scope, path: "c.md", bytes: 3 },
+  ]);
+  expect(staged.fileAt(scope, "a.md")).toMatchObject({ kind: "written", bytes: 5 });
+  expect(staged.fileAt(scope, "b.md")).toMatchObject({ kind: "written", bytes: 1 });
+  expect(staged.fileAt(scope, "trash/b.md")).toEqual({ kind: "moved", from: "b.md", bytes: 7 });
+  expect(staged.fileAt(scope, "c.md")).toEqual({ kind: "gone" });
+  expect(staged.touched(scope)).toHaveLength(4);
+  expect([staged.changeCount, staged.toChangeSet()]).toEqual([0, []]);
+  expect(staged.writtenBytesWith(scope, "a.md", 2)).toBe(2);
+  expect(staged.writtenBytesWith(scope, "new.md", 2)).toBe(2);
+});
+
+test("what a call does with them is its own, and counts", () => {
+  const staged = new StagedChanges([written("a.md", "12345")]);
+  staged.write(scope, "a.md", "xyz", 3);
+  expect(staged.writtenBytesWith(scope, "a.md", 4)).toBe(4);
+  expect(staged.writtenBytesWith(scope, "b.md", 4)).toBe(7);
+  expect(staged.toChangeSet()).toEqual([{ kind: "write", scope, path: "a.md", content: "xyz", bytes: 3 }]);
+});
+
+test("a file that was staged and written once can be moved to the trash", () => {
+  const staged = new StagedChanges([written("a.md", "12345")]);
+  const file = staged.fileAt(scope, "a.md");
+  if (file === undefined) throw new Error("it is not there");
+  staged.trash(scope, "a.md", "trash/a.md", file);
+  expect(staged.fileAt(scope, "trash/a.md")).toBe(file);
+  expect(staged.fileAt(scope, "a.md")).toEqual({ kind: "gone" });
+  expect(staged.toChangeSet()).toEqual([{ kind: "trash", scope, path: "a.md", trashed: "trash/a.md", bytes: 5 }]);
+});
