@@ -192,3 +192,16 @@ test("what is under way for longer than the grace is cancelled", async () => {
   await stage.runtime.close();
   expect(stage.records().filter(({ kind }) => kind === "call")).toMatchObject([{ tool: "Spin", code: "CANCELLED" }]);
 });
+
+test("a client that goes with its CONNECT ends nothing but its connection", async () => {
+  await using stage = await openHttpStage();
+  for (let count = 0; count < 50; count++) {
+    const socket = connect(stage.port, "127.0.0.1");
+    socket.on("error", () => null);
+    await once(socket, "connect");
+    socket.write(`CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n${"x".repeat(70_000)}`);
+    socket.resetAndDestroy();
+    await once(socket, "close");
+  }
+  expect((await stage.ask({ method: "GET", path: "/healthz" })).status).toBe(200);
+});

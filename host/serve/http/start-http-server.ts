@@ -113,7 +113,11 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   // Requests that came at once on one connection each listen for its end.
   server.on("connection", (socket) => socket.setMaxListeners(0));
   server.on("checkExpectation", onRequest);
-  server.on("connect", (_req, socket) => refuseConnection({}, socket as Socket, parts.runtime));
+  server.on("connect", (_req, socket) => {
+    // Node listens to it no more, and a client that has gone would end the process.
+    socket.on("error", () => socket.destroy());
+    refuseConnection({}, socket as Socket, parts.runtime);
+  });
   server.on("drop", (dropped) => {
     parts.runtime.refused({ surface: "http", reason: "connections-full", peer: dropped && peerOf(dropped) });
   });
