@@ -228,3 +228,15 @@ test("one address with too many bad tokens is put off, but not those behind it w
   expect((await stage.rpc(good, "tools/list")).status).toBe(200);
   expect(stage.refusals.slice(300)).toMatchObject([{ reason: "peer-limited" }, { reason: "peer-limited" }]);
 });
+
+test("a token that was good is as any other once it is not", async () => {
+  await using stage = await openHttpStage();
+  const token = await stage.issuer.token("alice", { endsInS: 1 });
+  const bad = await stage.issuer.token("alice", { endsInS: -60 });
+  let { status } = await stage.rpc(token, "tools/list");
+  expect(status).toBe(200);
+  while (status === 200) ({ status } = await stage.rpc(token, "tools/list"));
+  expect(status).toBe(401);
+  for (let count = 0; count < 299; count++) expect((await stage.rpc(bad, "tools/list")).status).toBe(401);
+  expect((await stage.rpc(token, "tools/list")).status).toBe(429);
+});

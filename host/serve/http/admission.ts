@@ -76,9 +76,7 @@ class TokenAdmission implements Admission {
     try {
       const token = bearerToken(authorization);
       await this.#checkPeer(token, peer);
-      const identity = await verifyToken(token, this.#keys, this.#options);
-      this.#knownTokens.add(token);
-      return identity;
+      return await this.#verify(token);
     } catch (error) {
       if (!(error instanceof RefusedRequest) || error.headers["Retry-After"] !== undefined) throw error;
       const { reason, cause } = error;
@@ -98,6 +96,18 @@ class TokenAdmission implements Admission {
     return this.#badTokens.clear();
   }
 
+  async #verify(token: string): Promise<Identity> {
+    try {
+      const identity = await verifyToken(token, this.#keys, this.#options);
+      this.#knownTokens.add(token);
+      return identity;
+    } catch (error) {
+      // It has expired, say: from now on it is as any other that is no good. Of keys that cannot be had it knows nothing.
+      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable") this.#knownTokens.delete(token);
+      throw error;
+    }
+  }
+
   /** Behind one address there may be others, whose tokens have been good and are verified as ever. */
   async #checkPeer(token: string, peer: string | undefined): Promise<void> {
     const waitS = await this.#badTokens.waitS(peerKey(peer));
@@ -112,6 +122,10 @@ class KnownTokens {
 
   has(token: string): boolean {
     return this.#hashes.has(hashOf(token));
+  }
+
+  delete(token: string): void {
+    this.#hashes.delete(hashOf(token));
   }
 
   add(token: string): void {
