@@ -157,6 +157,15 @@ const rows: Row[] = [
     userId: "alice",
   },
   {
+    name: "a stream of changes with more than 1,024 names",
+    reason: "body-too-large",
+    ask: (token) => {
+      const resourceSubscriptions = Array.from({ length: 1_025 }, (_, at) => `memory://entry/${at}`);
+      return modernRequest(token, "subscriptions/listen", { params: { notifications: { resourceSubscriptions } } });
+    },
+    userId: "alice",
+  },
+  {
     name: "a stream of changes that names more than 384 KiB",
     reason: "body-too-large",
     ask: (token) =>

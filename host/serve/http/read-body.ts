@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
+import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { httpLimits } from "./http-limits.ts";
 import { checkValues } from "./json-values.ts";
 import { RefusedRequest } from "./refusals.ts";
@@ -22,9 +23,7 @@ export async function readMessage(req: IncomingMessage, bytesMax: number): Promi
   if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
   const bytes = await readBytes(req, bytesMax);
   const message = checkMessage(parse(bytes));
-  // All of it is kept for as long as the stream.
-  const isLong = message.method === "subscriptions/listen" && bytes.length > httpLimits.listenBytesMax;
-  if (isLong) throw new RefusedRequest("body-too-large");
+  if (isTooMuchToKeep(message, bytes.length)) throw new RefusedRequest("body-too-large");
   return message;
 }
 
@@ -33,6 +32,17 @@ export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: nu
   if (method !== "POST") return 0;
   const declared = Number(headers["content-length"] ?? bytesMax);
   return Math.min(declared, bytesMax);
+}
+
+/** What a stream names is kept for as long as the stream, and each change is compared with every name. */
+function isTooMuchToKeep({ method, params }: RpcMessage, bytes: number): boolean {
+  if (method !== "subscriptions/listen") return false;
+  const { resourceSubscriptions: names } = (params as ListenParams | null | undefined)?.notifications ?? {};
+  return bytes > httpLimits.listenBytesMax || (Array.isArray(names) && names.length > mcpLimits.subscriptionsMax);
+}
+
+interface ListenParams {
+  readonly notifications?: { readonly resourceSubscriptions?: unknown } | null;
 }
 
 /**

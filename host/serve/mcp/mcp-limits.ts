@@ -6,7 +6,7 @@ export const mcpLimits = {
   requestsInFlightMax: 32,
   /** Streams of changes on one connection of 2026-07-28. What one of them watches fits into a message. */
   listensMax: 32,
-  /** URIs that one connection of the 2025 revisions may watch: 1,000 entries and the index. */
+  /** URIs that one connection of the 2025 revisions, or one stream over HTTP, may watch: 1,000 entries and the index. */
   subscriptionsMax: 1_024,
   /** The longest URI of an entry, all of its 100 characters percent-encoded, takes 315. */
   uriCharsMax: 512,
