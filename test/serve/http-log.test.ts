@@ -8,9 +8,9 @@ test("a client's mistakes are told in one short line each, and only so many of a
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
-  const answer = (id: number): object => ({ id, result: { text: `\u001b[2J\n${"A".repeat(100_000)}` } });
+  const result = { text: `\u001b[2J\n${"A".repeat(100_000)}` };
   for (let id = 0; id < 120; id++) {
-    expect((await stage.ask(legacyRequest(token, answer(id), { session }))).status).toBe(202);
+    expect((await stage.ask(legacyRequest(token, { id, result }, { session }))).status).toBe(202);
   }
   expect(stage.log).toHaveLength(100);
   for (const { text } of stage.log) {

@@ -150,28 +150,6 @@ const rows: Row[] = [
     userId: "alice",
   },
   { name: "no JSON", reason: "body-unfit", ask: (token) => tools(token, {}, { body: "{" }), userId: "alice" },
-  {
-    name: "more than 8,192 values",
-    reason: "body-unfit",
-    ask: (token) => tools(token, {}, { body: JSON.stringify(Array(8_193).fill([])) }),
-    userId: "alice",
-  },
-  {
-    name: "a stream of changes with more than 1,024 names",
-    reason: "body-too-large",
-    ask: (token) => {
-      const resourceSubscriptions = Array.from({ length: 1_025 }, (_, at) => `memory://entry/${at}`);
-      return modernRequest(token, "subscriptions/listen", { params: { notifications: { resourceSubscriptions } } });
-    },
-    userId: "alice",
-  },
-  {
-    name: "a stream of changes that names more than 384 KiB",
-    reason: "body-too-large",
-    ask: (token) =>
-      modernRequest(token, "subscriptions/listen", { params: { notifications: {}, x: "x".repeat(384 * 1024) } }),
-    userId: "alice",
-  },
   { name: "no body", reason: "body-unfit", ask: (token) => tools(token, {}, { body: "" }), userId: "alice" },
   {
     name: "a key twice",

@@ -90,6 +90,14 @@ test("when there is no room for more sessions, the longest unused of all users e
   expect(ended).toEqual(["second", "first"]);
 });
 
+test("who enters at the same time takes no more room than there is", async () => {
+  const room = new SessionRoom(1);
+  await room.enter("first");
+  room.unuse("first", async () => room.leave("first"));
+  const entered = await Promise.allSettled([room.enter("second"), room.enter("third")]);
+  expect(entered.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+});
+
 test("a request without a session keeps nothing", async () => {
   await using stage = await openHttpStage();
   expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
