@@ -7,6 +7,7 @@ import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
+import { transferLimits } from "../../host/archive/transfer-limits.ts";
 import { zipOf } from "../../host/archive/write-zip.ts";
 import { asMemoryFiles, asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -134,6 +135,25 @@ test("an entry with other content refuses it all; with replace, what is there go
       "memory/new.md": entryText("new"),
       "memory/trash/a.20260101T000000000Z.md": entryText("a", "mine"),
     });
+  });
+});
+
+test("a name of the trash is tried a bounded number of times: a trash full of them does not hold up the user", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    const { trashNamesTriedMax: most } = transferLimits;
+    const name = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
+    const taken = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`memory/${name(at + 1)}`, `mine ${at}`]));
+    writeUserFiles(dataDir, { alice: taken(most - 1), bob: taken(most) });
+    const files = asMemoryFiles({ [name(1)]: "yours" });
+    expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [name(most)] });
+    const reason = "64 files of its name and time are in the trash, which is the most that an import adds to";
+    expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
+      refused: [{ path: name(1), code: "NAME_CONFLICT", reason }],
+    });
+    // What is there already is found among all of them.
+    const last = asMemoryFiles({ [name(1)]: `mine ${most - 1}` });
+    expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [name(1)] });
   });
 });
 
