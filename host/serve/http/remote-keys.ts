@@ -1,8 +1,8 @@
+import { isLoopback } from "../loopback.ts";
 /** A key set that is fetched, kept for a while, and fetched again for a key that it does not have. */
 import { httpLimits } from "./http-limits.ts";
 import { createRemoteJWKSet, customFetch } from "./jose.ts";
 import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
-import { isLoopback } from "./loopback.ts";
 
 /**
  * Forged tokens that name unknown keys make it ask once in a while, not once for each. While the server of the keys cannot
