@@ -48,7 +48,7 @@ const declared: readonly (Omit<BarGroup, "bars"> & { readonly bars: readonly Dec
     unit: "×",
     mark: { value: 1, text: "1 ×" },
     bars: [
-      ["durable-disk", "memcell-stdio", "memcell, stand-in: durable, sandboxed"],
+      ["durable-disk", "memcell-stdio", "memcell serve: durable, sandboxed"],
       ["durable-disk", "filesystem-both", "server-filesystem, both files: not durable"],
       ["durable-disk", "filesystem", "server-filesystem, entry only: not durable"],
       ["durable-disk", "memory-server", "server-memory: not durable"],

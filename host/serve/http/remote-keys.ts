@@ -4,6 +4,8 @@ import { httpLimits } from "./http-limits.ts";
 import { createRemoteJWKSet, customFetch } from "./jose.ts";
 import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
 
+type KeyTimes = { readonly [Name in "keysMs" | "keysCooldownMs" | "keysAgeMs"]: number };
+
 /**
  * Forged tokens that name unknown keys make it ask once in a while, not once for each. While the server of the keys cannot
  * be reached, tokens are verified with what is known of it until that is too old.
@@ -11,17 +13,19 @@ import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
 export class RemoteKeys {
   readonly find: JWTVerifyGetKey;
   readonly #known: { jwks(): unknown; reload(): Promise<void> };
+  readonly #cooldownMs: number;
   #retryAtMs = 0;
 
   /** Throws a `RangeError` for a URL that others on the way could answer. */
-  constructor(address: string) {
+  constructor(address: string, { keysMs, keysCooldownMs, keysAgeMs }: KeyTimes = httpLimits) {
+    this.#cooldownMs = keysCooldownMs;
     const url = new URL(address);
     const isSafe = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
     if (!isSafe) throw new RangeError("Cannot use the key set: its URL is neither https: nor on a loopback address");
     const remote = createRemoteJWKSet(url, {
-      timeoutDuration: httpLimits.keysMs,
-      cooldownDuration: httpLimits.keysCooldownMs,
-      cacheMaxAge: httpLimits.keysAgeMs,
+      timeoutDuration: keysMs,
+      cooldownDuration: keysCooldownMs,
+      cacheMaxAge: keysAgeMs,
       [customFetch]: (...request) => this.#fetch(...request),
     });
     this.#known = remote;
@@ -37,7 +41,7 @@ export class RemoteKeys {
 
   readonly #fetch: FetchImplementation = async (url, options) => {
     if (performance.now() < this.#retryAtMs) throw new Error("The key set could not be fetched a moment ago");
-    this.#retryAtMs = performance.now() + httpLimits.keysCooldownMs;
+    this.#retryAtMs = performance.now() + this.#cooldownMs;
     const response = await fetch(url, options);
     if (response.status !== 200) throw new Error(`The server of the key set answered ${response.status}, expected 200`);
     const body = await readBounded(response, httpLimits.keyFileBytesMax);

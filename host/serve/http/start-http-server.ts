@@ -1,7 +1,7 @@
 /** Streamable HTTP for many users: what `memcell serve --http` listens with. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 import type { LogEntry, Runtime } from "../../api.ts";
@@ -89,21 +89,27 @@ function checkPath(path: string): string {
 }
 
 function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
+  const onRequest = (req: IncomingMessage, res: ServerResponse): void =>
+    void underWay.add((stands) => answerRequest({ req, res, stands }, parts));
   const server = createServer(
     {
+      // What Node would refuse by itself would be on no record: check 3 looks for the host.
+      requireHostHeader: false,
       maxHeaderSize: httpLimits.headerBytesMax,
       headersTimeout: httpLimits.headersMs,
       requestTimeout: httpLimits.requestMs,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: httpLimits.keepAliveMs,
     },
-    (req, res) => void underWay.add((stands) => answerRequest({ req, res, stands }, parts)),
+    onRequest,
   );
   server.maxConnections = httpLimits.connectionsMax;
   // By default Node forgets headers beyond 2,000, and so a second Authorization. Their bytes are bounded.
   server.maxHeadersCount = 0;
   // Requests that came at once on one connection each listen for its end.
   server.on("connection", (socket) => socket.setMaxListeners(0));
+  server.on("checkExpectation", onRequest);
+  server.on("connect", (_req, socket) => refuseConnection({}, socket as Socket, parts.runtime));
   server.on("drop", (dropped) => {
     parts.runtime.refused({ surface: "http", reason: "connections-full", peer: dropped && peerOf(dropped) });
   });
@@ -119,7 +125,11 @@ const connectionAnswers: Readonly<Record<string, string>> = {
 };
 
 /** What is no request at all: too slow, too large, or not HTTP. */
-function refuseConnection({ code = "" }: NodeJS.ErrnoException, socket: Socket, runtime: Runtime): void {
+function refuseConnection(
+  { code = "" }: { readonly code?: string | undefined },
+  socket: Socket,
+  runtime: Runtime,
+): void {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   runtime.refused({ surface: "http", reason: "http-malformed", peer: peerOf(socket) });
   const answer = connectionAnswers[code] ?? "400 Bad Request";

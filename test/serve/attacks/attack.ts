@@ -17,8 +17,10 @@ export interface Expected {
   readonly kind: "refused" | "served";
   /** Of the answers, in order. */
   readonly statuses: readonly number[];
-  /** What is put on record, in order. */
+  /** What is put on record. */
   readonly records: readonly string[];
+  /** On record only after the connection has ended. */
+  readonly isLate?: true;
   /** What the last answer says. */
   readonly says?: string | undefined;
 }

@@ -51,6 +51,11 @@ export class Person {
     await this.#listen("listen", modern("subscriptions/listen", { notifications }));
   }
 
+  /** Opens one more stream of 2026. */
+  async openStream(): Promise<void> {
+    await this.#listen("another", modern("subscriptions/listen", { notifications: { resourcesListChanged: true } }));
+  }
+
   /** Everything that the streams have told so far, each as "stream: what", in order for each stream. */
   heard(): string[] {
     const of = (stream: string) => this.#heard.filter(({ on }) => on === stream);

@@ -9,6 +9,14 @@ import type { Stage, Victim } from "./stage.ts";
 
 const malformed = refused(400, "http-malformed", "nobody");
 
+/** Where the head is as it should be, alice has been admitted before the body turns out to be none. */
+const malformedBody: Expected = {
+  kind: "refused",
+  statuses: [400],
+  records: ["refused http http-malformed nobody", "refused http body-cut alice"],
+  isLate: true,
+};
+
 /** Alice's call with other framing. Headers replace those of the same name. */
 const framed = (
   title: string,
@@ -44,7 +52,7 @@ const framing: Attack[] = [
     chunked,
   ),
   framed("chunks that are not the last encoding", malformed, [["Transfer-Encoding", "chunked, identity"]], chunked),
-  framed("chunks in other letters", malformed, [["Transfer-Encoding", "xchunked"]], chunked),
+  framed("chunks in other letters", malformedBody, [["Transfer-Encoding", "xchunked"]], chunked),
   framed("chunks behind a tab", malformed, [["Transfer-Encoding", "\tchunked\u000b"]], chunked),
   framed("a space behind the header's name", malformed, [["Transfer-Encoding ", "chunked"]], chunked),
   framed(
@@ -60,10 +68,10 @@ const framing: Attack[] = [
   framed("a length below zero", malformed, [["Content-Length", "-1"]]),
   framed("a length in hexadecimal", malformed, [["Content-Length", "0x10"]]),
   framed("a length beyond 64 bits", malformed, [["Content-Length", "18446744073709551626"]]),
-  framed("a chunk beyond 64 bits", malformed, [["Transfer-Encoding", "chunked"]], () => "ffffffffffffffff1\r\nx"),
+  framed("a chunk beyond 64 bits", malformedBody, [["Transfer-Encoding", "chunked"]], () => "ffffffffffffffff1\r\nx"),
   framed(
     "a chunk's length that is none",
-    malformed,
+    malformedBody,
     [["Transfer-Encoding", "chunked"]],
     (plain) => `0x${chunked(plain)}`,
   ),
@@ -73,6 +81,9 @@ const framing: Attack[] = [
   framed("NUL in a header", malformed, [["X-Nul", "a\0b"]]),
   framed("a header without a name", malformed, [["", "a"]]),
   framed("headers of 17 KB", { ...malformed, statuses: [431] }, [["X-Long", "a".repeat(17_000)]]),
+  framed("another length behind the chunks", malformedBody, [["Transfer-Encoding", "chunked"]], (plain) =>
+    chunked(plain).replace(/\r\n$/, "Content-Length: 4\r\n\r\n"),
+  ),
   framed("chunks alone", asAlice, [["Transfer-Encoding", "chunked"]], chunked),
   framed("chunks in capitals", asAlice, [["Transfer-Encoding", "CHUNKED"]], chunked),
 ];
@@ -89,7 +100,6 @@ const trailer = (title: string, make: (victim: Victim) => string): Attack =>
 const trailers: Attack[] = [
   trailer("the victim's token behind the body", ({ expiredToken }) => `Authorization: Bearer ${expiredToken}`),
   trailer("the victim's session behind the body", ({ session }) => `Mcp-Session-Id: ${session}`),
-  trailer("another length behind the body", () => "Content-Length: 4"),
 ];
 
 type MakeAsks = (victim: Victim, stage: Stage) => readonly Ask[];
@@ -173,7 +183,7 @@ const inBodies: Attack[] = [
     { ...readPlan, method: "GET", target: "/healthz", body: hidden(victim) },
     readPlan,
   ]),
-  oneConnection("a request in the name of a chunk", malformed, (victim) => [
+  oneConnection("a request in the name of a chunk", malformedBody, (victim) => [
     withHeaders({ ...readPlan, body: chunked(String(readPlan.body)).replace("\r\n", `;${hidden(victim)}\r\n`) }, [
       "Transfer-Encoding",
       "chunked",
@@ -187,15 +197,17 @@ const inBodies: Attack[] = [
       withHeaders(readPlan, ["Authorization", `Bearer ${victim.expiredToken}`]),
     ],
   ),
-  oneConnection(
-    "half a message, and what is left as a request",
-    of("refused", [400, 400], "refused http body-unfit alice", "refused http http-malformed nobody"),
-    () => [withHeaders(readPlan, ["Content-Length", "10"], ["Connection", "keep-alive"])],
-  ),
+  oneConnection("half a message, and what is left as a request", malformedBody, () => [
+    withHeaders(readPlan, ["Content-Length", "10"], ["Connection", "keep-alive"]),
+  ]),
 ];
 
-const versions: Attack[] = ["HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "HTTP/3", "HTP/1.1", "HTTP/1.1x"].map((version) =>
-  row(`the version ${version}`, malformed, (_victim, { alice }): Sent => ({
+/** Of those that Node's parser knows, no one means another framing to it than the length says. */
+const knownVersions = ["HTTP/0.9", "HTTP/2.0"];
+const otherVersions = ["HTTP/1.2", "HTTP/3", "HTP/1.1", "HTTP/1.1x"];
+
+const versions: Attack[] = [...knownVersions, ...otherVersions].map((version) =>
+  row(`the version ${version}`, knownVersions.includes(version) ? asAlice : malformed, (_victim, { alice }): Sent => ({
     bytes: [Buffer.from(bytesOf(authorised(readPlan, alice.token)).toString().replace("HTTP/1.1", version))],
   })),
 );

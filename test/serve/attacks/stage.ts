@@ -100,7 +100,7 @@ interface StagePlaces {
 type StageParts = Pick<Stage, "server" | "alice" | "bob" | "trap">;
 
 /** What both users have before anything begins. */
-async function remember(dataDir: string): Promise<void> {
+export async function remember(dataDir: string): Promise<void> {
   await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
   const [secretBody = "", secretDescription = "", secretPlan = ""] = bobSecrets;
   const entries = [

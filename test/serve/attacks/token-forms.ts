@@ -88,7 +88,7 @@ const signatures: Attack[] = [
   ),
   token(
     "alice's payload truncated",
-    signature,
+    malformed,
     tampered(1, (part) => part.slice(0, -4)),
   ),
   token("the other signature that ECDSA has for alice's claims", asAlice, (_victim, { alice }) =>

@@ -1,33 +1,33 @@
-/** Makes an attempt on somebody who is there and on somebody who is not, and looks at all that it could have done. */
+/** Makes an attempt, and looks at all that it could have done. */
 import type { AuditRecord } from "../../../host/audit/audit-record.ts";
 import { treeFingerprint } from "../../support/tree-fingerprint.ts";
 import type { TreeFingerprint } from "../../support/tree-fingerprint.ts";
-import type { Attack } from "./attack.ts";
-import { sentFor } from "./attack.ts";
+import type { Expected } from "./attack.ts";
 import { exchange } from "./http-exchange.ts";
-import type { Answer } from "./http-exchange.ts";
+import type { Answer, Sent } from "./http-exchange.ts";
 import type { Stage, Victim } from "./stage.ts";
 
 export interface Attempt {
   readonly answers: readonly Answer[];
-  /** What was put on record meanwhile, each in a line of words. */
+  /** What was put on record meanwhile, each in a line of words, sorted: requests of one connection are looked at together. */
   readonly records: readonly string[];
   /** All of the data folder but what the host keeps in alice's part for itself, before and after. */
   readonly before: TreeFingerprint;
   readonly after: TreeFingerprint;
 }
 
-export async function tryAttack({ make, expected }: Attack, victim: Victim, stage: Stage): Promise<Attempt> {
-  const { server, dataDir } = stage;
-  const sent = sentFor(await make(victim, stage), stage);
+/** A server and its users' files. */
+export type Place = Pick<Stage, "server" | "dataDir">;
+
+export async function tryAttack(sent: Sent, { records, isLate }: Expected, place: Place): Promise<Attempt> {
+  const { server, dataDir } = place;
   const before = fingerprint(dataDir);
   const known = server.records().length;
   const answers = await exchange(server.port, sent);
-  // An answer is on record before it is sent; that a connection has ended without one may be recorded afterwards.
-  const isEnough =
-    answers.length > 0 ? () => true : (all: AuditRecord[]) => all.length >= known + expected.records.length;
-  const records = await server.recordsUntil(isEnough);
-  return { answers, records: records.slice(known).map(wordsOf), before, after: fingerprint(dataDir) };
+  // What is answered is on record before; that a connection has ended without an answer may be recorded afterwards.
+  const count = answers.length === 0 || isLate ? known + records.length : known;
+  const all = await server.recordsUntil(({ length }) => length >= count);
+  return { answers, records: all.slice(known).map(wordsOf).toSorted(), before, after: fingerprint(dataDir) };
 }
 
 /** Calls take the user's lock, which is alice's own affair. */
