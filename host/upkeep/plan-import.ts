@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 import { entryLimits, storeLimits } from "../../shared/limits.ts";
-import { parseTrashPath } from "../../shared/path.ts";
+import { isScopePath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { SizedChange } from "../change-set.ts";
 import type { UserReader } from "../store/store.ts";
@@ -116,7 +116,7 @@ class Planner {
     this.#write(path, file);
   }
 
-  /** `null` when an earlier import has found a name for this very content; `none` when too many are taken. */
+  /** `null` when an earlier import has found a name for this very content; `none` when no name that is tried can be had. */
   #freePath(path: string, epochMs: number, content: Uint8Array): string | "none" | null {
     const digest = digestOf(content);
     const isTaken = (each: string): boolean => this.#folded.has(fold(each));
@@ -124,7 +124,8 @@ class Planner {
     const isInTheWay = (each: string): boolean =>
       ++tries <= transferLimits.trashNamesTriedMax && isTaken(each) && this.#digestAt(each) !== digest;
     const free = freeTrashPath(path, epochMs, isInTheWay);
-    if (tries > transferLimits.trashNamesTriedMax) return "none";
+    // With a number, a name may be longer than any that is allowed.
+    if (tries > transferLimits.trashNamesTriedMax || !isScopePath(free)) return "none";
     if (isTaken(free)) return null;
     this.#folded.set(fold(free), free);
     // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
@@ -153,7 +154,7 @@ class Planner {
   }
 }
 
-const crowded = `${transferLimits.trashNamesTriedMax} files of its name and time are in the trash, which is the most that an import adds to`;
+const crowded = `another file has its name in the trash, and of the ${transferLimits.trashNamesTriedMax} that an import tries none is free`;
 
 const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("base64");
 

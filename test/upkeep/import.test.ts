@@ -147,9 +147,15 @@ test("a name of the trash is tried a bounded number of times: a trash full of th
     writeUserFiles(dataDir, { alice: taken(most - 1), bob: taken(most) });
     const files = asMemoryFiles({ [name(1)]: "yours" });
     expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [name(most)] });
-    const reason = "64 files of its name and time are in the trash, which is the most that an import adds to";
+    const reason = "another file has its name in the trash, and of the 64 that an import tries none is free";
     expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
       refused: [{ path: name(1), code: "NAME_CONFLICT", reason }],
+    });
+    // As long as a path may be, it takes no number.
+    const long = `trash/${"a".repeat(226)}.20250101T000000000Z.md`;
+    await runtime.upkeep.import(bob, asMemoryFiles({ [long]: "mine" }));
+    expect(await runtime.upkeep.planImport(bob, asMemoryFiles({ [long]: "yours" }))).toMatchObject({
+      refused: [{ path: long, code: "NAME_CONFLICT", reason }],
     });
     // What is there already is found among all of them.
     const last = asMemoryFiles({ [name(1)]: `mine ${most - 1}` });
