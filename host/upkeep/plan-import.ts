@@ -39,6 +39,12 @@ export function planImport(reader: UserReader, task: ImportTask): PlannedImport 
   return plan;
 }
 
+interface TrashPlace {
+  readonly path: string;
+  /** With the very content. */
+  readonly isThere: boolean;
+}
+
 class Planner {
   readonly #reader: UserReader;
   readonly #task: ImportTask;
@@ -98,10 +104,11 @@ class Planner {
     const { scope, epochMs } = this.#task;
     const { path } = file;
     const trashed = this.#freePath(path, epochMs, there);
-    if (trashed === "none") return this.#refuse(path, crowded);
+    if (trashed === null) return this.#refuse(path, crowded);
     this.#plan.replaced.push(path);
     // What lies in the trash already goes there a second time only when its name is another.
-    if (trashed !== null) this.#plan.changes.push({ kind: "trash", scope, path, trashed, bytes: there.length });
+    if (!trashed.isThere)
+      this.#plan.changes.push({ kind: "trash", scope, path, trashed: trashed.path, bytes: there.length });
     this.#write(path, file);
   }
 
@@ -109,15 +116,16 @@ class Planner {
   #addTrashed(file: MemoryFile, isTaken: boolean): void {
     const was = isTaken ? parseTrashPath(file.path) : null;
     if (isTaken && was === null) return this.#refuse(file.path, "another file of this name is in the trash");
-    const path = was === null ? file.path : this.#freePath(was.path, was.epochMs, file.content);
-    if (path === "none") return this.#refuse(file.path, crowded);
-    if (path === null) return void this.#plan.skipped.push(file.path);
-    this.#plan.trashed.push(path);
-    this.#write(path, file);
+    const place =
+      was === null ? { path: file.path, isThere: false } : this.#freePath(was.path, was.epochMs, file.content);
+    if (place === null) return this.#refuse(file.path, crowded);
+    if (place.isThere) return void this.#plan.skipped.push(file.path);
+    this.#plan.trashed.push(place.path);
+    this.#write(place.path, file);
   }
 
-  /** `null` when an earlier import has found a name for this very content; `none` when no name that is tried can be had. */
-  #freePath(path: string, epochMs: number, content: Uint8Array): string | "none" | null {
+  /** Where a file goes in the trash, or is since an earlier import; `null` when no name that is tried can be had. */
+  #freePath(path: string, epochMs: number, content: Uint8Array): TrashPlace | null {
     const digest = digestOf(content);
     const isTaken = (each: string): boolean => this.#folded.has(fold(each));
     let tries = 0;
@@ -125,12 +133,12 @@ class Planner {
       ++tries <= transferLimits.trashNamesTriedMax && isTaken(each) && this.#digestAt(each) !== digest;
     const free = freeTrashPath(path, epochMs, isInTheWay);
     // With a number, a name may be longer than any that is allowed.
-    if (tries > transferLimits.trashNamesTriedMax || !isScopePath(free)) return "none";
-    if (isTaken(free)) return null;
+    if (tries > transferLimits.trashNamesTriedMax || !isScopePath(free)) return null;
+    if (isTaken(free)) return { path: free, isThere: true };
     this.#folded.set(fold(free), free);
     // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
     this.#digestAt(free);
-    return free;
+    return { path: free, isThere: false };
   }
 
   /** Files of one name are compared each with each: none is read more than once. */

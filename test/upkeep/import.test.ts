@@ -138,18 +138,19 @@ test("an entry with other content refuses it all; with replace, what is there go
   });
 });
 
+const numbered = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
+
 test("a name of the trash is tried a bounded number of times: a trash full of them does not hold up the user", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const { trashNamesTriedMax: most } = transferLimits;
-    const name = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
     const taken = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, at) => [`memory/${name(at + 1)}`, `mine ${at}`]));
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`memory/${numbered(at + 1)}`, `mine ${at}`]));
     writeUserFiles(dataDir, { alice: taken(most - 1), bob: taken(most) });
-    const files = asMemoryFiles({ [name(1)]: "yours" });
-    expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [name(most)] });
+    const files = asMemoryFiles({ [numbered(1)]: "yours" });
+    expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [numbered(most)] });
     const reason = "another file has its name in the trash, and of the 64 that an import tries none is free";
     expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
-      refused: [{ path: name(1), code: "NAME_CONFLICT", reason }],
+      refused: [{ path: numbered(1), code: "NAME_CONFLICT", reason }],
     });
     // As long as a path may be, it takes no number.
     const long = `trash/${"a".repeat(226)}.20250101T000000000Z.md`;
@@ -158,8 +159,8 @@ test("a name of the trash is tried a bounded number of times: a trash full of th
       refused: [{ path: long, code: "NAME_CONFLICT", reason }],
     });
     // What is there already is found among all of them.
-    const last = asMemoryFiles({ [name(1)]: `mine ${most - 1}` });
-    expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [name(1)] });
+    const last = asMemoryFiles({ [numbered(1)]: `mine ${most - 1}` });
+    expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [numbered(1)] });
   });
 });
 
