@@ -54,8 +54,10 @@ export class Pool {
       atomics: "disabled",
       // Without it every burst ends all threads but one, and the next burst pays 40 ms to start each again.
       idleTimeout: threadLimits.idleMs,
-      // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
+      // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI. And piscina would try
+      // to load the thread's module by require() first: a thread that is ended within that takes the process down (V8:
+      // "Module::IsGraphAsync must be used on an instantiated module").
+      execArgv: ["--disable-warning=ExperimentalWarning", "--no-experimental-require-module"],
     });
     this.#piscina.on("error", onError);
   }

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { openBoundedStage, writing } from "./bounded-stage.ts";
@@ -111,3 +112,10 @@ test.for(["idle", "after calls", "after a deadline", "after a cancelled call", "
     expect(JSON.parse(stdout)).toEqual({ state, left: [], threads: 0 });
   },
 );
+
+test("runtimes that are closed while their threads begin do not take the process down", async () => {
+  using folder = temporaryFolder();
+  const reopening = script.replace("closing-process", "reopening-process");
+  const { stdout } = await promisify(execFile)(process.execPath, [reopening, folder.path, "75"], { encoding: "utf8" });
+  expect(stdout).toBe("ended well");
+});
