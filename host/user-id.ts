@@ -5,7 +5,7 @@ import { ToolError } from "./tool-error.ts";
 /** A user id that has been checked. Only `checkUserId` makes one. */
 export type UserId = string & { readonly __brand: "UserId" };
 
-const allowed =
+export const userIdsAllowed =
   `1 to ${storeLimits.userIdBytesMax} bytes without control characters, "/", "\\", ` +
   'leading or trailing space, and other than "." and ".."';
 
@@ -17,7 +17,7 @@ export function checkUserId(userId: unknown, action = "call a tool"): UserId {
   const invalid = (present: string, expected: string): ToolError =>
     new ToolError("USER_INVALID", `Cannot ${action}: ctx.userId is ${present}, allowed: ${expected}`);
   if (typeof userId !== "string") throw invalid(`of type ${typeof userId}`, "a string");
-  if (!isUserId(userId)) throw invalid(quoted(userId), allowed);
+  if (!isUserId(userId)) throw invalid(quoted(userId), userIdsAllowed);
   return userId as UserId;
 }
 

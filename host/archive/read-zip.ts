@@ -41,7 +41,8 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
   for await (const entry of zip.eachEntry()) {
     const facts = factsOf(entry);
     refuse(facts.name, refusalOfEntry(facts));
-    sum += facts.uncompressedSize;
+    // A memory that is full to the last byte has a label too.
+    if (facts.name !== labelName) sum += facts.uncompressedSize;
     if (sum > storeLimits.scopeBytesMax)
       throw unfit(`its files are more than ${storeLimits.scopeBytesMax} bytes, which is the most allowed`);
     found.push({ entry, facts });

@@ -12,6 +12,8 @@ export const transferLimits = {
   /** The label of an export. Ours has under 100 bytes. */
   labelBytesMax: 4096,
   labelDepthMax: 4,
+  /** Names for one file of a trash, whose own is taken. Who fills a trash with them has each file compared with all. */
+  trashNamesTriedMax: 64,
   /** What is wrong with an import, told one by one. The rest is counted. */
   refusalsShownMax: 100,
 } as const;

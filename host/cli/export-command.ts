@@ -25,7 +25,8 @@ Options
 These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
 
 FILE.zip is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives
-the same bytes. What is no file of memory (links, pipes, files over 2 MiB, strange names) is left out and named.
+the same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry
+has) is left out and named.
 
 Examples
   memcell export --user alice alice.zip

@@ -11,4 +11,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 });
 
+// Who reads the log may be gone, or its terminal: what goes on is finished, and its result is told.
+process.stderr.on("error", () => {});
+
 process.exitCode = await runCommand(process.argv.slice(2));

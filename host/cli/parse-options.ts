@@ -22,7 +22,7 @@ export interface ParsedOptions<Text extends string, Flag extends string> {
   readonly settings: SettingFlags;
 }
 
-/** Throws `UsageError` for unknown options and for surplus operands. */
+/** Throws `UsageError` for unknown options, for texts that are there twice and for surplus operands. */
 export function parseOptions<Text extends string, Flag extends string = never>(
   args: readonly string[],
   { texts, flags = [], settings = [] }: OptionNames<Text, Flag>,
@@ -43,6 +43,7 @@ export function parseOptions<Text extends string, Flag extends string = never>(
 }
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+type Token = { readonly kind: string; readonly name?: string };
 type Option = { type: "string" | "boolean"; multiple?: boolean; short?: string };
 
 function parseKnown(
@@ -55,9 +56,25 @@ function parseKnown(
   for (const path of settings) Object.assign(options, optionsOf(path));
   if (settings.length > 0) options["config"] = { type: "string" };
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
+    refuseTwice(parsed.tokens, options);
+    return parsed;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "unknown option", { cause: error });
+    if (error instanceof UsageError) throw error;
+    // Node's advice comes in several lines.
+    const message = error instanceof Error ? error.message.replaceAll("\n", " ") : "unknown option";
+    throw new UsageError(message, { cause: error });
+  }
+}
+
+/** The last would hold. Who adds `--user` to what others have written must not find out. */
+function refuseTwice(tokens: readonly Token[], options: Readonly<Record<string, Option>>): void {
+  const seen = new Set<string>();
+  for (const { kind, name } of tokens) {
+    const option = kind === "option" && name !== undefined ? options[name] : undefined;
+    if (name === undefined || option?.type !== "string" || option.multiple === true) continue;
+    if (seen.has(name)) throw new UsageError(`--${name} is there twice, allowed: once`);
+    seen.add(name);
   }
 }
 

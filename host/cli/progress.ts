@@ -68,7 +68,13 @@ class ProgressLine {
     clearTimeout(this.#timer);
     await this.#starting;
     this.#spinner?.stop();
+    process.stderr.off("resize", this.#onResize);
   }
+
+  /** A window that is shut to nothing, or a terminal that is given away, stays without the line. */
+  readonly #onResize = (): void => {
+    if (!isWatched()) this.#spinner?.stop();
+  };
 
   get #text(): string {
     return this.#state === "" ? this.#command : `${this.#command}: ${this.#state}`;
@@ -76,7 +82,8 @@ class ProgressLine {
 
   async #start(): Promise<void> {
     const { default: ora } = await import("ora");
-    if (this.#isOver) return;
+    if (this.#isOver || !isWatched()) return;
+    process.stderr.on("resize", this.#onResize);
     // Keys that are pressed meanwhile stay the shell's, and a killed command leaves a cursor.
     const options = { stream: process.stderr, color: false, discardStdin: false, hideCursor: false } as const;
     this.#spinner = ora({ ...options, isEnabled: true, text: this.#text }).start();

@@ -69,6 +69,7 @@ export async function runCommand([name, ...args]: readonly string[]): Promise<nu
   }
   const command = await load();
   try {
+    if (!args.includes("--help") && !args.includes("-h")) checkPresentFolder();
     return await command.run(args);
   } catch (error) {
     if (error instanceof HelpRequest) {
@@ -79,5 +80,14 @@ export async function runCommand([name, ...args]: readonly string[]): Promise<nu
     // It shows arguments as they came, and a shell's pattern takes names that others gave their files.
     process.stderr.write(`memcell ${name}: ${visibleText(error.message)}\nTry "memcell ${name} --help"\n`);
     return 2;
+  }
+}
+
+/** Names of files are relative to it, and threads ask where it is: without it nothing else could be told apart. */
+function checkPresentFolder(): void {
+  try {
+    process.cwd();
+  } catch (error) {
+    throw new UsageError("the present folder is not there any more, allowed: one that is there", { cause: error });
   }
 }

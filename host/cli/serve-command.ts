@@ -73,7 +73,6 @@ async function serveOverStdio(options: RuntimeOptions, asked: string, closeGrace
   const { stdin: input, stdout: output } = process;
   // Elsewhere a command ends at once when nobody reads its output. Here calls may be under way.
   output.removeAllListeners("error");
-  keepAliveWithoutReader();
   // One user's calls take turns: a second thread would have nothing to do.
   const runtime = await createRuntime({ threadsMax: 1, ...options });
   await serveStdio({ runtime, userId, signal, input, output, onFault, closeGraceMs });
@@ -86,7 +85,6 @@ async function serveOverHttp(options: RuntimeOptions, http: HttpServeOptions): P
   if (http.access.kind === "one-user") checkUserId(http.access.userId, "serve");
   const { startHttpServer } = await import("../serve/http/start-http-server.ts");
   const signal = stopSignal();
-  keepAliveWithoutReader();
   await using runtime = await createRuntime(options);
   const server = await startHttpServer(runtime, http, options.onLog).catch((error: unknown) => {
     throw asRefusalToListen(error, http);
@@ -111,11 +109,6 @@ function asRefusalToListen(error: unknown, { host, port }: HttpServeOptions): un
 }
 
 const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
-
-/** Whoever reads the log may go away, and nothing must end because of it. */
-function keepAliveWithoutReader(): void {
-  process.stderr.on("error", () => {});
-}
 
 /** Standard output is the client's, so a server that cannot start tells why on standard error. */
 async function orRefusal(run: () => Promise<number>): Promise<number> {

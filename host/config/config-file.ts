@@ -45,6 +45,11 @@ function* leaves(object: object, prefix: string, name: string): Generator<[Setti
     if (isSettingPath(path) && !key.includes(".")) yield [path, value];
     else if (groups.includes(path) && !key.includes(".")) {
       yield* leaves(asObject(value, `${path} (file ${name})`), `${path}.`, name);
+    } else if (isSettingPath(path) || groups.includes(path)) {
+      const written = path.split(".").map((each) => quoted(each));
+      throw new UsageError(
+        `${quoted(name)} has the one name ${quoted(key)}, allowed: objects in each other, ${written.join(" > ")}`,
+      );
     } else if (path !== "$schema") {
       throw new UsageError(
         `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${quoted(nearestName(path, `.${key}`, [...groups, ...settingPaths]))}`,

@@ -2,7 +2,7 @@
 import { closingLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
-import { isUserId } from "../user-id.ts";
+import { isUserId, userIdsAllowed } from "../user-id.ts";
 import type { Setting } from "./setting.ts";
 import { fileName, listOf, plainText, someOf, textLike, textThat, timeMs, wholeNumber } from "./value-schemas.ts";
 import { isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
@@ -10,7 +10,7 @@ import { isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
 export const serveTable = {
   "serve.user": {
     form: "text",
-    schema: () => textThat(isUserId, "the id of a user"),
+    schema: () => textThat(isUserId, `the id of a user, ${userIdsAllowed} (USER_INVALID)`),
     default: null,
     unset: "nobody",
     meaning: "the one user that is served, without tokens",

@@ -1,3 +1,5 @@
+import { isLoopback } from "../serve/loopback.ts";
+
 /** Whether a text is a URL and no file's name. */
 export function isUrl(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(text);
@@ -17,16 +19,6 @@ export function isSafeUrl(text: string): boolean {
 export function isOrigin(text: string): boolean {
   const url = parse(text);
   return (url?.protocol === "https:" || url?.protocol === "http:") && url.origin === text;
-}
-
-/** What names this machine alone. What is written in another way is taken for reachable. */
-export function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
-}
-
-/** Whether an address stands for all that the machine has. */
-export function isWildcard(host: string): boolean {
-  return /^[0.:]*$/.test(host);
 }
 
 function parse(text: string): URL | null {

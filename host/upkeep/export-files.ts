@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { UserReader } from "../store/store.ts";
+import type { UnfitFile, UserReader } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
+import { faultOfPath } from "./import-files.ts";
 import type { MemoryExport, MemoryFile, OnProgress } from "./memory-files.ts";
 
 /** Files that are read before others may have their turn: of the usual size, some milliseconds. */
@@ -14,10 +15,11 @@ export async function exportFiles(
   scope: string,
   onProgress: OnProgress = () => {},
 ): Promise<MemoryExport> {
-  const { files: listed, unfit } = reader.survey(scope);
+  const { files: there, unfit } = reader.survey(scope);
+  const listed = there.filter(({ path }) => faultOfPath(path) === null);
   refuseBytes(listed.reduce((sum, { bytes }) => sum + bytes, 0));
   const files: MemoryFile[] = [];
-  const leftOut = [...unfit];
+  const leftOut = [...unfit, ...there.flatMap(({ path }) => asLeftOut(path))];
   let sum = 0;
   for (const [at, { path }] of listed.entries()) {
     if (at % filesAtOnce === 0) await setImmediate();
@@ -28,7 +30,13 @@ export async function exportFiles(
     refuseBytes((sum += content?.length ?? 0));
     onProgress(at + 1, listed.length);
   }
-  return { files, leftOut };
+  return { files, leftOut: leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+}
+
+/** One file of someone else's would keep the whole export out of where it is to go. */
+function asLeftOut(path: string): UnfitFile[] {
+  const fault = faultOfPath(path);
+  return fault === null ? [] : [{ path, reason: fault.reason }];
 }
 
 function refuseBytes(bytes: number): void {

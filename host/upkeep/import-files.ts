@@ -56,10 +56,16 @@ export function refusalsOf(files: readonly MemoryFile[]): RefusedFile[] {
 }
 
 function wrongPath(path: string): RefusedFile[] {
-  if (kindOf(path) !== null) return [];
-  if (reserved.test(path)) return [{ path, code: "NAME_RESERVED", reason: "its name is reserved" }];
+  const fault = faultOfPath(path);
+  return fault === null ? [] : [{ path, ...fault }];
+}
+
+/** Why nothing of memory is kept under a path, or `null`: what an export would hold of it, no import would take. */
+export function faultOfPath(path: string): Pick<RefusedFile, "code" | "reason"> | null {
+  if (kindOf(path) !== null) return null;
+  if (reserved.test(path)) return { code: "NAME_RESERVED", reason: "its name is reserved" };
   const reason = `it is none of ${indexPath}, <name>.md with a name that an entry can have, and ${trashFolder}/…`;
-  return [{ path, code: "INPUT_INVALID", reason }];
+  return { code: "INPUT_INVALID", reason };
 }
 
 function wrongSize(path: string, bytes: number): RefusedFile[] {

@@ -21,7 +21,7 @@ export interface ExportOptions {
 export interface MemoryExport {
   /** Sorted by path. */
   readonly files: readonly MemoryFile[];
-  /** What lies there and is no file of memory: links, pipes, giants, strange names. A name may hold any character. */
+  /** What lies there and is no file of memory: links, pipes, giants, strange names, what no import takes. A name may hold any character. */
   readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
 }
 

@@ -1,6 +1,9 @@
 /** From files that are to be imported, and what is there, to the changes that import them. Reads, and changes nothing. */
+import { createHash } from "node:crypto";
+
 import { entryLimits, storeLimits } from "../../shared/limits.ts";
-import { parseTrashPath } from "../../shared/path.ts";
+import { isScopePath, parseTrashPath } from "../../shared/path.ts";
+import { transferLimits } from "../archive/transfer-limits.ts";
 import type { SizedChange } from "../change-set.ts";
 import type { UserReader } from "../store/store.ts";
 import { freeTrashPath } from "../trash-path.ts";
@@ -36,6 +39,12 @@ export function planImport(reader: UserReader, task: ImportTask): PlannedImport 
   return plan;
 }
 
+interface TrashPlace {
+  readonly path: string;
+  /** With the very content. */
+  readonly isThere: boolean;
+}
+
 class Planner {
   readonly #reader: UserReader;
   readonly #task: ImportTask;
@@ -43,6 +52,8 @@ class Planner {
   readonly #present: readonly string[];
   /** Every path that something has or is to have, as a disk that folds case would tell them apart. */
   readonly #folded: Map<string, string>;
+  /** Of what lies in the trash, as far as it was looked at; `null` where nothing lies. */
+  readonly #digests = new Map<string, string | null>();
 
   constructor(reader: UserReader, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
     this.#reader = reader;
@@ -93,9 +104,11 @@ class Planner {
     const { scope, epochMs } = this.#task;
     const { path } = file;
     const trashed = this.#freePath(path, epochMs, there);
+    if (trashed === null) return this.#refuse(path, crowded);
     this.#plan.replaced.push(path);
     // What lies in the trash already goes there a second time only when its name is another.
-    if (trashed !== null) this.#plan.changes.push({ kind: "trash", scope, path, trashed, bytes: there.length });
+    if (!trashed.isThere)
+      this.#plan.changes.push({ kind: "trash", scope, path, trashed: trashed.path, bytes: there.length });
     this.#write(path, file);
   }
 
@@ -103,26 +116,39 @@ class Planner {
   #addTrashed(file: MemoryFile, isTaken: boolean): void {
     const was = isTaken ? parseTrashPath(file.path) : null;
     if (isTaken && was === null) return this.#refuse(file.path, "another file of this name is in the trash");
-    const path = was === null ? file.path : this.#freePath(was.path, was.epochMs, file.content);
-    if (path === null) return void this.#plan.skipped.push(file.path);
-    this.#plan.trashed.push(path);
-    this.#write(path, file);
+    const place =
+      was === null ? { path: file.path, isThere: false } : this.#freePath(was.path, was.epochMs, file.content);
+    if (place === null) return this.#refuse(file.path, crowded);
+    if (place.isThere) return void this.#plan.skipped.push(file.path);
+    this.#plan.trashed.push(place.path);
+    this.#write(place.path, file);
   }
 
-  /** `null` when an earlier import has found a name for this very content. */
-  #freePath(path: string, epochMs: number, content: Uint8Array): string | null {
+  /** Where a file goes in the trash, or is since an earlier import; `null` when no name that is tried can be had. */
+  #freePath(path: string, epochMs: number, content: Uint8Array): TrashPlace | null {
+    const digest = digestOf(content);
     const isTaken = (each: string): boolean => this.#folded.has(fold(each));
-    const free = freeTrashPath(path, epochMs, (each) => isTaken(each) && !this.#holds(each, content));
-    if (isTaken(free)) return null;
+    let tries = 0;
+    const isInTheWay = (each: string): boolean =>
+      ++tries <= transferLimits.trashNamesTriedMax && isTaken(each) && this.#digestAt(each) !== digest;
+    const free = freeTrashPath(path, epochMs, isInTheWay);
+    // With a number, a name may be longer than any that is allowed.
+    if (tries > transferLimits.trashNamesTriedMax || !isScopePath(free)) return null;
+    if (isTaken(free)) return { path: free, isThere: true };
     this.#folded.set(fold(free), free);
     // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
-    this.#holds(free, content);
-    return free;
+    this.#digestAt(free);
+    return { path: free, isThere: false };
   }
 
-  #holds(path: string, content: Uint8Array): boolean {
+  /** Files of one name are compared each with each: none is read more than once. */
+  #digestAt(path: string): string | null {
+    const known = this.#digests.get(path);
+    if (known !== undefined) return known;
     const there = this.#reader.bytesOf(this.#task.scope, path);
-    return there !== null && Buffer.compare(there, content) === 0;
+    const digest = there && digestOf(there);
+    this.#digests.set(path, digest);
+    return digest;
   }
 
   #write(path: string, { content }: MemoryFile): void {
@@ -135,5 +161,9 @@ class Planner {
     this.#plan.refused.push({ path, code: "NAME_CONFLICT", reason });
   }
 }
+
+const crowded = `another file has its name in the trash, and of the ${transferLimits.trashNamesTriedMax} that an import tries none is free`;
+
+const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("base64");
 
 const fold = (path: string): string => path.toLowerCase();

@@ -1,6 +1,7 @@
 /** The command line as its users meet it: a process, its two outputs and its exit code. */
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
@@ -179,3 +180,31 @@ test.for([[], ["call"], ["index"], ["tools"]].map((command) => ({ command })))(
     expect(stdout).toMatch(/Examples?\n {2}memcell/);
   },
 );
+
+test("a present folder that has been removed is told in a sentence, and help needs none", () => {
+  using gone = temporaryFolder();
+  const run = (...args: string[]) =>
+    spawnSync("sh", ["-c", 'rmdir "$PWD" && exec "$@"', "sh", process.execPath, program, ...args], {
+      cwd: mkdtempSync(join(gone.path, "cwd-")),
+      encoding: "utf8",
+    });
+  const sentence = "the present folder is not there any more, allowed: one that is there";
+  for (const args of [["index", "--user", "alice"], ["serve", "--user", "alice"], ["config"]]) {
+    const stderr = `memcell ${args[0]}: ${sentence}\nTry "memcell ${args[0]} --help"\n`;
+    expect(run(...args)).toMatchObject({ status: 2, stdout: "", stderr });
+  }
+  expect(run("index", "--help")).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("an option that takes one text is given once: which of two users was meant, nobody can tell", () => {
+  for (const [name, args] of [
+    ["user", ["index", "--user", "alice", "--user", "bob"]],
+    ["data", ["index", "--user", "alice", "--data", "data", "--data=data"]],
+    ["user", ["serve", "--user", "alice", "--user", "bob"]],
+    ["config", ["config", "--config", "a", "--config", "b"]],
+  ] as const) {
+    const { status, stdout, stderr } = memcell(args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain(`--${name} is there twice, allowed: once\n`);
+  }
+});

@@ -92,6 +92,16 @@ test("nothing is shown with --json, in CI, on a dumb terminal, one without colum
   for (const { terminal } of await Promise.all(quiet)) expect(terminal).toBe("");
 });
 
+test("a terminal that loses its columns meanwhile is left alone: there is no end to the lines of it", async (context) => {
+  const reason = whyNoTerminal();
+  if (reason !== null) skipWithReason(context, reason);
+  await using at = await stage();
+  const command = [process.execPath, program, "doctor", "--data", at.dataDir];
+  const shape = { environment: watched, columnsLater: 0 };
+  const { status, stdout } = await runOnTerminal(command, shape, () => at.release());
+  expect({ status, stdout }).toEqual({ status: 0, stdout: looked });
+});
+
 async function runOnPipe(args: readonly string[]): Promise<{ terminal: string }> {
   const child = spawn(process.execPath, [program, ...args], { env: watched });
   let terminal = "";

@@ -20,6 +20,9 @@ interface Row {
 }
 
 const file = "the name of a file";
+const userId =
+  'the id of a user, 1 to 128 bytes without control characters, "/", "\\", leading or trailing space, and other than "." and ' +
+  '".." (USER_INVALID)';
 const time = "a whole number from 1 to 2147483647";
 const port = "a whole number from 0 to 65535";
 const url = "an https: URL, or http: on a loopback address";
@@ -38,7 +41,7 @@ const texts: readonly Row[] = [
   })),
   { path: "deadlineMs", text: "10s", allowed: time },
   { path: "threadsMax", text: "1025", allowed: "a whole number from 1 to 1024" },
-  { path: "serve.user", text: "../eve", allowed: "the id of a user" },
+  { path: "serve.user", text: "../eve", allowed: userId },
   { path: "serve.http", text: "1", allowed: "true or false" },
   { path: "serve.http", text: "", allowed: "true or false" },
   { path: "serve.host", text: "a b", allowed: "an IP address or a host's name, without a port" },

@@ -43,14 +43,18 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   {
     name: "a path for a name",
     text: '{"serve.port":1}',
-    says: 'has "serve.port", which is no setting; the nearest is "serve.port"',
+    says: 'has the one name "serve.port", allowed: objects in each other, "serve" > "port"',
   },
   {
     name: "a path inside",
     text: '{"serve":{"auth.issuer":"x"}}',
-    says: 'has "serve.auth.issuer", which is no setting',
+    says: 'has the one name "auth.issuer", allowed: objects in each other, "serve" > "auth" > "issuer"',
   },
-  { name: "a group for a path", text: '{"serve.auth":{}}', says: 'has "serve.auth", which is no setting' },
+  {
+    name: "a group for a path",
+    text: '{"serve.auth":{}}',
+    says: 'the one name "serve.auth", allowed: objects in each other',
+  },
   {
     name: "a group that is none",
     text: '{"serve":[]}',

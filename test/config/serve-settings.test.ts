@@ -120,12 +120,20 @@ test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
     args: ["--http", ...token, "--public-key", "k.pem"],
     says: "serve.auth.jwks (flag --jwks) and serve.auth.publicKey (flag --public-key) do not go together",
   },
-  ...["0.0.0.0", "::", "192.0.2.1", "example.com", "127.1", "0", "localhost.example", "::ffff:127.0.0.1"].map(
-    (host) => ({
-      args: ["--http", "--user", "a", "--host", host],
-      says: `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
-    }),
-  ),
+  ...[
+    "0.0.0.0",
+    "::",
+    "192.0.2.1",
+    "example.com",
+    "127.1",
+    "0",
+    "localhost.example",
+    "::ffff:127.0.0.1",
+    "127.0.0.999",
+  ].map((host) => ({
+    args: ["--http", "--user", "a", "--host", host],
+    says: `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
+  })),
   { args: ["--http", ...token, "--host", "0.0.0.0"], says: "serve.allowedHosts (--allowed-host) is missing" },
 ])("does not go: $args", async ({ args, environment = {}, says }) => {
   const mistake: unknown = await served(args, environment).catch((error: unknown) => error);

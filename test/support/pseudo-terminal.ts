@@ -3,10 +3,13 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
 const relay = `
-import fcntl, os, pty, struct, subprocess, sys, termios
+import fcntl, os, pty, signal, struct, subprocess, sys, termios
 main, side = pty.openpty()
-fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
-child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stderr=side)
+def resize(columns):
+    fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(columns), 0, 0))
+resize(sys.argv[1])
+later = sys.argv[2]
+child = subprocess.Popen(sys.argv[3:], stdin=subprocess.DEVNULL, stderr=side)
 os.close(side)
 while True:
     try:
@@ -15,6 +18,10 @@ while True:
         break
     if not said:
         break
+    if later:
+        resize(later)
+        child.send_signal(signal.SIGWINCH)
+        later = ""
     os.write(2, said)
 sys.exit(child.wait())
 `;
@@ -32,13 +39,22 @@ export interface TerminalRun {
   readonly terminal: string;
 }
 
-/** `onOutput` is told all that has come to the terminal so far, each time that more comes. */
+interface TerminalShape {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly columns?: number;
+  readonly columnsLater?: number;
+}
+
+/**
+ * `onOutput` is told all that has come to the terminal so far, each time that more comes. When the first has come, the
+ * terminal gets `columnsLater`.
+ */
 export async function runOnTerminal(
   command: readonly string[],
-  { environment, columns = 80 }: { readonly environment: NodeJS.ProcessEnv; readonly columns?: number },
+  { environment, columns = 80, columnsLater }: TerminalShape,
   onOutput: (terminal: string) => void = () => {},
 ): Promise<TerminalRun> {
-  const child = spawn("python3", ["-c", relay, `${columns}`, ...command], {
+  const child = spawn("python3", ["-c", relay, `${columns}`, `${columnsLater ?? ""}`, ...command], {
     env: environment,
     stdio: ["ignore", "pipe", "pipe"],
   });

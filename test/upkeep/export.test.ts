@@ -80,6 +80,23 @@ test("links, pipes, giants, second names and strange names are left out and told
   ]);
 });
 
+test("what no import would take is left out and told, so that the export can be imported", async () => {
+  using folder = temporaryFolder();
+  const kept = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a"), "memory/trash/old/x.txt": "x" };
+  const strange = { "memory/notes.txt": "x", "memory/sub/b.md": entryText("b"), "memory/con.md": entryText("con") };
+  writeUserFiles(folder.path, { alice: { ...kept, ...strange } });
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  const { files, leftOut } = await runtime.upkeep.export(alice);
+  const reason = "it is none of MEMORY.md, <name>.md with a name that an entry can have, and trash/…";
+  expect(leftOut).toEqual([
+    { path: "con.md", reason: "its name is reserved" },
+    { path: "notes.txt", reason },
+    { path: "sub/b.md", reason },
+  ]);
+  expect(await runtime.upkeep.import({ userId: "bob" }, files)).toMatchObject({ refused: [] });
+  expect(readUserFiles(folder.path, "bob")).toMatchObject(kept);
+});
+
 test("more than 128 MiB are refused before any is read", async () => {
   using folder = temporaryFolder();
   const trash = join(userFolder(folder.path, "alice"), "memory", "trash");

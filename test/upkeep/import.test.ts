@@ -7,6 +7,7 @@ import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
+import { transferLimits } from "../../host/archive/transfer-limits.ts";
 import { zipOf } from "../../host/archive/write-zip.ts";
 import { asMemoryFiles, asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -134,6 +135,32 @@ test("an entry with other content refuses it all; with replace, what is there go
       "memory/new.md": entryText("new"),
       "memory/trash/a.20260101T000000000Z.md": entryText("a", "mine"),
     });
+  });
+});
+
+const numbered = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
+
+test("a name of the trash is tried a bounded number of times: a trash full of them does not hold up the user", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    const { trashNamesTriedMax: most } = transferLimits;
+    const taken = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`memory/${numbered(at + 1)}`, `mine ${at}`]));
+    writeUserFiles(dataDir, { alice: taken(most - 1), bob: taken(most) });
+    const files = asMemoryFiles({ [numbered(1)]: "yours" });
+    expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [numbered(most)] });
+    const reason = "another file has its name in the trash, and of the 64 that an import tries none is free";
+    expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
+      refused: [{ path: numbered(1), code: "NAME_CONFLICT", reason }],
+    });
+    // As long as a path may be, it takes no number.
+    const long = `trash/${"a".repeat(226)}.20250101T000000000Z.md`;
+    await runtime.upkeep.import(bob, asMemoryFiles({ [long]: "mine" }));
+    expect(await runtime.upkeep.planImport(bob, asMemoryFiles({ [long]: "yours" }))).toMatchObject({
+      refused: [{ path: long, code: "NAME_CONFLICT", reason }],
+    });
+    // What is there already is found among all of them.
+    const last = asMemoryFiles({ [numbered(1)]: `mine ${most - 1}` });
+    expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [numbered(1)] });
   });
 });
 

@@ -31,6 +31,14 @@ test("what is told as it should be is read, stored or deflated", async () => {
   expect(asTexts(files)).toEqual({ "MEMORY.md": "", "a.md": "text".repeat(1000), "trash/x": "\u00ff" });
 });
 
+test("a memory that is full to the last byte is read: the label is none of it", async () => {
+  const content = Buffer.alloc(2 ** 21);
+  const trash = Array.from({ length: 32 }, (_, at) => ({ name: `memory/trash/x${at}`, content, method: 8 }));
+  expect(await readZip(withFiles(trash))).toHaveLength(32);
+  const message = "Cannot read the zip file: its files are more than 67108864 bytes, which is the most allowed";
+  expect(await failureOf(withFiles([...trash, { name: "memory/trash/y", content: "y" }]))).toMatchObject({ message });
+});
+
 test("every beginning of a zip file is refused, and every byte that is turned over is noticed or means nothing", async () => {
   const whole = withFiles([{ name: "memory/a.md", content: "text", method: 8 }]);
   const expected = await readZip(whole);

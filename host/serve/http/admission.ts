@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 
 import { checkUserId } from "../../user-id.ts";
+import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
 import { bearerToken, challenge } from "./bearer-token.ts";
 import { httpLimits } from "./http-limits.ts";
-import { isLoopback } from "./loopback.ts";
 import { peerKey } from "./peer.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { RefusedRequest } from "./refusals.ts";

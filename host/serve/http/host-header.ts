@@ -1,6 +1,6 @@
+import { isLoopback, isWildcard } from "../loopback.ts";
 /** Check 3: the server is asked by a name of its own, so that a page whose name was bent to this address asks in vain. */
 import type { HttpServeOptions } from "../serve-options.ts";
-import { isLoopback, isWildcard } from "./loopback.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];

@@ -5,6 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 import type { LogEntry, Runtime } from "../../api.ts";
+import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { openAdmission } from "./admission.ts";
 import { answerRequest } from "./answer-request.ts";
@@ -12,7 +13,6 @@ import type { AnsweringParts } from "./answer-request.ts";
 import { boundedLog } from "./bounded-log.ts";
 import { allowedHostNames } from "./host-header.ts";
 import { httpLimits } from "./http-limits.ts";
-import { isLoopback } from "./loopback.ts";
 import { peerOf } from "./peer.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
