@@ -28,6 +28,7 @@ Usage
   memcell export --user ID FILE.zip [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell import --user ID FILE.zip [--yes] [--replace] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell serve --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell serve --http --issuer URL --audience TEXT --jwks URL|FILE [--host HOST] [--port PORT] ...
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
   memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
   memcell config [--json]
@@ -41,11 +42,12 @@ Commands
   trash   lists, restores and purges what was deleted
   export  writes a user's memory into a zip file
   import  adds the memory in a zip file to a user's
-  serve   serves a user's memory to an MCP client
+  serve   serves memory to MCP clients: one user's over standard input and output, many users' over HTTP
   audit   tells what a plugin file may do and whether the policy grants it; verifies audit logs
   config  prints every setting with its value and where it comes from
 
-Settings come from flags, MEMCELL_* environment variables and memcell.config.json: "memcell config --help" lists them.
+Settings come from flags, MEMCELL_* environment variables and memcell.config.json (or --config FILE):
+"memcell config --help" lists them.
 
 Examples
   memcell call UpdateUserMemory --user alice --input '{"action":"upsert","name":"editor","type":"user",
