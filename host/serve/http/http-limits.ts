@@ -21,7 +21,7 @@ export const httpLimits = {
   lastWordsMs: 1_000,
   /** What lies unread of a stream before it is cut: a thousand notifications. */
   streamBytesMax: 256 * kib,
-  /** Sessions of all users: 11 KiB each where the handshake is small. */
+  /** Sessions of all users: 11 KiB each where the handshake is small, 40 KiB with its user's endpoint and feed. */
   sessionsMax: 10_000,
   /** A handshake says what a client is called and can. It is kept with its session. */
   handshakeCharsMax: 16 * kib,
