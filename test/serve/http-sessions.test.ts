@@ -174,3 +174,23 @@ test("a session's labels and its token's name are on record with each call", asy
     { via: "mcp-http", client: "test/1", token: "token-2" },
   ]);
 });
+
+test("two tokens of a user in one session at once are each on record with their own calls", async () => {
+  await using stage = await openHttpStage();
+  const tokenOf = (jti: string) => stage.issuer.token("alice", { claims: { jti } });
+  const tokens = [await tokenOf("token-0"), await tokenOf("token-1")] as const;
+  const session = await openSession(stage, tokens[0]);
+  const asked = Array.from({ length: 20 }, (_, at) => {
+    const params = { name: "ReadUserMemory", arguments: { name: `of-token-${at % 2}` } };
+    return stage.ask(
+      legacyRequest(tokens[at % 2 === 0 ? 0 : 1], { id: at, method: "tools/call", params }, { session }),
+    );
+  });
+  for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
+  const calls = stage.records().filter(({ kind }) => kind === "call") as unknown as {
+    readonly labels: { readonly token: string };
+    readonly reads: readonly { readonly path: string }[];
+  }[];
+  expect(calls).toHaveLength(20);
+  for (const { labels, reads } of calls) expect(reads[0]?.path).toBe(`of-${labels.token}.md`);
+});

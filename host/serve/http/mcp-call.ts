@@ -14,6 +14,11 @@ export interface McpCall {
   readonly signal: AbortSignal;
 }
 
+/** What the SDK is told of whoever asks, with each request: the name of the token, and nothing that would admit anybody. */
+export function authOf({ tokenId }: Pick<McpCall, "tokenId">) {
+  return tokenId === null ? {} : { authInfo: { token: "", clientId: "", scopes: [], extra: { tokenId } } };
+}
+
 /** What is made for a user is made from this. */
 export interface UserParts {
   readonly runtime: Runtime;

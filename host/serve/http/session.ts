@@ -1,7 +1,8 @@
+/** One session of a client that speaks a 2025 revision: a server and a transport of its own, for one user. */
 import { WebStandardStreamableHTTPServerTransport } from "../mcp/sdk.ts";
 import type { Server } from "../mcp/sdk.ts";
-/** One session of a client that speaks a 2025 revision: a server and a transport of its own, for one user. */
 import { makeUserServer } from "../mcp/user-server.ts";
+import { authOf } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
 
@@ -12,13 +13,11 @@ export class Session {
   readonly id: string;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
-  readonly #labels: Record<string, string>;
   /** Requests under way, and what answers each. */
   readonly #underWay = new Map<string | number, (response: Response) => void>();
 
   constructor({ runtime, userId, feed, onError }: UserParts, id: string) {
     this.id = id;
-    this.#labels = { via: "mcp-http", session: id.slice(0, 8) };
     // A request is answered with JSON: a stream for each would have to be kept until somebody reads it.
     this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -26,7 +25,8 @@ export class Session {
     });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     this.#transport.onerror = onError;
-    this.#server = makeUserServer({ runtime, userId, labels: this.#labels, feed });
+    const labels = { via: "mcp-http", session: id.slice(0, 8) };
+    this.#server = makeUserServer({ runtime, userId, labels, feed });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     this.#server.onerror = onError;
   }
@@ -51,9 +51,8 @@ export class Session {
   }
 
   /** Throws `id-in-use`: two requests of one name could not be told apart. */
-  async answer({ request, message, signal, tokenId }: McpCall): Promise<Response> {
-    if (tokenId === null) delete this.#labels["token"];
-    else this.#labels["token"] = tokenId;
+  async answer(call: McpCall): Promise<Response> {
+    const { request, message, signal } = call;
     const id = message?.method === undefined ? undefined : message.id;
     if (id === undefined) return await this.#notified({ request, message });
     if (this.#underWay.has(id)) throw new RefusedRequest("id-in-use");
@@ -65,7 +64,7 @@ export class Session {
     try {
       return await new Promise((resolve, reject) => {
         this.#underWay.set(id, resolve);
-        this.#transport.handleRequest(request, { parsedBody: message }).then(resolve, reject);
+        this.#transport.handleRequest(request, { parsedBody: message, ...authOf(call) }).then(resolve, reject);
       });
     } finally {
       signal.removeEventListener("abort", cancel);

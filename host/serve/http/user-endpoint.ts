@@ -1,11 +1,11 @@
+/** All that is kept for one user while he has something open. What happens to other users never enters it. */
 import type { Runtime } from "../../api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
 import type { McpHttpHandler } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
-/** All that is kept for one user while he has something open. What happens to other users never enters it. */
 import { httpLimits } from "./http-limits.ts";
-import { isStanding } from "./mcp-call.ts";
+import { authOf, isStanding } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
 import { Sessions } from "./sessions.ts";
@@ -22,8 +22,6 @@ export class UserEndpoint {
   readonly #modern: McpHttpHandler;
   readonly #sessions: Sessions;
   readonly #onIdle: () => void;
-  /** Of the requests that the SDK handles at present. */
-  readonly #tokenIds = new WeakMap<Request, string | null>();
   #requests = 0;
   #bodyBytes = 0;
   #streams = 0;
@@ -34,15 +32,12 @@ export class UserEndpoint {
     this.#streamsMax = limits.sessionsPerUserMax;
     this.#onIdle = onIdle;
     this.#sessions = new Sessions(this.#parts, limits, () => this.#settle());
-    this.#modern = createMcpHandler(
-      ({ requestInfo }) => makeUserServer({ ...this.#parts, labels: this.#labels(requestInfo) }),
-      {
-        legacy: "reject",
-        bus: this.#parts.feed.bus,
-        maxSubscriptions: this.#streamsMax,
-        onerror: onError,
-      },
-    );
+    this.#modern = createMcpHandler(() => makeUserServer({ ...this.#parts, labels: { via: "mcp-http" } }), {
+      legacy: "reject",
+      bus: this.#parts.feed.bus,
+      maxSubscriptions: this.#streamsMax,
+      onerror: onError,
+    });
   }
 
   /** Makes room for a request and its body until it is left again. Throws `user-busy`. */
@@ -86,10 +81,9 @@ export class UserEndpoint {
   }
 
   async #route(call: McpCall, send: (response: Response) => Promise<void>): Promise<void> {
-    const { request, message, sessionId, tokenId } = call;
+    const { request, message, sessionId } = call;
     if (!(await isLegacyRequest(request, message))) {
-      this.#tokenIds.set(request, tokenId);
-      return await send(await this.#modern.fetch(request, { parsedBody: message }));
+      return await send(await this.#modern.fetch(request, { parsedBody: message, ...authOf(call) }));
     }
     if (sessionId === undefined) {
       if (!isInitializeRequest(message)) throw new RefusedRequest("session-missing");
@@ -101,11 +95,6 @@ export class UserEndpoint {
     } finally {
       this.#sessions.release(sessionId);
     }
-  }
-
-  #labels(request: Request | undefined): Record<string, string> {
-    const tokenId = request && this.#tokenIds.get(request);
-    return { via: "mcp-http", ...(typeof tokenId === "string" && { token: tokenId }) };
   }
 
   #settle(): void {

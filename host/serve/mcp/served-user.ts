@@ -16,10 +16,13 @@ export function serveUser(
   { runtime, userId, labels }: Pick<ServedUser, "runtime" | "userId"> & { readonly labels: Record<string, string> },
   server: Server,
 ): ServedUser {
-  const contextOf = ({ mcpReq }: ServerContext): CallContext => {
+  const contextOf = ({ mcpReq, http }: ServerContext): CallContext => {
     // Since 2026-07-28 each request says who sends it; before, the handshake did.
     const client = clientLabel(envelopeClient(mcpReq) ?? server.getClientVersion());
-    return { userId, signal: mcpReq.signal, labels: client === null ? labels : { ...labels, client } };
+    // Of the request's own token: another of the same user may be on its way in the same session.
+    const token = http?.authInfo?.extra?.["tokenId"];
+    const own = { ...labels, ...(typeof token === "string" && { token }), ...(client !== null && { client }) };
+    return { userId, signal: mcpReq.signal, labels: own };
   };
   return { runtime, userId, contextOf };
 }
