@@ -68,8 +68,8 @@ function withoutResult({ result: _result, ...call }: VectorCall): Omit<VectorCal
   return call;
 }
 
-/** Of what its own tools answer the Node host hands out the text alone. */
+/** Of what its own tools answer the Node host hands out the text of the index, and the entries. */
 function comparable(call: VectorCall, envelope: unknown): unknown {
-  const { ok, data } = envelope as { ok?: unknown; data?: { text?: unknown } };
-  return call.audience === "host" && ok === true ? { ok, text: data?.text } : envelope;
+  const { ok, data } = envelope as { ok?: unknown; data?: { text?: unknown; entries?: unknown } };
+  return call.audience === "host" && ok === true ? { ok, text: data?.text, entries: data?.entries } : envelope;
 }
