@@ -47,7 +47,7 @@ function nameLike(allowed: string): z.ZodMiniType<string> {
   return boundedText(fileNameCharsMax, (text) => !hasNul(text) && !hasLoneSurrogate(text), allowed);
 }
 
-/** The length is no part of a regular expression: to make one that counts to thousands takes 10 ms. */
+/** The length is no part of a regular expression: one that counts to thousands is slow to make. */
 function boundedText(charsMax: number, fits: (text: string) => boolean, allowed: string): z.ZodMiniType<string> {
   return textThat(fits, allowed).check(z.minLength(1, allowed), z.maxLength(charsMax, allowed));
 }
