@@ -168,9 +168,10 @@ test.for(attacks)(
     expect(battle.counts.readsOk).toBeGreaterThan(0);
     expect(battle.codes["STORAGE_UNSAFE"]).toBeGreaterThan(0);
 
-    expect(openDescriptors(dataDir)).toEqual([]);
     await expectUsable(store, battle);
     await store.close();
+    // Only now: until then the store may be tidying up a journal, in its own time.
+    expect(openDescriptors(dataDir)).toEqual([]);
     const next = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");
     await expectUsable(next, battle);
     await next.close();
