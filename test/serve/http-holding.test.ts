@@ -42,13 +42,22 @@ test.for(tooMuch)("$name is refused as $reason", async ({ reason, status, ask })
   expect(stage.refusals).toEqual([{ surface: "http", reason, userId: "alice", peer: "127.0.0.1" }]);
 });
 
-test("bodies of one user that take 16 MiB together are all that there is room for", async () => {
+const lengths = [{ "content-length": "1048576" }, { "transfer-encoding": "chunked" }];
+const rooms = [
+  { name: "256 requests of one user at once", bodies: Array.from({ length: 256 }, () => ({ "content-length": "10" })) },
+  {
+    name: "bodies of one user that take 16 MiB together",
+    bodies: Array.from({ length: 16 }, (_, at) => lengths[at % 2]),
+  },
+];
+
+test.for(rooms)("$name are all that there is room for, and others have theirs", async ({ bodies }) => {
   await using stage = await openHttpStage();
   const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
   const { headers } = modernRequest(alice, "tools/list");
-  const lengths = [{ "content-length": "1048576" }, { "transfer-encoding": "chunked" }];
-  const held = Array.from({ length: 16 }, (_, at) => {
-    const asking = request(stage.url, { method: "POST", headers: { ...headers, ...lengths[at % 2] }, agent: false });
+  // Each is let in before its body has come.
+  const held = bodies.map((body) => {
+    const asking = request(stage.url, { method: "POST", headers: { ...headers, ...body }, agent: false });
     asking.on("error", () => null);
     asking.flushHeaders();
     return asking;

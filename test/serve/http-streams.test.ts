@@ -1,6 +1,5 @@
 /** Streams and calls under way: what ends them, and what must not. */
 import { EventEmitter, once } from "node:events";
-import { request } from "node:http";
 import { connect } from "node:net";
 
 import { expect, test } from "vitest";
@@ -139,32 +138,6 @@ test("a session that its client ends answers what is under way in it, and keeps 
     body: { jsonrpc: "2.0", id: "spin", error: { code: -32_800, message: "Request cancelled" } },
   });
   await stage.nobody();
-});
-
-test("256 requests of one user at once are all that there is room for, and others have theirs", async () => {
-  await using stage = await openHttpStage();
-  const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
-  const { headers } = modernRequest(alice, "tools/list");
-  // Each is let in before its body has come.
-  const held = Array.from({ length: 256 }, () => {
-    const asking = request(stage.url, {
-      method: "POST",
-      headers: { ...headers, "content-length": "10" },
-      agent: false,
-    });
-    asking.on("error", () => null);
-    asking.flushHeaders();
-    return asking;
-  });
-  await Promise.all(held.map((asking) => once(asking, "socket")));
-  let answer = await stage.rpc(alice, "tools/list");
-  while (answer.status === 200) answer = await stage.rpc(alice, "tools/list");
-  expect(answer.status).toBe(429);
-  expect(stage.refusals).toMatchObject([{ reason: "user-busy", userId: "alice" }]);
-  expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
-  for (const asking of held) asking.destroy();
-  await stage.nobody();
-  expect((await stage.rpc(alice, "tools/list")).status).toBe(200);
 });
 
 test("a user has so many requests in a minute, and others theirs", async () => {
