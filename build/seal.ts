@@ -34,6 +34,7 @@ export function makeManifest(family: Family, memoryPages: MemoryLimits & { max: 
       scopes: [...scopes],
       rights: [...rights],
     })),
+    ...(family.errors && { errors: [...family.errors] }),
     memoryPages,
     ...defaultBudget,
   };

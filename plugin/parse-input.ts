@@ -10,12 +10,25 @@ const issuesShownMax = 8;
 /** What a tool's input must be: a schema, or how to choose one by looking at the value. */
 export type InputSchema<Input> = z.ZodMiniType<Input> | ((value: unknown) => z.ZodMiniType<Input>);
 
-export function parseInput<Input>(toolName: string, schema: InputSchema<Input>, text: string): Input {
-  const value = parseJson(toolName, text);
+/**
+ * The code for an input whose first wrong field is this one, with this value. A schema's issues come in the order of its
+ * fields. Default: `INPUT_INVALID`, whatever is wrong.
+ */
+export type CodeOfField = (field: string, value: unknown) => string;
+
+export interface InputRules<Input> {
+  readonly toolName: string;
+  readonly schema: InputSchema<Input>;
+  readonly codeOfField?: CodeOfField | undefined;
+}
+
+export function parseInput<Input>(rules: InputRules<Input>, text: string): Input {
+  const { schema } = rules;
+  const value = parseJson(rules, text);
   const parsed = z.safeParse(typeof schema === "function" ? schema(value) : schema, value);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap((issue) => inputIssues(issue, value)).slice(0, issuesShownMax);
-  throw inputError(toolName, issues);
+  throw inputError(rules, issues, value);
 }
 
 /**
@@ -26,18 +39,24 @@ export function rehearseInput<Input>(schema: z.ZodMiniType<Input>, input: Input)
   z.safeParse(schema, input);
 }
 
-function parseJson(toolName: string, text: string): unknown {
+function parseJson(rules: Pick<InputRules<never>, "toolName" | "codeOfField">, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw inputError(toolName, [{ field: "input", value: quoted(text), allowed: "a JSON object" }]);
+    throw inputError(rules, [{ field: "input", value: quoted(text), allowed: "a JSON object" }], undefined);
   }
 }
 
-/** `INPUT_INVALID` for one or more fields. */
-function inputError(toolName: string, issues: readonly InputIssue[]): ToolError {
+/** The code is that of the first field that is wrong. */
+function inputError(
+  { toolName, codeOfField }: Pick<InputRules<never>, "toolName" | "codeOfField">,
+  issues: readonly InputIssue[],
+  input: unknown,
+): ToolError {
   const parts = issues.map(({ field, value, allowed }) => `${field} is ${value}, allowed: ${allowed}`);
-  return new ToolError("INPUT_INVALID", `Cannot call ${toolName}: ${parts.join("; ")}`, issues);
+  const first = issues[0]?.field ?? "input";
+  const code = codeOfField?.(first, ownProperty(input, first)) ?? "INPUT_INVALID";
+  return new ToolError(code, `Cannot call ${toolName}: ${parts.join("; ")}`, issues);
 }
 
 interface SchemaIssue {

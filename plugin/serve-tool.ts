@@ -6,9 +6,9 @@
  * it: by that the prelude finds an engine out of memory, which it reports itself, without making any text.
  */
 import { failed } from "../shared/envelope.ts";
-import type { Envelope } from "../shared/envelope.ts";
+import type { Envelope, GuestFailed } from "../shared/envelope.ts";
 import { parseInput } from "./parse-input.ts";
-import type { InputSchema } from "./parse-input.ts";
+import type { InputRules, InputSchema } from "./parse-input.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** What a tool returns: a sentence for the model, and data as its output schema says. */
@@ -22,19 +22,27 @@ export function serveTool<Input, Data>(
   schema: InputSchema<Input>,
   work: (input: Input) => Answer<Data>,
 ): number {
+  return serveWithCodes({ toolName, schema }, work);
+}
+
+/** The same for a family that has codes of its own for wrong inputs. */
+export function serveWithCodes<Input, Data>(rules: InputRules<Input>, work: (input: Input) => Answer<Data>): number {
   let answer: Answer<Data>;
   try {
-    answer = work(parseInput(toolName, schema, Host.inputString()));
+    answer = work(parseInput(rules, Host.inputString()));
   } catch (error) {
-    throw new Error(JSON.stringify(failureOf(toolName, error)), { cause: error });
+    throw new Error(JSON.stringify(failureOf(rules.toolName, error)), { cause: error });
   }
   const envelope: Envelope = { ok: true, ...answer };
   Host.outputString(JSON.stringify(envelope));
   return 0;
 }
 
-function failureOf(toolName: string, error: unknown): Envelope {
-  if (error instanceof ToolError) return failed(error.code, error.message, error.issues);
+function failureOf(toolName: string, error: unknown): GuestFailed {
+  if (error instanceof ToolError) {
+    const { code, message, issues } = error;
+    return { ok: false, error: { code, message, ...(issues && { issues }) } };
+  }
   const reason = error instanceof Error ? error.message : String(error);
   return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code failed (${reason})`);
 }

@@ -1,12 +1,14 @@
 import type { InputIssue } from "../shared/envelope.ts";
-import type { ErrorCode } from "../shared/errors.ts";
 
-/** A failure with a code of the table. Thrown inside the guest only; `serveTool` makes an envelope of it. */
+/**
+ * A failure with a code of the table, or one that the family declares (`errors` in `family.ts`). Thrown inside the guest
+ * only; `serveTool` makes an envelope of it.
+ */
 export class ToolError extends Error {
-  readonly code: ErrorCode;
+  readonly code: string;
   readonly issues: readonly InputIssue[] | undefined;
 
-  constructor(code: ErrorCode, message: string, issues?: readonly InputIssue[]) {
+  constructor(code: string, message: string, issues?: readonly InputIssue[]) {
     super(message);
     this.code = code;
     this.issues = issues;

@@ -27,8 +27,9 @@ export type Envelope = { ok: true; message: string; data: unknown } | { ok: fals
 
 const inputIssue = z.strictObject({ field: z.string(), value: z.string(), allowed: z.string() });
 
-/** A failure as a guest tells it. */
+/** A failure as a guest tells it: its code may be one of the plugin's own. */
 type GuestFailure = Omit<Failure, "code"> & { readonly code: string };
+export type GuestFailed = { ok: false; error: GuestFailure };
 
 const failureSchema: z.ZodMiniType<GuestFailure> = z.strictObject({
   code: z.string().check(z.regex(/^[A-Z_]{1,64}$/)),
@@ -43,7 +44,7 @@ export const successSchema: z.ZodMiniType<Extract<Envelope, { ok: true }>> = z.s
 });
 
 /** The form alone: whether there is such a code, and whether the guest can know it, is asked behind. */
-export const failedSchema: z.ZodMiniType<{ ok: false; error: GuestFailure }> = z.strictObject({
+export const failedSchema: z.ZodMiniType<GuestFailed> = z.strictObject({
   ok: z.literal(false),
   error: failureSchema,
 });

@@ -4,6 +4,7 @@
  * A host reads it before it runs anything, and refuses a file that is not exactly what its manifest says.
  */
 import { abiVersion, rights } from "./abi.ts";
+import type { ErrorCode } from "./errors.ts";
 import { guestLimits } from "./limits.ts";
 import { scopeName } from "./path.ts";
 import * as z from "./zod.ts";
@@ -32,11 +33,44 @@ const tool = z.strictObject({
   rights: z.array(z.enum(rights)),
 });
 
+/** What a plugin may find out by itself. Its own codes are cases of these, and of no others. */
+export const reportableCodes = [
+  "INPUT_INVALID",
+  "ENTRY_NOT_FOUND",
+  "ENTRY_UNREADABLE",
+  "NAME_RESERVED",
+  "NAME_CONFLICT",
+  "QUOTA_EXCEEDED",
+  "CAPABILITY_DENIED",
+  "GUEST_TRAPPED",
+  "FUEL_EXHAUSTED",
+  "MEMORY_EXCEEDED",
+] as const satisfies readonly ErrorCode[];
+
+/**
+ * A code of the plugin's own, for callers who know its family: a case of one of the table's, from which blame and
+ * whether it is worth trying again follow.
+ */
+const pluginError = z.strictObject({
+  code: z.string().check(z.regex(/^[A-Z][A-Z_]{0,63}$/)),
+  of: z.enum([
+    "INPUT_INVALID",
+    "ENTRY_NOT_FOUND",
+    "ENTRY_UNREADABLE",
+    "NAME_RESERVED",
+    "NAME_CONFLICT",
+    "QUOTA_EXCEEDED",
+  ]),
+  meaning: z.string().check(z.minLength(1)),
+});
+
 export const manifestSchema = z.strictObject({
   name: z.string().check(z.regex(familyName)),
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
   abi: z.literal(abiVersion),
   tools: z.array(tool).check(z.minLength(1)),
+  /** Codes that its tools report beside those of the table. */
+  errors: z.optional(z.array(pluginError)),
   /** Wasm pages of 64 KiB. */
   memoryPages: z.strictObject({ min: z.int(), max: z.int() }),
   fuelPolls: z.int(),
@@ -45,6 +79,7 @@ export const manifestSchema = z.strictObject({
 
 export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestTool = Manifest["tools"][number];
+export type PluginError = z.infer<typeof pluginError>;
 
 /**
  * What a family's `family.ts` declares: the manifest before the build knows the memory's size, with zod schemas where
@@ -58,6 +93,8 @@ export interface Family {
     readonly input: z.ZodMiniType;
     readonly output: z.ZodMiniType;
   })[];
+  /** Codes that its tools report beside those of the table. Default none. */
+  readonly errors?: readonly PluginError[];
 }
 
 /** What a plugin may use unless its family says otherwise. */

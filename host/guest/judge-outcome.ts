@@ -6,25 +6,12 @@ import { failed, failedSchema, successSchema } from "../../shared/envelope.ts";
 import type { Envelope } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits } from "../../shared/limits.ts";
+import { reportableCodes } from "../../shared/manifest.ts";
 import { jsonDepth } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { CapabilityRecord } from "../capabilities/bind-capabilities.ts";
 import { parseJson } from "../parse-json.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
-
-/** What a guest can find out by itself. */
-const reportableCodes: ReadonlySet<ErrorCode> = new Set([
-  "INPUT_INVALID",
-  "ENTRY_NOT_FOUND",
-  "ENTRY_UNREADABLE",
-  "NAME_RESERVED",
-  "NAME_CONFLICT",
-  "QUOTA_EXCEEDED",
-  "CAPABILITY_DENIED",
-  "GUEST_TRAPPED",
-  "FUEL_EXHAUSTED",
-  "MEMORY_EXCEEDED",
-]);
 
 export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: CapabilityRecord): Envelope {
   if (record.denial) return { ok: false, error: record.denial };
