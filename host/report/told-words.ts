@@ -1,7 +1,7 @@
 import { pageLimits } from "../../shared/limits.ts";
 import { visibleText } from "./visible-text.ts";
 
-/** Two of them stand in a line, also where each character takes two columns. */
+/** Fits into a line also where each character takes two columns. */
 const wordCharsMax = 36;
 
 /**
