@@ -1,15 +1,21 @@
 /** The parts of family `sample` that need no guest: what its schemas take. Its vectors show what its tools do. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { safeParse } from "../../shared/zod.ts";
 import { readInput, writeInput } from "../plugins/sample/schemas.ts";
 
-test.for(["a", "a-1", "a".repeat(64)])("%j is a name", (name) => {
-  expect(safeParse(readInput, { name }).success).toBe(true);
-});
+describe("the input of sample_read", () => {
+  test.for(["a", "a-1", "a".repeat(64)])("%j is a name", (name) => {
+    expect(safeParse(readInput, { name }).success).toBe(true);
+  });
 
-test.for(["", "A", "-a", "1", "a.txt", "../a", "a/b", "a\n", "a".repeat(65), "ä", null])("%j is no name", (name) => {
-  expect(safeParse(readInput, { name }).success).toBe(false);
+  test.for(["", "A", "-a", "1", "a.txt", "../a", "a/b", "a\n", "a".repeat(65), "ä", null])("%j is none", (name) => {
+    expect(safeParse(readInput, { name }).success).toBe(false);
+  });
+
+  test("another field is refused", () => {
+    expect(safeParse(readInput, { name: "a", user: "bob" }).success).toBe(false);
+  });
 });
 
 test.for([
@@ -17,10 +23,6 @@ test.for([
   { what: "a longer text", text: "a".repeat(10_001), isText: false },
   { what: "a text with NUL", text: "a\0", isText: false },
   { what: "a text with half a surrogate pair", text: "a\ud800", isText: false },
-])("$what", ({ text, isText }) => {
+])("the input of sample_write: $what", ({ text, isText }) => {
   expect(safeParse(writeInput, { name: "a", text }).success).toBe(isText);
-});
-
-test("an input with another field is none", () => {
-  expect(safeParse(readInput, { name: "a", user: "bob" }).success).toBe(false);
 });
