@@ -60,7 +60,7 @@ async function callTool(tool: string, options: CallOptions, settings: SettingFla
     return unusable(tool, quoted(read.text), "a JSON object");
   }
   return await orCodedFailure(async () => {
-    await using runtime = await openRuntime(settings);
+    await using runtime = await openRuntime(settings, options.user);
     // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
     return print(await runtime.call(tool, input, { userId: options.user as string }));
   });
