@@ -74,6 +74,11 @@ export const write = (path: string, content: string, scope = "journal"): object 
   ask: { scope, path, content },
 });
 
-export function play(runtime: Runtime, steps: readonly object[], userId = "alice"): Promise<ToolResult> {
-  return runtime.call("Puppet", steps, { userId });
+export function play(
+  runtime: Runtime,
+  steps: readonly object[],
+  userId = "alice",
+  tool: "Puppet" | "ReadingPuppet" = "Puppet",
+): Promise<ToolResult> {
+  return runtime.call(tool, steps, { userId });
 }
