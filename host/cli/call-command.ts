@@ -20,6 +20,7 @@ Usage
 Options
   --user ID          the user on whose behalf the tool runs
   --data DIR         the data folder (default: data)
+  --journal DIR      the folder of this user's journal, as in a workspace (default: in the data folder)
   --input JSON       the tool's input; without it, standard input is read to its end
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)

@@ -38,6 +38,7 @@ Over HTTP: the user comes from a token that is verified, and from nothing else
 
 Both
   --data DIR           the data folder (default: data)
+  --journal DIR        the folder of the one user's journal, as in a workspace (default: in the data folder)
   --policy FILE        what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE     where to record what is done and what is refused (default: nowhere)
 
