@@ -108,6 +108,8 @@ export class CallRunner {
     const { callId } = audit;
     const { name, rights, scopes } = found.tool;
     const text = encodeInput(name, input, this.#parts.limits.inputBytes);
+    const mounted = this.#parts.store.mountedScopes(userId);
+    if (scopes.some((scope) => mounted.includes(scope))) audit.goesToMount();
     const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
     return await this.#admit(
       { action: `call ${name}`, tool: name, callId, inputBytes: Buffer.byteLength(text) },
