@@ -144,7 +144,8 @@ export interface Runtime {
    *
    * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`, `INPUT_INVALID` (also
    * for a `ctx.signal` that is no `AbortSignal`, a `ctx.callId` that names nothing, or `ctx.labels` that are none), those of the tool (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`,
-   * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin (`CAPABILITY_DENIED`,
+   * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or one that its plugin declares as a case of one of these, which is
+   * then in `error.of`; see `ToolDescription.errors`), of a misbehaving plugin (`CAPABILITY_DENIED`,
    * `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`, `MEMORY_EXCEEDED`), and
    * of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).
    *
