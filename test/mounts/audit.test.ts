@@ -16,7 +16,7 @@ test("a call's record says that it went to a mount, and only then", async () => 
     await play(runtime, [read("../a.md")]);
     await play(runtime, [write("a.md", "of bob")], "bob");
   }
-  const records = readRecords(file).filter(({ kind }) => kind === "call" || kind === "staged");
+  const records = readRecords(file).filter((record) => record.kind === "call" || record.kind === "staged");
   expect(records.map(({ kind, userId, mounted = false }) => [kind, userId, mounted])).toEqual([
     ["staged", "alice", true],
     ["call", "alice", true],
