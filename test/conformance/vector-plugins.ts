@@ -54,7 +54,7 @@ const guests: Readonly<Record<string, Guest>> = {
 
 /** The file of a vector's plugin. A hand-written guest is assembled into `folder`, unless it lies there already. */
 export function vectorPlugin(name: string, folder: string): string {
-  if (name === "user-memory") return shippedPlugin(name);
+  if (name === "user-memory" || name === "journal") return shippedPlugin(name);
   if (name === "puppet") return testPlugin(name);
   const guest = guests[name];
   if (guest === undefined) throw new Error(`Cannot use the plugin "${name}": no vector's plugin has this name`);
