@@ -1,9 +1,16 @@
 /** Whether two answers are the same but for the holes that memcell closes, each of which is counted by its name. */
-import { escaped, forges, normalised } from "./block-text.ts";
+import { escaped, forges, normalised, trimmed } from "./block-text.ts";
 import type { Answer, Shown } from "./stage.ts";
 
 /** Where memcell does on purpose what agentool does not. */
-export type Hole = "escaped" | "tags kept" | "tag refused" | "key refused" | "created kept" | "empty lines";
+export type Hole =
+  | "escaped"
+  | "tags kept"
+  | "tag refused"
+  | "key refused"
+  | "created kept"
+  | "empty lines"
+  | "wanted tags";
 
 export class Comparison {
   readonly counts: Partial<Record<Hole, number>> = {};
@@ -21,6 +28,13 @@ export class Comparison {
     const written = escaped(content);
     this.#unescaped.set(normalised(written), normalised(content));
     return written;
+  }
+
+  /** The tags of a search: agentool trims those that it reads, and not those that it is asked for. */
+  wanted(tags: readonly string[]): readonly string[] {
+    const found = tags.map(trimmed).filter((tag) => tag !== "");
+    if (found.join("|") !== tags.join("|")) this.count("wanted tags");
+    return found;
   }
 
   /** agentool's answer as memcell must give it. `null` where it must be `ours`, to the letter. */

@@ -20,8 +20,7 @@ const everything = { tool: "memory_search", params: { query: "", limit: 100 } } 
 /** What agentool is to be asked, or what memcell alone has to answer. */
 type Translated = { readonly params: object } | { readonly code: string };
 
-const isUnfitTag = (tag: unknown): boolean =>
-  typeof tag === "string" && (/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) || tag.length > 100);
+const isUnfitTag = (tag: string): boolean => /[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) || tag.length > 100;
 const isUnfitKey = (key: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(key) || key.length > 200;
 
 /** A call in agentool's terms: escaped where it would forge, with the tags that memcell keeps. */
@@ -29,9 +28,11 @@ async function translated(call: RandomCall, agentool: Ask, comparison: Compariso
   const { key, content, tags, target } = call.params as {
     key?: string;
     content?: string;
-    tags?: unknown[] | null;
+    tags?: string[] | null;
     target?: unknown;
   };
+  if (call.tool === "memory_search")
+    return { params: { ...call.params, ...(tags && { tags: comparison.wanted(tags) }) } };
   // What is wrong with these is wrong with either.
   if (key === undefined || content === undefined || trimmed(key) === "") return { params: call.params };
   if (tags?.some(isUnfitTag)) {
