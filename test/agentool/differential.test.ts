@@ -52,46 +52,49 @@ async function translated(call: RandomCall, agentool: Ask, comparison: Compariso
 }
 
 describe("the same calls and edits on both sides", () => {
-  test.for([1, 2, 3, 4])(`seed %i: ${steps} steps`, async (seed, context) => {
-    const stage = stageFor(context);
-    const [theirs, ours] = [stage.newUser(), stage.newUser()];
-    const [agentool, memcell] = [stage.agentool(theirs), stage.memcell(ours)];
-    const comparison = new Comparison();
-    const random = seededRandom(seed);
-    let day = Date.UTC(2026, 0, 1);
+  test.for(Array.from({ length: process.env["TEST_LONG"] ? 40 : 4 }, (_, at) => at + 1))(
+    `seed %i: ${steps} steps`,
+    async (seed, context) => {
+      const stage = stageFor(context);
+      const [theirs, ours] = [stage.newUser(), stage.newUser()];
+      const [agentool, memcell] = [stage.agentool(theirs), stage.memcell(ours)];
+      const comparison = new Comparison();
+      const random = seededRandom(seed);
+      let day = Date.UTC(2026, 0, 1);
 
-    const expectSame = (their: Answer, our: Answer, what: string): void => {
-      expect(our, what).toEqual(comparison.expected(their, our));
-    };
-    for (let step = 0; step < steps; step++) {
-      if (random() < 0.1) {
-        const edit = randomEdit(random);
-        for (const user of [theirs, ours]) edit.apply(stage.journal(user));
-        const seen = `seed ${seed}, step ${step}: ${edit.what}`;
+      const expectSame = (their: Answer, our: Answer, what: string): void => {
+        expect(our, what).toEqual(comparison.expected(their, our));
+      };
+      for (let step = 0; step < steps; step++) {
+        if (random() < 0.1) {
+          const edit = randomEdit(random);
+          for (const user of [theirs, ours]) edit.apply(stage.journal(user));
+          const seen = `seed ${seed}, step ${step}: ${edit.what}`;
+          expectSame(
+            await agentool(everything.tool, everything.params),
+            await memcell(everything.tool, everything.params),
+            seen,
+          );
+          continue;
+        }
+        const call = randomCall(random, seed % 2 === 0 ? 0.3 : 0.03);
+        const what = `seed ${seed}, step ${step}: ${call.tool} ${JSON.stringify(call.params)}`;
+        const asked = await translated(call, agentool, comparison);
+        const their = "code" in asked ? asked : await agentool(call.tool, asked.params);
+        day = dayOf(their) ?? day;
+        // agentool has no other clock than the machine's. memcell is given its day, and a second more with each step.
+        stage.clock.epochMs = day + step * 1000;
+        expectSame(their, await memcell(call.tool, call.params), what);
+        const seen = `${what}: what is seen then`;
         expectSame(
           await agentool(everything.tool, everything.params),
           await memcell(everything.tool, everything.params),
           seen,
         );
-        continue;
       }
-      const call = randomCall(random, seed % 2 === 0 ? 0.3 : 0.03);
-      const what = `seed ${seed}, step ${step}: ${call.tool} ${JSON.stringify(call.params)}`;
-      const asked = await translated(call, agentool, comparison);
-      const their = "code" in asked ? asked : await agentool(call.tool, asked.params);
-      day = dayOf(their) ?? day;
-      // agentool has no other clock than the machine's. memcell is given its day, and a second more with each step.
-      stage.clock.epochMs = day + step * 1000;
-      expectSame(their, await memcell(call.tool, call.params), what);
-      const seen = `${what}: what is seen then`;
-      expectSame(
-        await agentool(everything.tool, everything.params),
-        await memcell(everything.tool, everything.params),
-        seen,
-      );
-    }
-    await context.annotate(JSON.stringify(comparison.counts));
-  });
+      await context.annotate(JSON.stringify(comparison.counts));
+    },
+  );
 });
 
 function dayOf(answer: Answer): number | null {
