@@ -6,7 +6,7 @@ import { listEntriesOutput } from "../shared/user-memory/list-entries.ts";
 import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../shared/zod.ts";
-import type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+import type { LogEntry, Runtime, RuntimeOptions } from "./api.ts";
 import type { PluginIdentity } from "./audit/audit-record.ts";
 import { Auditor } from "./audit/auditor.ts";
 import type { CallAudit } from "./audit/call-audit.ts";
@@ -19,10 +19,11 @@ import type { Catalog, CatalogTool } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import { ChangeListeners } from "./change-listeners.ts";
 import type { ChangeListener } from "./change-listeners.ts";
+import { refuseUnfitTools } from "./check-mounts.ts";
 import { descriptionOf } from "./describe-tool.ts";
+import type { ToolDescription } from "./describe-tool.ts";
+import { loweredFuel } from "./lowered-fuel.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
-import { policyLimitsMax } from "./policy/policy-limits.ts";
-import type { PolicyLimits } from "./policy/policy.ts";
 import { Pool } from "./pool.ts";
 import type { Refusal } from "./refusal.ts";
 import { checkOptions } from "./runtime-options.ts";
@@ -47,11 +48,15 @@ import { writeLog } from "./write-log.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
+  const { dataDir, mounts, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
-  const location: StoreLocation = { kind: "files", dataDir };
+  refuseUnfitTools(
+    Array.from(catalog.tools.values(), ({ tool }) => tool),
+    mounts,
+  );
+  const location: StoreLocation = { kind: "files", dataDir, mounts };
   const modules = catalog.plugins.map(({ guest }) => guest);
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const store = openStore(location, {
@@ -78,12 +83,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
   const { closeGraceMs } = bounds;
   return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
-}
-
-/** What lowers every plugin's fuel. A guest can read it, so where nothing does there is nothing. */
-function loweredFuel(limits: PolicyLimits, ofOptions = limits.fuelPolls): { readonly fuelPolls?: number } {
-  const fuelPolls = Math.min(limits.fuelPolls, ofOptions);
-  return fuelPolls < policyLimitsMax.fuelPolls ? { fuelPolls } : {};
 }
 
 /** A thread that dies between calls is replaced. */

@@ -8,6 +8,7 @@ import { checkValue } from "./check-value.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
 import type { ConfigText } from "./config-text.ts";
 import { placeBeside, shownName } from "./file-places.ts";
+import { mountText, readMount } from "./mount-text.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isSettingPath, settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -69,6 +70,12 @@ const groups: readonly string[] = [
 function placed(path: SettingPath, value: unknown, file: string): unknown {
   const { form } = settingAt(path);
   if (form === "files") return (value as readonly string[]).map((each) => placeBeside(file, each));
+  if (form === "mounts") return (value as readonly string[]).map((each) => mountBeside(file, each));
   if (form === "file") return placeBeside(file, value as string);
   return form === "file-or-url" && !isUrl(value as string) ? placeBeside(file, value as string) : value;
+}
+
+function mountBeside(file: string, text: string): string {
+  const mount = readMount(text);
+  return mount === null ? text : mountText({ ...mount, dir: placeBeside(file, mount.dir) });
 }

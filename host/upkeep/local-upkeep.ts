@@ -21,9 +21,11 @@ import { ImportTrial, refuseImport } from "./import-trial.ts";
 import { findingsIn } from "./inspect-answer.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
+import { findingsInPlaces, mendPlaces } from "./user-places.ts";
 
-/** The scope that the doctor and the trash commands look after. */
+/** The scope that the trash commands, exports and imports look after, and the guest of the doctor. */
 const scope = "memory";
+const scopes = [scope];
 
 export interface UpkeepParts {
   readonly store: Store;
@@ -63,6 +65,8 @@ export class LocalUpkeep implements Upkeep {
       const before = await this.#inspect(checked);
       if (before.every(({ remedy }) => remedy === null)) return [];
       throwFailure(await this.#callTool("InspectMemory", { mend: true }, checked, { isThorough: true }));
+      const { userId, signal, audit } = checked;
+      await mendPlaces({ ...this.#parts, userId, label: ofStoreOnly("mend a user's files", audit), signal });
       // What was put right is told, also to who has cancelled meanwhile.
       const after = new Set((await this.#inspect({ ...checked, signal: undefined })).map(keyOf));
       return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
@@ -90,7 +94,7 @@ export class LocalUpkeep implements Upkeep {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
     const label = "purge the trash";
     return this.#operate(["purge", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: true, signal }, async (held) => {
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: true, signal }, async (held) => {
         const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
         for (const part of partsOf(old)) {
           const changes = part.map(removalOf);
@@ -104,8 +108,8 @@ export class LocalUpkeep implements Upkeep {
   export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
     const label = "export a user's memory";
     return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: false, signal }, async () => {
-        using reader = this.#parts.store.openUser(userId);
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: false, signal }, async () => {
+        using reader = this.#parts.store.openUser(userId, scopes);
         return await exportFiles(reader, scope, onProgress);
       }),
     );
@@ -146,7 +150,7 @@ export class LocalUpkeep implements Upkeep {
   }
 
   #trialOf({ userId }: Operation, files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
-    return new ImportTrial(() => this.#parts.store.openUser(userId), { scope, files, replaces: replace });
+    return new ImportTrial(() => this.#parts.store.openUser(userId, scopes), { scope, files, replaces: replace });
   }
 
   /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
@@ -183,20 +187,19 @@ export class LocalUpkeep implements Upkeep {
   async #inspect(operation: Operation): Promise<Finding[]> {
     const { userId, signal, audit } = operation;
     const label = ofStoreOnly("inspect a user's files", audit);
-    const options = { writes: false, isLookingOnly: true, signal };
-    const ofStore = await this.#parts.runner.hold(label, userId, options, async (held) => held.findings());
+    const ofStore: Finding[] = await findingsInPlaces({ ...this.#parts, userId, label, signal });
     const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked, scope)];
   }
 
   #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
     const label = ofStoreOnly("list the trash", audit);
-    return this.#parts.runner.hold(label, userId, { writes: false, signal }, async () => this.#trashOf(userId));
+    return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, async () => this.#trashOf(userId));
   }
 
   /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
   #trashOf(userId: UserId): TrashedFile[] {
-    using reader = this.#parts.store.openUser(userId);
+    using reader = this.#parts.store.openUser(userId, scopes);
     const listed = reader.list(scope, `${trashFolder}/`);
     const files = listed.flatMap(({ path, bytes }) => {
       const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
