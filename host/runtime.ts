@@ -20,6 +20,7 @@ import { causeLines } from "./cause-line.ts";
 import { ChangeListeners } from "./change-listeners.ts";
 import type { ChangeListener } from "./change-listeners.ts";
 import { refuseUnfitTools } from "./check-mounts.ts";
+import { descriptionOf } from "./describe-tool.ts";
 import { loweredFuel } from "./lowered-fuel.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
 import { Pool } from "./pool.ts";
@@ -28,7 +29,7 @@ import { checkOptions } from "./runtime-options.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Store, StoreLocation } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
-import { envelopeOf, resultOf } from "./tool-result.ts";
+import { envelopeOf, errorOf, resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { LocalUpkeep } from "./upkeep/local-upkeep.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
@@ -50,12 +51,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
-  refuseUnfitTools(
-    Array.from(catalog.tools.values(), ({ tool }) => tool),
-    mounts,
-  );
+  refuseUnfitTools(catalog.tools.values(), mounts);
   const location: StoreLocation = { kind: "files", dataDir, mounts };
   const modules = catalog.plugins.map(({ guest }) => guest);
+  const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const store = openStore(location, {
     durability,
     note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
@@ -64,7 +63,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
   const log = await openRuntimeLog(bounds.auditLog, logParts);
   const pool = new Pool(
-    { modules, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
+    { modules, errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
     { threadsMax, onError: (error) => noteDeadThread(onLog, error) },
   );
   const waitingLimits = {
@@ -133,22 +132,16 @@ class LocalRuntime implements Runtime {
 
   async memoryIndex(ctx: CallContext): Promise<string> {
     const result = await this.#callFor("host", "PromptIndex", {}, ctx);
-    if (!result.ok) throw new ToolError(result.error.code, result.error.message);
+    if (!result.ok) throw errorOf(result.error);
     const parsed = safeParse(promptIndexOutput, result.data);
     if (!parsed.success) throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of PromptIndex: it has no text");
     return parsed.data.text;
   }
 
   tools(): ToolDescription[] {
-    return Array.from(this.#catalog.tools.values(), ({ tool }) => tool)
-      .filter(({ audience }) => audience === "model")
-      .map(({ name, description, input, output, rights }) => ({
-        name,
-        description,
-        inputSchema: structuredClone(input),
-        outputSchema: structuredClone(output),
-        rights: [...rights],
-      }));
+    return [...this.#catalog.tools.values()]
+      .filter(({ tool }) => tool.audience === "model")
+      .map((found) => descriptionOf(found, this.#catalog));
   }
 
   documentation(tool: string): string | null {
@@ -163,7 +156,7 @@ class LocalRuntime implements Runtime {
 
   async memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
     const result = await this.#callFor("host", "ListEntries", {}, ctx);
-    if (!result.ok) throw new ToolError(result.error.code, result.error.message);
+    if (!result.ok) throw errorOf(result.error);
     const parsed = safeParse(listEntriesOutput, result.data);
     if (!parsed.success)
       throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ListEntries: it has no entries");

@@ -6,6 +6,7 @@ import { workerData } from "node:worker_threads";
 
 import { fuelConfigKey } from "../shared/abi.ts";
 import type { Envelope } from "../shared/envelope.ts";
+import type { PluginError } from "../shared/manifest.ts";
 import { CapabilityTrail } from "./audit/capability-trail.ts";
 import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
@@ -29,6 +30,8 @@ import { envelopeOf } from "./tool-result.ts";
 /** What every call of a pool has in common. Compiled modules are shared by all threads. */
 export interface WorkerSetup {
   readonly modules: readonly GuestModule[];
+  /** The codes that the manifest of each module's plugin declares. */
+  readonly errors: readonly (readonly PluginError[])[];
   /** `restored`: a thread's instance serves call after call, put back before each. `fresh`: each call has its own. */
   readonly instances: "restored" | "fresh";
   readonly store: StoreLocation;
@@ -82,7 +85,7 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const { toolName, moduleIndex, exportName, input, grant, epochMs, before, trail } = task;
-  const { modules } = workerData as WorkerSetup;
+  const { modules, errors: declared } = workerData as WorkerSetup;
   const module = modules[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
@@ -91,7 +94,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const parts = { grant, store: reader, staged, epochMs };
   const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
-  const envelope = judgeOutcome(toolName, outcome, record);
+  const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
   const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
   const changes = envelope.ok ? staged.toChangeSet() : [];
   return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)], fuelPolls };

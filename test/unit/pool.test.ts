@@ -5,7 +5,7 @@ import { Pool } from "../../host/pool.ts";
 
 test("a call that is cancelled between its place and its thread never begins", async () => {
   const pool = new Pool(
-    { modules: [], instances: "fresh", store: { kind: "files", dataDir: "unused" } },
+    { modules: [], errors: [], instances: "fresh", store: { kind: "files", dataDir: "unused" } },
     { threadsMax: 1, onError: () => {} },
   );
   const controller = new AbortController();
