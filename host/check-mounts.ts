@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { ManifestTool } from "../shared/manifest.ts";
 import { scopeName } from "../shared/path.ts";
 import { hasNul, quoted } from "../shared/text.ts";
-import { leadsInto, realPath } from "./leads-into.ts";
+import { leadsInto, realPath } from "./store/files/disk/leads-into.ts";
 import type { MountLocation } from "./store/store.ts";
 import { ToolError } from "./tool-error.ts";
 import { isUserId, userIdsAllowed } from "./user-id.ts";
