@@ -4,6 +4,7 @@ import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
 import type { ToolDescription } from "./describe-tool.ts";
 import type { MemoryChange } from "./memory-change.ts";
+import type { Mount } from "./mount.ts";
 import type { PolicyFile } from "./policy/policy-schema.ts";
 import type { Refusal } from "./refusal.ts";
 import type { ToolResult } from "./tool-result.ts";
@@ -24,36 +25,10 @@ export interface LogEntry {
   readonly text: string;
 }
 
-/** A folder that stands for one scope of one user. */
-export interface Mount {
-  readonly userId: string;
-  /** As tools' manifests name it: `[a-z][a-z0-9-]{0,31}`. */
-  readonly scope: string;
-  /** Need not be there. */
-  readonly dir: string;
-}
-
 export interface RuntimeOptions {
   /** The folder that holds `users/`. Made on the first write. */
   readonly dataDir: string;
-  /**
-   * Folders that each stand for one scope of one user, such as a workspace's own notes: what lies in such a folder is the
-   * scope, as it is, and the user's data folder has no part in it. Everybody else's scope of that name stays in the data
-   * folder. Default: none; at most 64.
-   *
-   * The runtime keeps its lock and its journal in `.memcell/` inside the folder, so that all runtimes that mount it keep
-   * each other out, and another user's id is refused there (`STORAGE_UNSAFE`). The folder is made by the first write, mode
-   * 0700; a file that is replaced keeps its permissions, a new one has 0600. Links that lead to the folder are followed
-   * once, by `createRuntime`; one that is put there later is `STORAGE_UNSAFE`.
-   *
-   * Throws a `RangeError` or `TypeError` for the same scope of a user twice, for folders that are or hold each other, the
-   * data folder or the audit log, and for what is no user id, scope or folder. Rejects with `PLUGIN_REFUSED` when no tool
-   * has the scope, or one has it and another: a change is never made in two places at once.
-   *
-   * @example
-   * const mounts = [{ userId: "alice", scope: "journal", dir: "/ws/.agent/memory" }];
-   * const runtime = await createRuntime({ dataDir: "data", mounts });
-   */
+  /** Folders that each stand for one scope of one user, such as a workspace's own notes. Default: none; at most 64. */
   readonly mounts?: readonly Mount[];
   /** Plugin files. Default: those that come with the package. */
   readonly plugins?: readonly string[];

@@ -52,10 +52,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
-  refuseUnfitTools(
-    Array.from(catalog.tools.values(), ({ tool }) => tool),
-    mounts,
-  );
+  refuseUnfitTools(catalog.tools.values(), mounts);
   const location: StoreLocation = { kind: "files", dataDir, mounts };
   const modules = catalog.plugins.map(({ guest }) => guest);
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
