@@ -39,7 +39,14 @@ export interface LogEntry {
 export interface RuntimeOptions {
   /** The folder that holds `users/`. Made on the first write. */
   readonly dataDir: string;
-  /** Plugin files. Default: those that come with the package. */
+  /**
+   * The plugins to load: files, or names of plugins of the package. Default: all that come with the package. A name is of
+   * a-z, 0-9 and `-`; a file is anything else, so `./journal` is one. A name that the package does not have is
+   * `PLUGIN_REFUSED`.
+   *
+   * @example
+   * const runtime = await createRuntime({ dataDir: "data", plugins: ["user-memory"] });
+   */
   readonly plugins?: readonly string[];
   /**
    * What the host is willing to grant: a policy file, or an object of its form. Default: the policy that comes with the

@@ -11,17 +11,17 @@ import type { PluginIdentity } from "./audit/audit-record.ts";
 import { Auditor } from "./audit/auditor.ts";
 import type { CallAudit } from "./audit/call-audit.ts";
 import { identityOf, openRuntimeLog } from "./audit/runtime-log.ts";
+import { pluginFilesOf } from "./bundled-plugins.ts";
 import { checkContext } from "./call-context.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallRunner } from "./call-runner.ts";
-import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
-import type { Catalog, CatalogTool } from "./catalog.ts";
+import { judgeCatalog } from "./catalog.ts";
+import type { CatalogTool, JudgedCatalog } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import { ChangeListeners } from "./change-listeners.ts";
 import type { ChangeListener } from "./change-listeners.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
-import { policyLimitsMax } from "./policy/policy-limits.ts";
-import type { PolicyLimits } from "./policy/policy.ts";
+import { loweredFuel } from "./policy/policy-limits.ts";
 import { Pool } from "./pool.ts";
 import type { Refusal } from "./refusal.ts";
 import { checkOptions } from "./runtime-options.ts";
@@ -49,20 +49,26 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
-  const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
+  const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
   const location: StoreLocation = { kind: "files", dataDir };
-  const modules = catalog.plugins.map(({ guest }) => guest);
+  const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
+  // A thread takes longer to start than an engine to compile.
+  const pool = new Pool(
+    { instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
+    { modules, threadsMax, onError: (error) => noteDeadThread(onLog, error) },
+  );
   const store = openStore(location, {
     durability,
     note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
   });
   const identities = catalog.plugins.map(identityOf);
   const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
-  const log = await openRuntimeLog(bounds.auditLog, logParts);
-  const pool = new Pool(
-    { modules, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
-    { threadsMax, onError: (error) => noteDeadThread(onLog, error) },
-  );
+  const log = await modules
+    .then(() => openRuntimeLog(bounds.auditLog, logParts))
+    .catch(async (error: unknown) => {
+      await pool.close();
+      throw error;
+    });
   const waitingLimits = {
     calls: bounds.queuedCallsMax,
     callsPerUser: bounds.queuedCallsPerUserMax,
@@ -76,12 +82,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
   const { closeGraceMs } = bounds;
   return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
-}
-
-/** What lowers every plugin's fuel. A guest can read it, so where nothing does there is nothing. */
-function loweredFuel(limits: PolicyLimits, ofOptions = limits.fuelPolls): { readonly fuelPolls?: number } {
-  const fuelPolls = Math.min(limits.fuelPolls, ofOptions);
-  return fuelPolls < policyLimitsMax.fuelPolls ? { fuelPolls } : {};
 }
 
 /** A thread that dies between calls is replaced. */
@@ -101,7 +101,7 @@ interface RuntimeParts {
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
-  readonly #catalog: Catalog;
+  readonly #catalog: JudgedCatalog;
   readonly #runner: CallRunner;
   readonly #auditor: Auditor;
   readonly #identities: readonly PluginIdentity[];
@@ -109,7 +109,7 @@ class LocalRuntime implements Runtime {
   readonly #listeners: ChangeListeners;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: Catalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
+  constructor(catalog: JudgedCatalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
     this.#catalog = catalog;
     this.#runner = runner;
     this.#auditor = auditor;
@@ -227,10 +227,14 @@ class LocalRuntime implements Runtime {
       audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
       return found;
     }
-    throw this.#unknownTool(`call ${toolLabel(toolName)}`);
+    throw this.#unknownTool(`call ${toolLabel(toolName)}`, audience);
   }
 
-  #unknownTool(action: string): ToolError {
+  #unknownTool(action: string, audience: ManifestTool["audience"] = "model"): ToolError {
+    if (audience === "host") {
+      const loaded = this.#identities.map(({ name }) => name).join(", ");
+      return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no plugin that is loaded has it, loaded: ${loaded}`);
+    }
     const known = this.tools().map(({ name }) => name);
     return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${known.join(", ")}`);
   }

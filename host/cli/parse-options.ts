@@ -81,7 +81,7 @@ function refuseTwice(tokens: readonly Token[], options: Readonly<Record<string, 
 function optionsOf(path: SettingPath): Record<string, Option> {
   const [name, { form }] = [flagOf(path), settingAt(path)];
   if (form === "switch") return { [name]: { type: "boolean" }, [`no-${name}`]: { type: "boolean" } };
-  return { [name]: { type: "string", multiple: form === "texts" || form === "files" } };
+  return { [name]: { type: "string", multiple: form === "texts" || form === "files-or-names" } };
 }
 
 function settingFlags(values: Values, settings: readonly SettingPath[]): SettingFlags {

@@ -3,9 +3,9 @@ import type { infer as Infer, ZodMiniType } from "../../shared/zod.ts";
 /**
  * How a setting is written. It says how the text of a variable or a flag is read, and what names a file: in the config file
  * that is relative to the file. A `switch` is `true` or `false`, as a flag `--x` or `--no-x`. A list is a flag that may be
- * repeated; in a variable `texts` have commas between them, and `files` what separates the folders of `PATH`.
+ * repeated; in a variable `texts` have commas between them, and `files-or-names` what separates the folders of `PATH`.
  */
-export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "files" | "file-or-url";
+export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "files-or-names" | "file-or-url";
 
 /** One thing that can be configured. Its name is its path in the config file, such as `serve.port`. */
 export interface Setting {

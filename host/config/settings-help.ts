@@ -33,6 +33,6 @@ const operands: Record<Exclude<SettingForm, "switch">, string> = {
   number: "NUMBER",
   texts: "TEXT ...",
   file: "FILE",
-  files: "FILE ...",
+  "files-or-names": "FILE|NAME ...",
   "file-or-url": "FILE|URL",
 };

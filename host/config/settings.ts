@@ -34,7 +34,7 @@ export function isSettingPath(path: string): path is SettingPath {
 export function flagOf(path: SettingPath): string {
   const { form } = settingAt(path);
   const name = wordsOf(path.slice(path.lastIndexOf(".") + 1)).join("-");
-  return form === "texts" || form === "files" ? name.replace(/s$/, "") : name;
+  return form === "texts" || form === "files-or-names" ? name.replace(/s$/, "") : name;
 }
 
 /** `serve.allowedHosts` is `MEMCELL_SERVE_ALLOWED_HOSTS`. */
