@@ -1,0 +1,7 @@
+/**
+ * Text without the differences of case, as near to Unicode's full case folding as ECMAScript comes: to upper case and
+ * back, with one form of sigma. `ß` is `ss` then, and `ﬁ` is `fi`.
+ */
+export function foldCase(text: string): string {
+  return text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
+}

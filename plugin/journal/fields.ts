@@ -1,0 +1,91 @@
+/**
+ * The fields of the tools' inputs. Each schema's `error` is the sentence that says what is allowed; the guest puts the
+ * field's name and its present value before it.
+ */
+import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul, quoted } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
+import { journalLimits } from "./journal-limits.ts";
+import { trim } from "./white-space.ts";
+
+const { keyCharsMax, contentBytesMax, tagsMax, tagCharsMax, queryCharsMax, resultsMax, resultsDefault } = journalLimits;
+
+const keyAllowed = `1 to ${keyCharsMax} characters on one line, not blank`;
+
+/** Here only what no key can be: whether it is one line is asked where it would be written, as agentool does. */
+export const keyField = (description: string): z.ZodMiniType<string> =>
+  z.string({ error: keyAllowed }).check(
+    z.refine((key) => trim(key) !== "", { error: keyAllowed }),
+    z.meta({ description, minLength: 1 }),
+  );
+
+const contentAllowed = `0 to ${contentBytesMax} UTF-8 bytes, without NUL and without lone surrogates`;
+
+export const contentField = (description: string): z.ZodMiniType<string> =>
+  z.string({ error: contentAllowed }).check(
+    z.refine((text) => isContent(text), { error: contentAllowed }),
+    z.meta({ description: `${description}; at most ${contentBytesMax} UTF-8 bytes`, maxLength: contentBytesMax }),
+  );
+
+function isContent(text: string): boolean {
+  if (text.length > contentBytesMax || exceedsUtf8Bytes(text, contentBytesMax)) return false;
+  return !hasNul(text) && !hasLoneSurrogate(text);
+}
+
+const tagsAllowed =
+  `a list of at most ${tagsMax} strings of at most ${tagCharsMax} characters, ` +
+  'without "|", "-->", "--!>", line breaks and other control characters';
+
+export const tagsField = (description: string): z.ZodMiniType<string[] | null | undefined> =>
+  z
+    .optional(
+      z.nullable(
+        z.array(z.string({ error: tagsAllowed }), { error: tagsAllowed }).check(
+          z.maxLength(tagsMax, { error: tagsAllowed }),
+          z.refine((tags) => tags.every((tag) => isTag(tag)), {
+            error: ({ input }) => `${tagsAllowed}; ${quoted(unfitTag(input))} is not one`,
+          }),
+        ),
+      ),
+    )
+    .check(z.meta({ description }));
+
+/** A tag stands in a line of its file's, between bars, within a comment. */
+function isTag(tag: string): boolean {
+  if (tag.length > tagCharsMax && codePoints(tag) > tagCharsMax) return false;
+  return !/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) && !hasLoneSurrogate(tag);
+}
+
+function unfitTag(tags: unknown): string {
+  return Array.isArray(tags) ? String(tags.find((tag) => !isTag(String(tag)))) : "";
+}
+
+export const targets = ["daily", "summary"] as const;
+export type Target = (typeof targets)[number];
+
+export const targetField = z.optional(z.nullable(z.enum(targets, { error: '"daily" or "summary"' }))).check(
+  z.meta({
+    description:
+      "daily: the log of the present UTC day, YYYY/MM/dd.md; the default. summary: MEMORY.md, for what should be " +
+      "found before everything else",
+  }),
+);
+
+const queryAllowed = `0 to ${queryCharsMax} characters`;
+
+export const queryField = z.string({ error: queryAllowed }).check(
+  z.refine((query) => codePoints(query) <= queryCharsMax, { error: queryAllowed }),
+  z.meta({
+    description: "Text to find in keys and contents, without regard to case; empty finds everything that has the tags",
+    maxLength: queryCharsMax,
+  }),
+);
+
+const limitAllowed = "a whole number from 0";
+
+export const limitField = z
+  .optional(z.nullable(z.int({ error: limitAllowed }).check(z.nonnegative({ error: limitAllowed }))))
+  .check(
+    z.meta({
+      description: `How many results at most. Default ${resultsDefault}; 0 counts as 1, over ${resultsMax} as ${resultsMax}`,
+    }),
+  );

@@ -1,0 +1,51 @@
+/** What the tools are given. The fields of each stand in the order in which agentool checks them. */
+import * as z from "../../shared/zod.ts";
+import { contentField, keyField, limitField, queryField, tagsField, targetField } from "./fields.ts";
+
+export const writeInput = z.strictObject(
+  {
+    key: keyField("The block's heading: what it is about, on one line. No other block of the memory may have it"),
+    content: contentField("The block's text, in Markdown"),
+    tags: tagsField("Labels to find the block by, compared exactly; without them it has none"),
+    target: targetField,
+  },
+  { error: "no other fields than key, content, tags and target" },
+);
+
+export type WriteInput = z.infer<typeof writeInput>;
+
+export const updateInput = z.strictObject(
+  {
+    key: keyField("The key of a block that exists, exactly as memory_read or memory_search show it"),
+    content: contentField("The block's new text, all of it, in Markdown"),
+    tags: tagsField("The block's new labels, in place of all it has; [] takes them away, without the field they stay"),
+  },
+  { error: "no other fields than key, content and tags" },
+);
+
+export type UpdateInput = z.infer<typeof updateInput>;
+
+export const readInput = z.strictObject(
+  { key: keyField("The key of the block, exactly: case counts") },
+  { error: "no other field than key" },
+);
+
+export type ReadInput = z.infer<typeof readInput>;
+
+export const searchInput = z.strictObject(
+  {
+    query: queryField,
+    tags: tagsField("Only blocks that have all of these labels, compared exactly; case counts"),
+    limit: limitField,
+  },
+  { error: "no other fields than query, tags and limit" },
+);
+
+export type SearchInput = z.infer<typeof searchInput>;
+
+/** agentool's code for the first field that is wrong: of a wrong type all fields have one code. */
+export function codeOfField(field: string, value: unknown): string {
+  if (typeof value === "string" && field === "key") return "MEMORY_INVALID_KEY";
+  if (typeof value === "string" && field === "target") return "MEMORY_INVALID_TARGET";
+  return "INVALID_PATH";
+}

@@ -1,0 +1,74 @@
+/** The files of a journal: which there are, in what order, and what happens when one cannot be read. */
+import { quoted } from "../../shared/text.ts";
+import { Scope } from "../capabilities.ts";
+import { ToolError } from "../tool-error.ts";
+import { journalLimits } from "./journal-limits.ts";
+
+export const journal: Scope = new Scope("journal");
+
+export const summaryPath = "MEMORY.md";
+
+export type BlockKind = "summary" | "daily";
+
+/** A summary is what lies at the place of `MEMORY.md`, in any case; everything else counts as daily. */
+export function kindOf(path: string): BlockKind {
+  return path.toLowerCase() === "memory.md" ? "summary" : "daily";
+}
+
+/** The files of the user's journal, and those of them that could not be read. */
+export class JournalFiles {
+  readonly #paths: readonly string[];
+  readonly #unreadable: string[] = [];
+
+  constructor() {
+    const paths = journal.list().map(({ path }) => path);
+    this.#paths = paths.filter((path) => path.slice(-".md".length).toLowerCase() === ".md");
+    const { filesMax } = journalLimits;
+    if (this.#paths.length > filesMax) {
+      throw new ToolError(
+        "MEMORY_STORAGE_ERROR",
+        `Cannot look through the memory: it has ${this.#paths.length} files, at most ${filesMax} allowed`,
+      );
+    }
+  }
+
+  /** Sorted. */
+  paths(kind: BlockKind): string[] {
+    return this.#paths.filter((path) => kindOf(path) === kind);
+  }
+
+  /** A file's text; `null` when it cannot be read, or is gone. */
+  read(path: string): string | null {
+    try {
+      return journal.read(path);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.#unreadable.push(path);
+      return null;
+    }
+  }
+
+  /** What a message says of files that could not be read, from its own semicolon on; empty when all could be. */
+  unreadableNote(): string {
+    const count = this.#unreadable.length;
+    if (count === 0) return "";
+    const named = this.#unreadable.slice(0, journalLimits.namedMax).map((path) => quoted(path, 255));
+    const more = count > named.length ? ` and ${count - named.length} more` : "";
+    return `; ${count} ${count === 1 ? "file" : "files"} could not be read: ${named.join(", ")}${more}`;
+  }
+}
+
+/** The text of a file that is to be changed; empty when there is none. */
+export function readToChange(path: string): string {
+  try {
+    return journal.read(path) ?? "";
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    throw new ToolError("MEMORY_STORAGE_ERROR", `Cannot change ${quoted(path, 255)}: ${(error as ToolError).message}`);
+  }
+}
+
+/** What is wrong with this file alone. A denial is none of these, and ends the call. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ToolError && ["ENTRY_UNREADABLE", "STORAGE_UNSAFE"].includes(error.code);
+}

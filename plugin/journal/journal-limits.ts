@@ -1,0 +1,24 @@
+const kib = 1024;
+
+/** What a journal and a call on it may hold. Beyond these stand the host's limits, which are those of every family. */
+export const journalLimits = {
+  /** Code points. A key is a heading: one line that people read. */
+  keyCharsMax: 200,
+  /** UTF-8 bytes. As the body of a user-memory entry: as JSON escapes it still fits an input and an answer. */
+  contentBytesMax: 64 * kib,
+  /** Tags of a block, and of a search. They stand in one line of the file. */
+  tagsMax: 32,
+  /** Code points. A tag is a word or two. */
+  tagCharsMax: 100,
+  /** Code points. Longer text is looked for by one of its words. */
+  queryCharsMax: 1_000,
+  /** Results of a search that names no limit, and the most: agentool's. */
+  resultsDefault: 10,
+  resultsMax: 100,
+  /** Results as JSON. The 512 KiB that an answer may have, less what its message takes. */
+  resultsBytesMax: 504 * kib,
+  /** Files of a journal. Each is read by one of a call's 10,000 requests; one a day is 24 years. */
+  filesMax: 9_000,
+  /** Files and keys that a message names; those beyond are counted. */
+  namedMax: 3,
+} as const;

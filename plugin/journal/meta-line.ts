@@ -1,0 +1,34 @@
+/** The line that ends a block: when it was written, and its tags. Its form is agentool's. */
+import { trim } from "./white-space.ts";
+
+export const metaMark = "<!-- agentool-memory:";
+
+export interface Meta {
+  /** The text behind `at=`, whatever it is. */
+  readonly at: string;
+  readonly tags: string[];
+}
+
+export function formatMeta({ at, tags }: Meta): string {
+  return `${metaMark} at=${at}${tags.length === 0 ? "" : ` tags=${tags.join("|")}`} -->`;
+}
+
+/** `null` for a line that begins as one and is none. */
+export function parseMeta(line: string): Meta | null {
+  const trimmed = trim(line);
+  if (!trimmed.startsWith(metaMark)) return null;
+  const inner = trim(trimmed.slice(metaMark.length));
+  if (!inner.endsWith("-->")) return null;
+  const fields = trim(inner.slice(0, -"-->".length));
+  if (!fields.startsWith("at=")) return null;
+  const tagsAt = fields.indexOf(" tags=");
+  if (tagsAt === -1) return { at: trim(fields.slice("at=".length)), tags: [] };
+  return { at: trim(fields.slice("at=".length, tagsAt)), tags: splitTags(fields.slice(tagsAt + " tags=".length)) };
+}
+
+function splitTags(text: string): string[] {
+  return text
+    .split("|")
+    .map((tag) => trim(tag))
+    .filter((tag) => tag !== "");
+}

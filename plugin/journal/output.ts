@@ -1,0 +1,55 @@
+/** What the tools answer: agentool's own success answers, whole. */
+import * as z from "../../shared/zod.ts";
+import { targets } from "./fields.ts";
+
+const kind = z.described(z.enum(["summary", "daily"]), "summary: it stands in MEMORY.md; daily: in any other file");
+const key = z.described(z.string(), "The block's key, without white space around it");
+const content = z.described(z.string(), "The block's text");
+const tags = z.described(z.array(z.string()), "The block's labels");
+const file = z.described(z.string(), "The block's file in the user's memory folder");
+
+const answerOf = <Data extends z.ZodMiniType>(data: Data) =>
+  z.strictObject({
+    success: z.described(z.literal(true), "Always true: a failure is an error"),
+    data: z.described(data, "The answer itself"),
+  });
+
+export const writeOutput = answerOf(
+  z.strictObject({
+    key,
+    target: z.described(z.enum(targets), "Where it was written"),
+    path: z.described(z.string(), "The file it was written to, in the user's memory folder"),
+  }),
+);
+
+export type WriteOutput = z.infer<typeof writeOutput>;
+
+export const updateOutput = answerOf(
+  z.strictObject({ key, path: z.described(z.string(), "The file that holds the block, before and now"), kind }),
+);
+
+export type UpdateOutput = z.infer<typeof updateOutput>;
+
+export const readOutput = answerOf(
+  z.strictObject({
+    key,
+    content,
+    tags,
+    file,
+    kind,
+    created_at: z.described(z.string(), "When it was first written, RFC 3339; empty when that is not known"),
+    updated_at: z.described(z.string(), "When it was last written, in the same form; empty for one written by hand"),
+  }),
+);
+
+export type ReadOutput = z.infer<typeof readOutput>;
+
+const result = z.strictObject({ key, content, tags, file, kind });
+
+export type SearchResult = z.infer<typeof result>;
+
+export const searchOutput = answerOf(
+  z.strictObject({ results: z.described(z.array(result), "The blocks that were found, the best first") }),
+);
+
+export type SearchOutput = z.infer<typeof searchOutput>;

@@ -1,0 +1,33 @@
+import { quoted, utf8Bytes } from "../../shared/text.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { findCanonical } from "./canonical-block.ts";
+import type { ReadInput } from "./input.ts";
+import { JournalFiles } from "./journal-files.ts";
+import { journalLimits } from "./journal-limits.ts";
+import { keyNotFound } from "./key-not-found.ts";
+import type { ReadOutput } from "./output.ts";
+import { contentAt } from "./parse-blocks.ts";
+import { trim } from "./white-space.ts";
+
+/** The canonical block of a key, whole. */
+export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
+  const key = trim(givenKey);
+  const files = new JournalFiles();
+  const found = findCanonical(files, key);
+  if (found === null) throw keyNotFound("read", key, files);
+
+  const { path, kind, footer, file, place } = found;
+  const { tags, at, created } = footer;
+  const content = contentAt(file, place, footer.isEscaped);
+  const data = { key, content, tags, file: path, kind, created_at: created ?? at, updated_at: at };
+  const bytes = utf8Bytes(JSON.stringify(data));
+  if (bytes > journalLimits.resultsBytesMax) {
+    throw new ToolError(
+      "MEMORY_STORAGE_ERROR",
+      `Cannot read memory ${quoted(key)}: its block in ${path} is ${bytes} bytes of JSON, ` +
+        `at most ${journalLimits.resultsBytesMax} allowed`,
+    );
+  }
+  return { message: `Memory ${quoted(key)} from ${path}${files.unreadableNote()}`, data: { success: true, data } };
+}

@@ -1,0 +1,45 @@
+import { quoted } from "../../shared/text.ts";
+import { now } from "../capabilities.ts";
+import type { Answer } from "../serve-tool.ts";
+import { formatAt, parseAt } from "./at-time.ts";
+import { appendBlock } from "./block.ts";
+import { findCanonical } from "./canonical-block.ts";
+import type { FoundBlock } from "./canonical-block.ts";
+import type { UpdateInput } from "./input.ts";
+import { journal, JournalFiles } from "./journal-files.ts";
+import { keyNotFound } from "./key-not-found.ts";
+import type { UpdateOutput } from "./output.ts";
+import type { Footer } from "./parse-blocks.ts";
+import { normalTags } from "./tags.ts";
+import { trim } from "./white-space.ts";
+
+/** Replaces the canonical block of a key: takes it out of its file, and adds the new one at the end of the same file. */
+export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answer<UpdateOutput> {
+  const key = trim(givenKey);
+  const files = new JournalFiles();
+  const found = findCanonical(files, key);
+  if (found === null) throw keyNotFound("update", key, files);
+
+  const { path, kind, footer } = found;
+  const newTags = tags === undefined || tags === null ? footer.tags : normalTags(tags);
+  const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(footer) };
+  journal.write(path, appendBlock(withoutBlock(found), block));
+  return {
+    message: `Memory ${quoted(key)} updated in ${path}${files.unreadableNote()}`,
+    data: { success: true, data: { key, path, kind } },
+  };
+}
+
+/** The file without the block and the empty line behind it, so that a file does not grow by a line with each update. */
+function withoutBlock({ file, place, footer }: FoundBlock): string {
+  const emptyLine = /\r*\n/y;
+  emptyLine.lastIndex = footer.end;
+  const end = emptyLine.test(file) ? emptyLine.lastIndex : footer.end;
+  return file.slice(0, place.start) + file.slice(end);
+}
+
+/** When the replaced block was first written; empty when nobody knows, or cannot be read. */
+function createdOf({ created, at }: Footer): string {
+  if (created !== null) return created;
+  return parseAt(at) === null ? "" : at.replace(" ", "T");
+}

@@ -1,0 +1,49 @@
+import { codePoints, hasLoneSurrogate, quoted } from "../../shared/text.ts";
+import { now } from "../capabilities.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { dailyPath, formatAt } from "./at-time.ts";
+import { appendBlock } from "./block.ts";
+import { hasKey } from "./canonical-block.ts";
+import type { WriteInput } from "./input.ts";
+import { journal, JournalFiles, readToChange, summaryPath } from "./journal-files.ts";
+import { journalLimits } from "./journal-limits.ts";
+import type { WriteOutput } from "./output.ts";
+import { normalTags } from "./tags.ts";
+import { trim } from "./white-space.ts";
+
+/** Adds a block under a key that no file has, at the end of the day's file or of the summary. */
+export function writeEntry(input: WriteInput): Answer<WriteOutput> {
+  const key = trim(input.key);
+  const target = input.target ?? "daily";
+  const files = new JournalFiles();
+  if (hasKey(files, key)) throw keyExists(key);
+  refuseUnfitKey(key);
+
+  const time = now();
+  const path = target === "summary" ? summaryPath : dailyPath(time);
+  const block = { key, content: input.content, tags: normalTags(input.tags), at: formatAt(time), created: null };
+  journal.write(path, appendBlock(readToChange(path), block));
+  return {
+    message: `Memory ${quoted(key)} written to ${path}${files.unreadableNote()}`,
+    data: { success: true, data: { key, target, path } },
+  };
+}
+
+function keyExists(key: string): ToolError {
+  return new ToolError(
+    "MEMORY_KEY_EXISTS",
+    `Cannot write memory ${quoted(key)}: the key exists; call memory_read to see it, then memory_update to replace it`,
+  );
+}
+
+/** A key is a heading's line. agentool, too, asks this last. */
+function refuseUnfitKey(key: string): void {
+  const isFit = !/[\p{Cc}\u2028\u2029]/u.test(key) && !hasLoneSurrogate(key);
+  if (isFit && codePoints(key) <= journalLimits.keyCharsMax) return;
+  throw new ToolError(
+    "MEMORY_INVALID_KEY",
+    `Cannot write memory: key is ${quoted(key)} (${codePoints(key)} characters), allowed: a single line of ` +
+      `1 to ${journalLimits.keyCharsMax} characters without control characters and lone surrogates`,
+  );
+}
