@@ -1,7 +1,6 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { queueLimits } from "../shared/limits.ts";
 import type { ManifestTool } from "../shared/manifest.ts";
-import { quoted } from "../shared/text.ts";
 import { listEntriesOutput } from "../shared/user-memory/list-entries.ts";
 import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
@@ -30,6 +29,7 @@ import type { Store, StoreLocation } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
 import { envelopeOf, resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
+import { toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
 import { LocalUpkeep } from "./upkeep/local-upkeep.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
 import { writeLog } from "./write-log.ts";
@@ -120,6 +120,7 @@ class LocalRuntime implements Runtime {
       store,
       runner,
       auditor,
+      tools: catalog.tools,
       find: (toolName, audit) => this.#find("host", toolName, audit),
       checkOpen: (action) => this.#checkOpen(action),
     });
@@ -155,7 +156,7 @@ class LocalRuntime implements Runtime {
 
   documentation(tool: string): string | null {
     const found = this.#catalog.tools.get(tool)?.tool;
-    if (found?.audience !== "model") throw this.#unknownTool(`document ${toolLabel(tool)}`);
+    if (found?.audience !== "model") throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
     return found.documentation ?? null;
   }
 
@@ -227,24 +228,11 @@ class LocalRuntime implements Runtime {
       audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
       return found;
     }
-    throw this.#unknownTool(`call ${toolLabel(toolName)}`, audience);
-  }
-
-  #unknownTool(action: string, audience: ManifestTool["audience"] = "model"): ToolError {
-    if (audience === "host") {
-      const loaded = this.#identities.map(({ name }) => name).join(", ");
-      return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no plugin that is loaded has it, loaded: ${loaded}`);
-    }
-    const known = this.tools().map(({ name }) => name);
-    return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${known.join(", ")}`);
+    const action = `call ${toolLabel(toolName)}`;
+    throw audience === "host" ? unknownToHost(action, this.#identities) : unknownTool(action, this.tools());
   }
 
   #checkOpen(action: string): void {
     if (this.#closing) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
-}
-
-/** A tool's name as messages show it. Callers without types may pass anything. */
-function toolLabel(toolName: unknown): string {
-  return typeof toolName === "string" ? quoted(toolName) : `a tool whose name is of type ${typeof toolName}`;
 }

@@ -30,7 +30,8 @@ export async function exportFiles(
     refuseBytes((sum += content?.length ?? 0));
     onProgress(at + 1, listed.length);
   }
-  return { files, leftOut: leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+  const otherScopes = reader.scopes().filter((each) => each !== scope);
+  return { files, leftOut: leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1)), otherScopes };
 }
 
 /** One file of someone else's would keep the whole export out of where it is to go. */

@@ -21,13 +21,17 @@ import { findingsIn } from "./inspect-answer.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
 
-/** The scope that the doctor and the trash commands look after. */
+/** The scope of what is exported, imported and restored: the one whose files a loaded plugin can judge for the host. */
 const scope = "memory";
+
+/** The tool that judges them. Without a plugin that has it, only what the store can tell is found and mended. */
+const inspector = "InspectMemory";
 
 export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
   readonly auditor: Auditor;
+  readonly tools: ReadonlyMap<string, CatalogTool>;
   /** A tool with the audience `host`, which the call's record then tells. */
   readonly find: (toolName: string, audit: CallAudit) => CatalogTool;
   /** Throws `CLOSED` when the runtime is. */
@@ -61,7 +65,7 @@ export class LocalUpkeep implements Upkeep {
       // Looked at before anything is held for writing, which by itself finishes what a crash has left.
       const before = await this.#inspect(checked);
       if (before.every(({ remedy }) => remedy === null)) return [];
-      throwFailure(await this.#callTool("InspectMemory", { mend: true }, checked, { isThorough: true }));
+      await this.#mend(checked);
       // What was put right is told, also to who has cancelled meanwhile.
       const after = new Set((await this.#inspect({ ...checked, signal: undefined })).map(keyOf));
       return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
@@ -76,8 +80,10 @@ export class LocalUpkeep implements Upkeep {
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
     return this.#operate(["restore", "restore an entry"], ctx, async (checked) => {
       const files = await this.#listTrash(checked);
-      const file = files.find((each) => each.name === name) ?? files.find(({ path }) => path === `${name}.md`);
-      if (!file) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash`);
+      const ofScope = files.filter((each) => each.scope === scope);
+      const file = ofScope.find((each) => each.name === name) ?? ofScope.find(({ path }) => path === `${name}.md`);
+      if (!file)
+        throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash of ${scope}`);
       const trashed = `${trashFolder}/${file.name}`;
       const alsoCommit: SizedChange[] = [{ kind: "remove", scope, path: trashed, bytes: file.bytes }];
       throwFailure(await this.#callTool("RestoreEntry", { trashed }, checked, { alsoCommit }));
@@ -128,7 +134,7 @@ export class LocalUpkeep implements Upkeep {
         return staged;
       };
       if (plan.created.length + plan.replaced.length + plan.trashed.length === 0) return plan;
-      const done = await this.#callTool("InspectMemory", { mend: true }, checked, { stage });
+      const done = await this.#callTool(inspector, { mend: true }, checked, { stage });
       throwFailure(done);
       return trial.plan(findingsIn(done, scope));
     });
@@ -139,7 +145,7 @@ export class LocalUpkeep implements Upkeep {
     checkAmount(files);
     const trial = this.#trialOf(operation, files, options);
     const stage = (epochMs: number): StagedByHost => trial.stage(epochMs);
-    const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { stage, isLookingOnly: true });
+    const looked = await this.#callTool(inspector, { mend: false }, operation, { stage, isLookingOnly: true });
     throwFailure(looked);
     return trial.plan(findingsIn(looked, scope));
   }
@@ -179,12 +185,23 @@ export class LocalUpkeep implements Upkeep {
     });
   }
 
+  /** A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. */
+  async #mend(operation: Operation): Promise<void> {
+    if (this.#parts.tools.has(inspector)) {
+      return throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
+    }
+    const { userId, signal, audit } = operation;
+    const options = { writes: true, isThorough: true, signal };
+    await this.#parts.runner.hold(ofStoreOnly("mend a user's files", audit), userId, options, async () => {});
+  }
+
   async #inspect(operation: Operation): Promise<Finding[]> {
     const { userId, signal, audit } = operation;
     const label = ofStoreOnly("inspect a user's files", audit);
     const options = { writes: false, isLookingOnly: true, signal };
     const ofStore = await this.#parts.runner.hold(label, userId, options, async (held) => held.findings());
-    const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { isLookingOnly: true });
+    if (!this.#parts.tools.has(inspector)) return ofStore;
+    const looked = await this.#callTool(inspector, { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked, scope)];
   }
 
@@ -196,20 +213,21 @@ export class LocalUpkeep implements Upkeep {
   /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
   #trashOf(userId: UserId): TrashedFile[] {
     using reader = this.#parts.store.openUser(userId);
-    const listed = reader.list(scope, `${trashFolder}/`);
-    const files = listed.flatMap(({ path, bytes }) => {
-      const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
-      return parsed ? [{ name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
-    });
+    const files = reader.scopes().flatMap((each) =>
+      reader.list(each, `${trashFolder}/`).flatMap(({ path, bytes }) => {
+        const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
+        return parsed ? [{ scope: each, name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
+      }),
+    );
     return files.toSorted((a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1));
   }
 }
 
 const ofStoreOnly = (action: string, { callId }: UpkeepAudit): HoldLabel => ({ action, tool: "store", callId });
 
-const removalOf = ({ name, bytes }: TrashedFile): SizedChange => ({
+const removalOf = ({ scope: ofFile, name, bytes }: TrashedFile): SizedChange => ({
   kind: "remove",
-  scope,
+  scope: ofFile,
   path: `${trashFolder}/${name}`,
   bytes,
 });

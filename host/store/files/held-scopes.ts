@@ -1,3 +1,4 @@
+import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "./disk/directory.ts";
 import { exactName, foldsCase } from "./folded-case.ts";
 import { checkedScope, segmentsOf, walk } from "./user-folder.ts";
@@ -18,6 +19,12 @@ export class HeldScopes implements Disposable {
   /** Takes the user's folder over: `null` when there was none as the call began, and then there are no files. */
   constructor(user: Directory | null) {
     this.#user = user;
+  }
+
+  /** What is no folder is no scope: the doctor tells of it. */
+  names(): string[] {
+    const folders = this.#user?.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name)) ?? [];
+    return folders.map(({ name }) => name).toSorted();
   }
 
   /** The folder of a scope, which stays this object's; `null` when there is none. */
