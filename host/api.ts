@@ -1,5 +1,6 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
 import type { Right } from "../shared/abi.ts";
+import type { PluginError } from "../shared/manifest.ts";
 import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
@@ -19,6 +20,11 @@ export interface ToolDescription {
   readonly outputSchema: Readonly<Record<string, unknown>>;
   /** What the tool is granted: one that has neither `write` nor `trash` changes nothing. */
   readonly rights: readonly Right[];
+  /**
+   * The codes that its plugin reports beside those of the error table, what each is a case of and what it means. Not
+   * there when it has none. A failure with one of them carries `of`.
+   */
+  readonly errors?: readonly PluginError[];
 }
 
 /** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */

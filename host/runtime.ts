@@ -19,6 +19,7 @@ import type { CatalogTool, JudgedCatalog } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import { ChangeListeners } from "./change-listeners.ts";
 import type { ChangeListener } from "./change-listeners.ts";
+import { descriptionOf } from "./describe-tool.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
 import { loweredFuel } from "./policy/policy-limits.ts";
 import { Pool } from "./pool.ts";
@@ -27,7 +28,7 @@ import { checkOptions } from "./runtime-options.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Store, StoreLocation } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
-import { envelopeOf, resultOf } from "./tool-result.ts";
+import { envelopeOf, errorOf, resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
 import { toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
 import { LocalUpkeep } from "./upkeep/local-upkeep.ts";
@@ -51,10 +52,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
   const location: StoreLocation = { kind: "files", dataDir };
+  const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // A thread takes longer to start than an engine to compile.
   const pool = new Pool(
-    { instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
+    { errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
     { modules, threadsMax, onError: (error) => noteDeadThread(onLog, error) },
   );
   const store = openStore(location, {
@@ -136,22 +138,16 @@ class LocalRuntime implements Runtime {
 
   async memoryIndex(ctx: CallContext): Promise<string> {
     const result = await this.#callFor("host", "PromptIndex", {}, ctx);
-    if (!result.ok) throw new ToolError(result.error.code, result.error.message);
+    if (!result.ok) throw errorOf(result.error);
     const parsed = safeParse(promptIndexOutput, result.data);
     if (!parsed.success) throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of PromptIndex: it has no text");
     return parsed.data.text;
   }
 
   tools(): ToolDescription[] {
-    return Array.from(this.#catalog.tools.values(), ({ tool }) => tool)
-      .filter(({ audience }) => audience === "model")
-      .map(({ name, description, input, output, rights }) => ({
-        name,
-        description,
-        inputSchema: structuredClone(input),
-        outputSchema: structuredClone(output),
-        rights: [...rights],
-      }));
+    return [...this.#catalog.tools.values()]
+      .filter(({ tool }) => tool.audience === "model")
+      .map((found) => descriptionOf(found, this.#catalog));
   }
 
   documentation(tool: string): string | null {
@@ -166,7 +162,7 @@ class LocalRuntime implements Runtime {
 
   async memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
     const result = await this.#callFor("host", "ListEntries", {}, ctx);
-    if (!result.ok) throw new ToolError(result.error.code, result.error.message);
+    if (!result.ok) throw errorOf(result.error);
     const parsed = safeParse(listEntriesOutput, result.data);
     if (!parsed.success)
       throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ListEntries: it has no entries");

@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { Span } from "@opentelemetry/api";
 
-import type { ErrorCode } from "../shared/errors.ts";
+import type { FailureName } from "../shared/errors.ts";
 import type { SpanAttributes } from "./audit/span-attributes.ts";
 
 /** Where an SDK registers what it provides, for every copy of version 1 of the package in a process. */
@@ -23,7 +23,7 @@ export interface CallSpan {
   /** Whether somebody wants to know. */
   readonly isRecording: boolean;
   /** `attributes` is not asked when nobody wants to know. */
-  end(code: ErrorCode | null, attributes: () => SpanAttributes): void;
+  end(failure: FailureName | null, attributes: () => SpanAttributes): void;
 }
 
 /** A child of the span that is active where the call is made. */
@@ -39,17 +39,18 @@ export function startCallSpan(tool: string | null): CallSpan {
   const isRecording = guarded(() => span?.isRecording()) === true;
   return {
     isRecording,
-    end: (code, attributes) => {
-      if (isRecording && span) guarded(() => describe(span, code, attributes()));
+    end: (failure, attributes) => {
+      if (isRecording && span) guarded(() => describe(span, failure, attributes()));
       guarded(() => span?.end());
     },
   };
 }
 
-function describe(span: Span, code: ErrorCode | null, attributes: SpanAttributes): void {
+function describe(span: Span, failure: FailureName | null, attributes: SpanAttributes): void {
   span.setAttributes(attributes);
-  if (code === null) return;
-  span.setAttribute("error.type", code);
+  if (failure === null) return;
+  span.setAttribute("error.type", failure.code);
+  if (failure.of) span.setAttribute("memcell.error.of", failure.of);
   span.setStatus({ code: api().SpanStatusCode.ERROR });
 }
 

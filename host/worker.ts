@@ -8,6 +8,7 @@ import type { MessagePort } from "node:worker_threads";
 import { fuelConfigKey } from "../shared/abi.ts";
 import type { Envelope } from "../shared/envelope.ts";
 import { threadLimits } from "../shared/limits.ts";
+import type { PluginError } from "../shared/manifest.ts";
 import { CapabilityTrail } from "./audit/capability-trail.ts";
 import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
@@ -30,6 +31,8 @@ import { envelopeOf } from "./tool-result.ts";
 
 /** What every call of a pool has in common. */
 export interface WorkerSetup {
+  /** The codes that the manifest of each module's plugin declares. */
+  readonly errors: readonly (readonly PluginError[])[];
   /** `restored`: a thread's instance serves call after call, put back before each. `fresh`: each call has its own. */
   readonly instances: "restored" | "fresh";
   readonly store: StoreLocation;
@@ -88,6 +91,7 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const { toolName, moduleIndex, exportName, input, grant, epochMs, before, trail } = task;
+  const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
@@ -97,7 +101,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const parts = { grant, store: reader, staged, epochMs };
   const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
-  const envelope = judgeOutcome(toolName, outcome, record);
+  const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
   const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
   const changes = envelope.ok ? staged.toChangeSet() : [];
   return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)], fuelPolls };

@@ -13,22 +13,38 @@ export interface InputIssue {
   readonly allowed: string;
 }
 
-/** An error as a guest or a worker reports it. */
-export interface Failure {
-  readonly code: ErrorCode;
+interface FailureText {
   /** The action, the present value and the allowed one; fit to be shown to a model. Never a host path. */
   readonly message: string;
-  /** With `INPUT_INVALID`: each field that is wrong. */
+  /** With `INPUT_INVALID`, and what is a case of it: each field that is wrong. */
   readonly issues?: readonly InputIssue[] | undefined;
 }
+
+/** With a code of the table. */
+interface TableFailure extends FailureText {
+  readonly code: ErrorCode;
+  readonly of?: undefined;
+}
+
+/** With a code that the plugin declares, and the one of the table that it is a case of. The host adds `of`. */
+interface DeclaredFailure extends FailureText {
+  readonly code: string;
+  readonly of: ErrorCode;
+}
+
+/** An error as a worker reports it. */
+export type Failure = TableFailure | DeclaredFailure;
 
 /** A tool's answer: on success a sentence for the model and the data its output schema describes. */
 export type Envelope = { ok: true; message: string; data: unknown } | { ok: false; error: Failure };
 
 const inputIssue = z.strictObject({ field: z.string(), value: z.string(), allowed: z.string() });
 
-/** A failure as a guest tells it: its code may be one of the plugin's own. */
-type GuestFailure = Omit<Failure, "code"> & { readonly code: string };
+/** A failure as a guest tells it: its code may be one of the plugin's own, but what that is a case of is not for it to say. */
+interface GuestFailure extends FailureText {
+  readonly code: string;
+}
+
 export type GuestFailed = { ok: false; error: GuestFailure };
 
 const failureSchema: z.ZodMiniType<GuestFailure> = z.strictObject({
@@ -54,6 +70,6 @@ export function failed(
   code: ErrorCode,
   message: string,
   issues?: readonly InputIssue[],
-): Extract<Envelope, { ok: false }> {
+): { ok: false; error: TableFailure } {
   return { ok: false, error: { code, message, ...(issues && { issues }) } };
 }

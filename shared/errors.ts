@@ -51,4 +51,14 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** A code of the table, or one that a plugin declares in its manifest. Editors still offer those of the table. */
+export type AnyErrorCode = ErrorCode | (string & {});
+
+/** What a failure is called: by a code of the table, or by a plugin's own with the one of the table it is a case of. */
+export interface FailureName {
+  readonly code: AnyErrorCode;
+  /** Only beside a plugin's own code. */
+  readonly of?: ErrorCode | undefined;
+}
+
 export const errorCodes: readonly ErrorCode[] = Object.keys(errorTable) as ErrorCode[];

@@ -164,6 +164,11 @@ export const pluginLimits = {
   manifestDepthMax: 64,
   /** A tool's page, in UTF-8. A model reads it in one piece: some 4,000 tokens. The longest of ours has 7 KB. */
   documentationBytesMax: 16 * kib,
+  /**
+   * Error codes of a plugin's own. The system that has the most of those that families are made after has 6; a model
+   * cannot choose between more, and each answer that fails is compared with all of them.
+   */
+  errorsMax: 64,
   /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
   deviationsMax: 20,
 } as const;

@@ -14,6 +14,8 @@ export const manifestSection = "memcell:manifest";
 const exportName = /^[a-z][a-z0-9_]{0,63}$/;
 export const toolName: RegExp = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 export const familyName: RegExp = /^[a-z][a-z0-9-]{0,63}$/;
+/** Of the table, or of a plugin. */
+export const errorCodeName: RegExp = /^[A-Z][A-Z_]{0,63}$/;
 
 /** `model`: offered to a model as a function. `host`: called by the host for itself, such as the index of a prompt. */
 const audience = z.enum(["model", "host"]);
@@ -52,7 +54,7 @@ export const reportableCodes = [
  * whether it is worth trying again follow.
  */
 const pluginError = z.strictObject({
-  code: z.string().check(z.regex(/^[A-Z][A-Z_]{0,63}$/)),
+  code: z.string().check(z.regex(errorCodeName)),
   of: z.enum([
     "INPUT_INVALID",
     "ENTRY_NOT_FOUND",

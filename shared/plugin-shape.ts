@@ -20,6 +20,7 @@ import { readFuelGlobal } from "./fuel-section.ts";
 import { capabilityMeanings } from "./import-meanings.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
+import { codeClauses } from "./plugin-codes.ts";
 import { wordClauses } from "./plugin-words.ts";
 import { quoted } from "./text.ts";
 import { readerOf, readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
@@ -71,6 +72,7 @@ function* differences(
   if (!manifest) return;
   yield* budgetClauses(manifest);
   yield* repetitionClauses(manifest);
+  yield* codeClauses(manifest);
   yield* wordClauses(manifest);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whether people can see all that a plugin tells a model of itself. Descriptions, pages and schemas go into prompts as they
+ * Whether people can see all that a plugin tells a model of itself. Descriptions, pages, schemas and meanings of codes go into prompts as they
  * are: what is written there so that nobody who reviews it sees it has no good reason to be there.
  */
 import { pluginLimits } from "./limits.ts";
@@ -10,15 +10,18 @@ import { exceedsUtf8Bytes, utf8Bytes } from "./text.ts";
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Clauses about "it", the plugin. */
-export function* wordClauses({ tools }: Manifest): Generator<string> {
+export function* wordClauses({ tools, errors = [] }: Manifest): Generator<string> {
   for (const tool of tools) {
-    for (const { place, text } of textsOf(tool)) {
-      const character = unseen.exec(text)?.[0];
-      if (character === undefined) continue;
-      yield `its tool "${tool.name}" has the character ${nameOf(character)} in its ${place}, where a model would read it and nobody sees it`;
-    }
+    for (const { place, text } of textsOf(tool)) yield* unseenClauses(`tool "${tool.name}"`, place, text);
     yield* sizeClauses(tool);
   }
+  for (const { code, meaning } of errors) yield* unseenClauses(`error code ${code}`, "meaning", meaning);
+}
+
+function* unseenClauses(owner: string, place: string, text: string): Generator<string> {
+  const character = unseen.exec(text)?.[0];
+  if (character === undefined) return;
+  yield `its ${owner} has the character ${nameOf(character)} in its ${place}, where a model would read it and nobody sees it`;
 }
 
 function* sizeClauses({ name, documentation = "" }: ManifestTool): Generator<string> {

@@ -5,7 +5,9 @@
  */
 import { capabilityNames, rights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
+import { errorCodeName } from "../../shared/manifest.ts";
 import * as z from "../../shared/zod.ts";
 import { labelNamePattern, labelValuePattern } from "../call-labels.ts";
 import { peerPattern, refusalWordPattern } from "../refusal.ts";
@@ -23,8 +25,24 @@ const refusalWord = z.string().check(z.regex(refusalWordPattern), z.maxLength(au
 const path = z.string().check(z.maxLength(storeLimits.pathCharsMax));
 const filesMax = z.maxLength(auditLimits.recordFilesMax);
 const usesMax = z.maxLength(auditLimits.recordUsesMax);
-/** An error code, or `null` where all went well. */
-const outcome = z.nullable(z.enum(errorCodes));
+/** How a call or an operation has ended. */
+const outcome = {
+  /** An error code, or `null` where all went well. */
+  code: z.nullable(z.string().check(z.regex(errorCodeName))),
+  /** Where the code is the plugin's own: the one of the table that it is a case of. */
+  of: z.optional(z.enum(errorCodes)),
+};
+
+interface Outcome {
+  readonly code: string | null;
+  readonly of?: ErrorCode | undefined;
+}
+
+/** A code is one of the table's, or a plugin's own that is told to be a case of one. */
+const isNamed = z.refine<Outcome>(({ code, of }) => {
+  const isOfTable = errorCodes.some((each) => each === code);
+  return of === undefined ? code === null || isOfTable : code !== null && !isOfTable;
+});
 
 const plugin = z.strictObject({ name: label, version: label, sha256 });
 
@@ -107,45 +125,49 @@ const use = z.strictObject({
 });
 
 /** A call has ended. */
-const call = z.strictObject({
-  ...chained,
-  kind: z.literal("call"),
-  ...ofCall,
-  ...labelled,
-  /** `null` when no plugin was reached. */
-  plugin: z.nullable(plugin),
-  scopes: z.array(label).check(usesMax),
-  rights: z.array(z.enum(rights)).check(z.maxLength(rights.length)),
-  /** Files that were read; `bytes` is `null` where there was none. */
-  reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
-  lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
-  ...changed,
-  /** Uses beyond those that the record has room for. */
-  usesNotShown: count,
-  usesDenied: count,
-  usesFailed: count,
-  /** `none`: the guest changed nothing, or did not get so far. */
-  changes: z.enum(["none", "committed", "dropped"]),
-  code: outcome,
-  /** Polls of the guest's engine; `null` when it did not run, was ended with its thread, or does not count them. */
-  fuelPolls: z.nullable(count),
-  /** From the call to its result, in milliseconds. */
-  durationMs,
-});
+const call = z
+  .strictObject({
+    ...chained,
+    kind: z.literal("call"),
+    ...ofCall,
+    ...labelled,
+    /** `null` when no plugin was reached. */
+    plugin: z.nullable(plugin),
+    scopes: z.array(label).check(usesMax),
+    rights: z.array(z.enum(rights)).check(z.maxLength(rights.length)),
+    /** Files that were read; `bytes` is `null` where there was none. */
+    reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
+    lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
+    ...changed,
+    /** Uses beyond those that the record has room for. */
+    usesNotShown: count,
+    usesDenied: count,
+    usesFailed: count,
+    /** `none`: the guest changed nothing, or did not get so far. */
+    changes: z.enum(["none", "committed", "dropped"]),
+    ...outcome,
+    /** Polls of the guest's engine; `null` when it did not run, was ended with its thread, or does not count them. */
+    fuelPolls: z.nullable(count),
+    /** From the call to its result, in milliseconds. */
+    durationMs,
+  })
+  .check(isNamed);
 
 /** The owner of the data, and no tool, has looked at a user's files or changed them. */
-const upkeep = z.strictObject({
-  ...chained,
-  kind: z.literal("upkeep"),
-  /** As in a `staged` record before it, when the operation itself changes files, and in those of calls it has made. */
-  callId,
-  action: label,
-  userId,
-  ...labelled,
-  removed: z.array(file).check(filesMax),
-  code: outcome,
-  durationMs,
-});
+const upkeep = z
+  .strictObject({
+    ...chained,
+    kind: z.literal("upkeep"),
+    /** As in a `staged` record before it, when the operation itself changes files, and in those of calls it has made. */
+    callId,
+    action: label,
+    userId,
+    ...labelled,
+    removed: z.array(file).check(filesMax),
+    ...outcome,
+    durationMs,
+  })
+  .check(isNamed);
 
 /** Requests that were refused before any tool was called, by whoever admits users: one, or all of a kind together. */
 const refused = z.strictObject({

@@ -1,4 +1,5 @@
 /** Has each call and each upkeep operation of a runtime recorded, and so knows when the last has ended. */
+import type { FailureName } from "../../shared/errors.ts";
 import { causeLines } from "../cause-line.ts";
 import type { LogLine } from "../guest/guest-log.ts";
 import type { Refusal } from "../refusal.ts";
@@ -37,7 +38,7 @@ export class Auditor {
       action,
       () => work(audit),
       (outcome) => {
-        audit.end(outcome.isDone ? codeOf(outcome.result) : outcome.failure.code);
+        audit.end(outcome.isDone ? failureIn(outcome.result) : outcome.failure);
       },
     );
   }
@@ -49,7 +50,7 @@ export class Auditor {
       action,
       () => work(audit),
       (outcome) => {
-        audit.end(outcome.isDone ? null : outcome.failure.code);
+        audit.end(outcome.isDone ? null : outcome.failure);
       },
     );
   }
@@ -108,4 +109,4 @@ async function outcomeOf<Result>(action: string, work: () => Promise<Result>): P
   }
 }
 
-const codeOf = (result: ToolResult) => (result.ok ? null : result.error.code);
+const failureIn = (result: ToolResult): FailureName | null => (result.ok ? null : result.error);

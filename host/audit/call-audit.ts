@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 
-import type { ErrorCode } from "../../shared/errors.ts";
+import type { FailureName } from "../../shared/errors.ts";
 import { toolName } from "../../shared/manifest.ts";
 import type { LogEntry } from "../api.ts";
 import { namesIn, readContext } from "../call-context.ts";
@@ -107,22 +107,21 @@ export class CallAudit {
   }
 
   /**
-   * The call has ended with a code, or well. Throws when it cannot be recorded: nobody is to get a result that is not in
+   * The call has ended in a failure, or well. Throws when it cannot be recorded: nobody is to get a result that is not in
    * the log. A call that has committed is in the log already, with all that it changed.
    */
-  end(code: ErrorCode | null): void {
-    const entry = this.#isWanted ? this.#entry(code) : null;
+  end(failure: FailureName | null): void {
+    const entry = this.#isWanted ? this.#entry(failure) : null;
     let head: ChainHead | null = null;
-    let failure: ToolError | null = null;
+    let unrecorded: ToolError | null = null;
     try {
       head = entry && this.#append(entry);
     } catch (error) {
-      failure = error as ToolError;
-      for (const line of causeLines([failure.cause])) this.tell(line);
+      unrecorded = error as ToolError;
+      for (const line of causeLines([unrecorded.cause])) this.tell(line);
     }
-    const withheld = this.#isCommitted ? null : failure;
-    const told = withheld?.code ?? code;
-    this.#span.end(told, () => (entry ? spanAttributes({ ...entry, code: told }, head) : {}));
+    const withheld = this.#isCommitted ? null : unrecorded;
+    this.#span.end(withheld ?? failure, () => (entry ? spanAttributes(entry, head) : {}));
     if (withheld) throw withheld;
   }
 
@@ -147,7 +146,7 @@ export class CallAudit {
     return this.#labels === null ? {} : { labels: this.#labels };
   }
 
-  #entry(code: ErrorCode | null): CallEntry {
+  #entry(failure: FailureName | null): CallEntry {
     const uses = this.#uses;
     const files = this.#staged ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
     const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;
@@ -163,7 +162,7 @@ export class CallAudit {
       usesDenied: uses.denied,
       usesFailed: uses.failed,
       changes: this.#isCommitted ? "committed" : isChanged ? "dropped" : "none",
-      code,
+      ...outcomeOf(failure),
       fuelPolls: this.#fuelPolls,
       durationMs: durationSince(this.#beganMs),
     };
@@ -172,6 +171,11 @@ export class CallAudit {
   #append(entry: AuditEntry): ChainHead | null {
     return appendTo(this.#parts.log, entry, this.#action);
   }
+}
+
+/** As records tell how something has ended. */
+export function outcomeOf(failure: FailureName | null): Pick<CallEntry, "code" | "of"> {
+  return { code: failure?.code ?? null, ...(failure?.of && { of: failure.of }) };
 }
 
 /** Milliseconds, to the microsecond. */
@@ -184,7 +188,7 @@ export function appendTo(log: AuditLog | null, entry: AuditEntry, action: string
   try {
     return log?.append(entry) ?? null;
   } catch (cause) {
-    const code = cause instanceof ToolError && cause.code === "STORAGE_FULL" ? cause.code : "STORAGE_FAILED";
+    const code = cause instanceof ToolError && cause.code === "STORAGE_FULL" ? "STORAGE_FULL" : "STORAGE_FAILED";
     throw new ToolError(code, `Cannot ${action}: the audit log cannot be written`, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { ErrorCode } from "../../shared/errors.ts";
+import type { FailureName } from "../../shared/errors.ts";
 import { namesIn, readContext } from "../call-context.ts";
 import type { AskedContext, CallContext } from "../call-context.ts";
 import type { Labels } from "../call-labels.ts";
@@ -9,7 +9,7 @@ import type { Committer } from "../change-listeners.ts";
 import type { SizedChange } from "../change-set.ts";
 import { writeLog } from "../write-log.ts";
 import type { UpkeepEntry } from "./audit-record.ts";
-import { appendTo, durationSince } from "./call-audit.ts";
+import { appendTo, durationSince, outcomeOf } from "./call-audit.ts";
 import type { AuditParts } from "./call-audit.ts";
 import { changedBy } from "./changed-files.ts";
 
@@ -68,10 +68,11 @@ export class UpkeepAudit {
   }
 
   /** As `CallAudit.end`. */
-  end(code: ErrorCode | null): void {
+  end(failure: FailureName | null): void {
     const durationMs = durationSince(this.#beganMs);
     const ofCall = { callId: this.#callId, userId: this.#userId, ...this.#labelled };
-    const entry = { kind: "upkeep", action: this.#name, ...ofCall, removed: this.#removed, code, durationMs } as const;
+    const ended = { removed: this.#removed, ...outcomeOf(failure), durationMs };
+    const entry = { kind: "upkeep", action: this.#name, ...ofCall, ...ended } as const;
     try {
       appendTo(this.#parts.log, entry, this.#action);
     } catch (error) {

@@ -72,7 +72,7 @@ function answer(name: CapabilityName, { request, record, trail }: Asked, work: (
   } catch (thrown) {
     const error = asToolError(thrown, name);
     remember(error, record);
-    trail.refuse(name, error.code, () => namedIn(request));
+    trail.refuse(name, error.tableCode, () => namedIn(request));
     reply = envelopeOf(error);
   }
   return trail.isClosed ? tooLate(name) : JSON.stringify(reply);
@@ -99,7 +99,7 @@ function namedIn(request: string): Named {
 
 function remember(error: ToolError, record: CapabilityRecord): void {
   if (error.code === "CAPABILITY_DENIED") record.denial ??= envelopeOf(error).error;
-  record.reported.add(error.code);
+  record.reported.add(error.tableCode);
   const isNews = error.blame === "host" && error.cause !== undefined && record.causes.length < callLimits.causesMax;
   if (isNews) record.causes.push(error.cause);
 }

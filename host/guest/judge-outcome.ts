@@ -1,25 +1,35 @@
 /**
  * From how a guest's run ended to the call's envelope. A guest is believed as far as it can know: it may report what it
- * can find out by itself and what a capability told it in the same call, and nothing else.
+ * can find out by itself, in the table's words or its manifest's, and what a capability told it in the same call, and
+ * nothing else.
  */
 import { failed, failedSchema, successSchema } from "../../shared/envelope.ts";
 import type { Envelope } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits } from "../../shared/limits.ts";
 import { reportableCodes } from "../../shared/manifest.ts";
+import type { PluginError } from "../../shared/manifest.ts";
 import { jsonDepth } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { CapabilityRecord } from "../capabilities/bind-capabilities.ts";
 import { parseJson } from "../parse-json.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
 
-export function judgeOutcome(toolName: string, outcome: GuestOutcome, record: CapabilityRecord): Envelope {
+/** Whose outcome it is. */
+export interface JudgedTool {
+  readonly toolName: string;
+  /** The codes that the manifest of its plugin declares. */
+  readonly errors: readonly PluginError[];
+}
+
+export function judgeOutcome(tool: JudgedTool, outcome: GuestOutcome, record: CapabilityRecord): Envelope {
+  const { toolName } = tool;
   if (record.denial) return { ok: false, error: record.denial };
   switch (outcome.kind) {
     case "output":
       return successEnvelope(toolName, outcome.text);
     case "error":
-      return failedEnvelope(toolName, outcome.text, record);
+      return failedEnvelope(tool, outcome.text, record);
     case "oversized":
       return failed(
         "OUTPUT_TOO_LARGE",
@@ -46,15 +56,18 @@ function successEnvelope(toolName: string, text: string): Envelope {
   return parsed.success ? parsed.data : invalid(toolName, "its output is not a success envelope");
 }
 
-function failedEnvelope(toolName: string, text: string, record: CapabilityRecord): Envelope {
+function failedEnvelope({ toolName, errors }: JudgedTool, text: string, record: CapabilityRecord): Envelope {
   if (Buffer.byteLength(text) > callLimits.outputBytesMax) return invalid(toolName, "its error is too long");
   const value = parseJson(text);
   if (value === undefined) return crashed(toolName);
   const parsed = safeParse(failedSchema, value);
   if (!parsed.success) return invalid(toolName, "its error is not a failed envelope");
   const { code, message, issues } = parsed.data.error;
-  if (!mayReport(code, record)) return invalid(toolName, `it reports ${code}, which nobody told it`);
-  return failed(code, message, issues);
+  const declared = errors.find((each) => each.code === code);
+  if (declared) return { ok: false, error: { code, of: declared.of, message, ...(issues && { issues }) } };
+  return mayReport(code, record)
+    ? failed(code, message, issues)
+    : invalid(toolName, `it reports ${code}, which nobody told it`);
 }
 
 function mayReport(code: string, { reported }: CapabilityRecord): code is ErrorCode {

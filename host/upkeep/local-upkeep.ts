@@ -11,6 +11,7 @@ import type { CatalogTool } from "../catalog.ts";
 import type { SizedChange } from "../change-set.ts";
 import type { Store } from "../store/store.ts";
 import { ToolError } from "../tool-error.ts";
+import { errorOf } from "../tool-result.ts";
 import type { ToolResult } from "../tool-result.ts";
 import type { UserId } from "../user-id.ts";
 import { exportFiles } from "./export-files.ts";
@@ -243,5 +244,5 @@ function partsOf<Item>(items: readonly Item[]): Item[][] {
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
 
 function throwFailure(result: ToolResult): void {
-  if (!result.ok) throw new ToolError(result.error.code, result.error.message);
+  if (!result.ok) throw errorOf(result.error);
 }

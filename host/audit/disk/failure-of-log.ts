@@ -8,7 +8,9 @@ export function failureOfLog(error: unknown, action: LogAction): ToolError {
   const failure = failureOfDisk(error, `${action} the audit log`);
   // What the store's parts throw speaks of the user's folder.
   const reason = failure.message.slice(failure.message.indexOf(": ") + 2);
-  return new ToolError(failure.code, `Cannot ${action} the audit log: ${reason}`, { cause: failure.cause ?? error });
+  return new ToolError(failure.tableCode, `Cannot ${action} the audit log: ${reason}`, {
+    cause: failure.cause ?? error,
+  });
 }
 
 export function attempt<Result>(action: LogAction, work: () => Result): Result {

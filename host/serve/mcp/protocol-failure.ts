@@ -3,9 +3,9 @@ import { failureOf } from "../../tool-result.ts";
 import type { ToolFailure } from "../../tool-result.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
-/** A failure where the protocol knows no result that says so: the code of the error table travels as data. */
-export function protocolFailure({ code, message, retryable }: ToolFailure): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InternalError, message, { code, retryable });
+/** A failure where the protocol knows no result that says so: its code travels as data. */
+export function protocolFailure({ code, of, message, retryable }: ToolFailure): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InternalError, message, { code, ...(of && { of }), retryable });
 }
 
 /** Runs what rejects with a `ToolError`. Anything else that it throws says nothing of itself to a client. */

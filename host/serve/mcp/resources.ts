@@ -87,8 +87,10 @@ async function readEntry(
 }
 
 /** Of a name that no entry can have there is none: the input is this server's own but for the name. */
-const isAbsent = ({ code }: ToolFailure): boolean =>
-  code === "ENTRY_NOT_FOUND" || code === "INPUT_INVALID" || code === "NAME_RESERVED";
+function isAbsent(failure: ToolFailure): boolean {
+  const code = failure.of ?? failure.code;
+  return code === "ENTRY_NOT_FOUND" || code === "INPUT_INVALID" || code === "NAME_RESERVED";
+}
 
 /** A client gets its own URI back, cut: it need not be one. */
 function notFound(uri: string): ResourceNotFoundError {

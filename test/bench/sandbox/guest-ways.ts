@@ -71,6 +71,6 @@ function madeForTheCall(key: string, { make, name }: Source): ToolWay {
 async function runIn(instance: GuestInstance, { tool, exportName, input, environment }: ToolCall): Promise<void> {
   const { capabilities, record } = environment;
   const outcome = await instance.run(exportName, input, { capabilities, log: new GuestLog() });
-  const envelope = judgeOutcome(tool, outcome, record);
+  const envelope = judgeOutcome({ toolName: tool, errors: [] }, outcome, record);
   if (!envelope.ok) throw new Error(envelope.error.message);
 }
