@@ -54,7 +54,12 @@ export async function loadCatalog(files: readonly string[], policy: Policy): Pro
 
 /** As `loadCatalog`, without waiting for the engine: until every `guest` has resolved, nothing may run. */
 export async function judgeCatalog(files: readonly string[], policy: Policy): Promise<JudgedCatalog> {
-  const plugins = await Promise.all(files.map((file) => judgePlugin(file, policy)));
+  const judged = await Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
+  const plugins = judged.map((each) => {
+    // Whichever was read first: the same files are always refused for the same.
+    if (each.status === "rejected") throw each.reason;
+    return each.value;
+  });
   const tools = new Map<string, CatalogTool>();
   for (const [moduleIndex, { manifest }] of plugins.entries()) {
     for (const tool of manifest.tools) {
