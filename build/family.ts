@@ -6,7 +6,7 @@
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import type { Family } from "../shared/manifest.ts";
@@ -34,14 +34,18 @@ export async function readFamilies(
     const folder = join(pluginFolder, entry.name);
     const files = await readdir(folder);
     if (!files.includes("family.ts")) continue;
-    const declared = await readDeclaration(folder);
-    const family = await withPages(declared, { folder, files, isWritten: writePages });
-    if (family.name !== entry.name) {
-      throw new Error(`Cannot build plugin: folder is "${entry.name}", its family.ts says "${family.name}"`);
-    }
+    const family = await readFamily(folder, { writePages });
     sources.push({ family, folder });
   }
   return sources.toSorted((a, b) => (a.family.name < b.family.name ? -1 : 1));
+}
+
+/** The family of a folder that has its name. */
+export async function readFamily(folder: string, { writePages = false }: ReadOptions = {}): Promise<Family> {
+  const declared = await readDeclaration(folder);
+  const family = await withPages(declared, { folder, files: await readdir(folder), isWritten: writePages });
+  if (family.name === basename(folder)) return family;
+  throw new Error(`Cannot build plugin: folder is "${basename(folder)}", its family.ts says "${family.name}"`);
 }
 
 /** Evaluates `family.ts` in Node. It declares; it does not run anything of the plugin. */

@@ -6,13 +6,13 @@ import { createHash } from "node:crypto";
 
 import { abiVersion } from "../shared/abi.ts";
 import { fuelSection, readFuelGlobal } from "../shared/fuel-section.ts";
-import { pluginLimits } from "../shared/limits.ts";
 import { defaultBudget, manifestSection } from "../shared/manifest.ts";
 import type { Family, Manifest } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
-import { readSections, sectionIds, WasmReader } from "../shared/wasm-sections.ts";
+import { readSections } from "../shared/wasm-sections.ts";
 import type { MemoryLimits, WasmSection } from "../shared/wasm-sections.ts";
-import { concatBytes, customSection, encodeUnsigned, writeModule } from "../shared/wasm-writer.ts";
+import { customSection, writeModule } from "../shared/wasm-writer.ts";
+import { takeExports } from "./export-section.ts";
 import { jsonSchema } from "./json-schema.ts";
 
 export interface SealedPlugin {
@@ -60,26 +60,8 @@ export async function sealPlugin(linked: Uint8Array, manifest: Manifest): Promis
  * are the memory and the tools. `fuel` is its index, as the custom section holds it.
  */
 function withoutFuelExport(sections: readonly WasmSection[]): { sections: WasmSection[]; fuel: Uint8Array } {
-  let fuel: Uint8Array | null = null;
-  const kept = sections.map(({ id, payload }) => {
-    if (id !== sectionIds.export) return { id, payload };
-    const exported = new WasmReader(payload).list("exports", pluginLimits.exportsMax, readExport);
-    fuel = exported.find(({ name }) => name === fuelSection)?.index ?? null;
-    const others = exported.filter(({ name }) => name !== fuelSection).map(({ bytes }) => bytes);
-    return { id, payload: concatBytes([encodeUnsigned(others.length), ...others]) };
-  });
-  if (fuel === null) throw new Error(`Cannot seal a plugin: no export is called "${fuelSection}"`);
-  return { sections: kept, fuel };
-}
-
-/** `bytes` is the whole export, `index` the number of what it exports, as LEB128. */
-function readExport(reader: WasmReader): { name: string; index: Uint8Array; bytes: Uint8Array } {
-  const name = reader.bytes(reader.u32());
-  const kind = Uint8Array.of(reader.byte());
-  const index = encodeUnsigned(reader.u32());
-  return {
-    name: new TextDecoder().decode(name),
-    index,
-    bytes: concatBytes([encodeUnsigned(name.length), name, kind, index]),
-  };
+  const { sections: kept, taken } = takeExports(sections, ({ name }) => name === fuelSection);
+  const [fuel] = taken;
+  if (!fuel) throw new Error(`Cannot seal a plugin: no export is called "${fuelSection}"`);
+  return { sections: kept, fuel: fuel.index };
 }

@@ -42,9 +42,37 @@ export interface LogEntry {
   readonly text: string;
 }
 
+/** A folder that stands for one scope of one user. */
+export interface Mount {
+  readonly userId: string;
+  /** As tools' manifests name it: `[a-z][a-z0-9-]{0,31}`. */
+  readonly scope: string;
+  /** Need not be there. */
+  readonly dir: string;
+}
+
 export interface RuntimeOptions {
   /** The folder that holds `users/`. Made on the first write. */
   readonly dataDir: string;
+  /**
+   * Folders that each stand for one scope of one user, such as a workspace's own notes: what lies in such a folder is the
+   * scope, as it is, and the user's data folder has no part in it. Everybody else's scope of that name stays in the data
+   * folder. Default: none; at most 64.
+   *
+   * The runtime keeps its lock and its journal in `.memcell/` inside the folder, so that all runtimes that mount it keep
+   * each other out, and another user's id is refused there (`STORAGE_UNSAFE`). The folder is made by the first write, mode
+   * 0700; a file that is replaced keeps its permissions, a new one has 0600. Links that lead to the folder are followed
+   * once, by `createRuntime`; one that is put there later is `STORAGE_UNSAFE`.
+   *
+   * Throws a `RangeError` or `TypeError` for the same scope of a user twice, for folders that are or hold each other, the
+   * data folder or the audit log, and for what is no user id, scope or folder. Rejects with `PLUGIN_REFUSED` when no tool
+   * has the scope, or one has it and another: a change is never made in two places at once.
+   *
+   * @example
+   * const mounts = [{ userId: "alice", scope: "journal", dir: "/ws/.agent/memory" }];
+   * const runtime = await createRuntime({ dataDir: "data", mounts });
+   */
+  readonly mounts?: readonly Mount[];
   /**
    * The plugins to load: files, or names of plugins of the package. Default: all that come with the package. A name is of
    * a-z, 0-9 and `-`; a file is anything else, so `./journal` is one. A name that the package does not have is

@@ -70,6 +70,9 @@ export interface HoldLabel {
   readonly inputBytes?: number;
 }
 
+/** Whoever holds a user says which scopes are meant: one that is mounted has a lock of its own. */
+type PlaceOptions = Omit<HoldOptions, "until"> & Required<Pick<HoldOptions, "scopes">>;
+
 /** A call whose turn has come. */
 interface Call {
   /** It does not wait any more. */
@@ -103,13 +106,15 @@ export class CallRunner {
       stage = nothingStaged,
     } = options;
     const { callId } = audit;
-    const { name, rights } = found.tool;
+    const { name, rights, scopes } = found.tool;
     const text = encodeInput(name, input, this.#parts.limits.inputBytes);
+    const mounted = this.#parts.store.mountedScopes(userId);
+    if (scopes.some((scope) => mounted.includes(scope))) audit.goesToMount();
     const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
     return await this.#admit(
       { action: `call ${name}`, tool: name, callId, inputBytes: Buffer.byteLength(text) },
       userId,
-      { writes, isLookingOnly, isThorough, signal },
+      { scopes, writes, isLookingOnly, isThorough, signal },
       async (held, call) => {
         const deadlineMs = this.#parts.deadlinesMs[found.moduleIndex] ?? 0;
         let staged = nothingStaged();
@@ -138,7 +143,7 @@ export class CallRunner {
   hold<Result>(
     label: HoldLabel,
     userId: UserId,
-    options: Omit<HoldOptions, "until">,
+    options: PlaceOptions,
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
     return this.#admit(label, userId, options, (held, call) => {
@@ -163,7 +168,7 @@ export class CallRunner {
   async #admit<Result>(
     label: HoldLabel,
     userId: UserId,
-    options: Omit<HoldOptions, "until">,
+    options: PlaceOptions,
     work: (held: HeldUser, call: Call) => Promise<Result>,
   ): Promise<Result> {
     const { action, tool, callId, inputBytes: bytes = 0 } = label;

@@ -5,7 +5,7 @@ export type { CallContext } from "./call-context.ts";
 export type { MemoryChange } from "./memory-change.ts";
 export type { Refusal } from "./refusal.ts";
 export type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
-export type { LogEntry, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
+export type { LogEntry, Mount, Runtime, RuntimeOptions, ToolDescription } from "./api.ts";
 export type { PolicyFile } from "./policy/policy-schema.ts";
 export { ToolError } from "./tool-error.ts";
 export type { PluginFailure, TableFailure, ToolFailure, ToolResult } from "./tool-result.ts";

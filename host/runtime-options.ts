@@ -3,6 +3,8 @@ import { resolve } from "node:path";
 import { closingLimits, queueLimits } from "../shared/limits.ts";
 import type { RuntimeOptions } from "./api.ts";
 import { checkAuditLogOptions } from "./audit/audit-log-options.ts";
+import { checkMounts } from "./check-mounts.ts";
+import type { MountLocation } from "./store/store.ts";
 
 /** A longer timer fires at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -19,7 +21,8 @@ const numbersMax = {
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
 type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
-export type CheckedOptions = Required<Omit<RuntimeOptions, Unset>> & Pick<RuntimeOptions, Unset>;
+export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | "mounts">> &
+  Pick<RuntimeOptions, Unset> & { readonly mounts: readonly MountLocation[] };
 
 /** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
 export function checkOptions(options: RuntimeOptions): CheckedOptions {
@@ -42,6 +45,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     ...options,
     // Now: while plugins are loaded the program may change its folder, or what it has passed.
     dataDir: resolve(dataDir),
+    mounts: checkMounts(options.mounts ?? [], { dataDir, logFile: auditLog?.file }),
     ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
     clock,
     onLog,

@@ -19,9 +19,10 @@ import type { CatalogTool, JudgedCatalog } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import { ChangeListeners } from "./change-listeners.ts";
 import type { ChangeListener } from "./change-listeners.ts";
+import { refuseUnfitTools } from "./check-mounts.ts";
 import { descriptionOf } from "./describe-tool.ts";
+import { loweredFuel } from "./lowered-fuel.ts";
 import { loadPolicy } from "./policy/load-policy.ts";
-import { loweredFuel } from "./policy/policy-limits.ts";
 import { Pool } from "./pool.ts";
 import type { Refusal } from "./refusal.ts";
 import { checkOptions } from "./runtime-options.ts";
@@ -47,11 +48,15 @@ import { writeLog } from "./write-log.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
+  const { dataDir, mounts, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
-  const location: StoreLocation = { kind: "files", dataDir };
+  refuseUnfitTools(
+    Array.from(catalog.tools.values(), ({ tool }) => tool),
+    mounts,
+  );
+  const location: StoreLocation = { kind: "files", dataDir, mounts };
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // A thread takes longer to start than an engine to compile.

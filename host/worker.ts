@@ -97,7 +97,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  using reader = readers().openUser(grant.userId);
+  using reader = readers().openUser(grant.userId, grant.scopes);
   const parts = { grant, store: reader, staged, epochMs };
   const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });

@@ -35,34 +35,28 @@ const tool = z.strictObject({
   rights: z.array(z.enum(rights)),
 });
 
-/** What a plugin may find out by itself. Its own codes are cases of these, and of no others. */
-export const reportableCodes = [
+/** What a plugin may find out about what it was asked. Its own codes are cases of these, and of no others. */
+const declarableCodes = [
   "INPUT_INVALID",
   "ENTRY_NOT_FOUND",
   "ENTRY_UNREADABLE",
   "NAME_RESERVED",
   "NAME_CONFLICT",
   "QUOTA_EXCEEDED",
+] as const satisfies readonly ErrorCode[];
+
+/** What a plugin may report without having been told it: those, and what becomes of a plugin. */
+export const reportableCodes = [
+  ...declarableCodes,
   "CAPABILITY_DENIED",
   "GUEST_TRAPPED",
   "FUEL_EXHAUSTED",
   "MEMORY_EXCEEDED",
 ] as const satisfies readonly ErrorCode[];
 
-/**
- * A code of the plugin's own, for callers who know its family: a case of one of the table's, from which blame and
- * whether it is worth trying again follow.
- */
 const pluginError = z.strictObject({
   code: z.string().check(z.regex(errorCodeName)),
-  of: z.enum([
-    "INPUT_INVALID",
-    "ENTRY_NOT_FOUND",
-    "ENTRY_UNREADABLE",
-    "NAME_RESERVED",
-    "NAME_CONFLICT",
-    "QUOTA_EXCEEDED",
-  ]),
+  of: z.enum(declarableCodes),
   meaning: z.string().check(z.minLength(1)),
 });
 
@@ -81,6 +75,14 @@ export const manifestSchema = z.strictObject({
 
 export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestTool = Manifest["tools"][number];
+
+/**
+ * An error code of a plugin's own, for callers who know its family. `of` is the code of the table that it is a case of:
+ * blame, and whether it is worth trying again, are that one's. `meaning` is a sentence for models and people.
+ *
+ * @example
+ * const taken: PluginError = { code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: "A note has this key already." };
+ */
 export type PluginError = z.infer<typeof pluginError>;
 
 /**
@@ -95,7 +97,7 @@ export interface Family {
     readonly input: z.ZodMiniType;
     readonly output: z.ZodMiniType;
   })[];
-  /** Codes that its tools report beside those of the table. Default none. */
+  /** Codes that its tools report beside those of the table, at most 64. Default none. */
   readonly errors?: readonly PluginError[];
 }
 

@@ -48,6 +48,7 @@ export class CallAudit {
   #userId: string | null = null;
   #labels: Labels | null = null;
   #found = nothingFound;
+  #isMounted = false;
   #fuelPolls: number | null = null;
   /** What was about to be committed. */
   #staged: ChangedFiles | null = null;
@@ -82,6 +83,11 @@ export class CallAudit {
     this.#found = tool;
   }
 
+  /** The call goes to a mounted folder. */
+  goesToMount(): void {
+    this.#isMounted = true;
+  }
+
   /** A guest has ended, or was ended. Throws when what it was denied cannot be recorded. */
   guestEnded(trail: SharedArrayBuffer): void {
     this.#staged = null;
@@ -100,7 +106,7 @@ export class CallAudit {
   async commit(changes: readonly SizedChange[], commit: () => Promise<void>): Promise<void> {
     if (changes.length === 0) return;
     this.#staged = changedBy(changes);
-    this.#append({ kind: "staged", ...this.#named, ...this.#labelled, ...this.#staged });
+    this.#append({ kind: "staged", ...this.#named, ...this.#labelled, ...this.#placed, ...this.#staged });
     await commit();
     this.#isCommitted = true;
     this.#parts.onCommitted(changes, this.#teller);
@@ -146,6 +152,10 @@ export class CallAudit {
     return this.#labels === null ? {} : { labels: this.#labels };
   }
 
+  get #placed(): Pick<CallEntry, "mounted"> {
+    return this.#isMounted ? { mounted: true } : {};
+  }
+
   #entry(failure: FailureName | null): CallEntry {
     const uses = this.#uses;
     const files = this.#staged ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
@@ -154,6 +164,7 @@ export class CallAudit {
       kind: "call",
       ...this.#named,
       ...this.#labelled,
+      ...this.#placed,
       ...this.#found,
       reads: uses.reads,
       lists: uses.lists,

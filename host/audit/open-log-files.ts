@@ -1,11 +1,12 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
+import { leadsInto } from "../leads-into.ts";
 import { ToolError } from "../tool-error.ts";
 import type { AuditLogOptions } from "./audit-log.ts";
 import type { LogFile } from "./disk/log-file.ts";
 import { LogFolder } from "./disk/log-folder.ts";
-import { leadsInto, makeFolders } from "./disk/log-location.ts";
+import { makeFolders } from "./disk/log-location.ts";
 import { headFileBytesMax, readHead } from "./head-file.ts";
 import { readEnd } from "./log-end.ts";
 import type { LogEnd } from "./log-end.ts";

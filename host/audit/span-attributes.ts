@@ -20,6 +20,7 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
     // Copies: the record's are the tool's own, and what a span processor does to a list would be granted from then on.
     "memcell.scopes": [...entry.scopes],
     "memcell.rights": [...entry.rights],
+    "memcell.mounted": entry.mounted,
     ...columns("memcell.reads", reads, { path: placeOf, bytes: ({ bytes }) => bytes ?? -1 }),
     ...columns("memcell.lists", lists, {
       prefix: ({ scope, prefix }) => `${scope}/${prefix}`,

@@ -20,6 +20,7 @@ Usage
 Options
   --user ID          the user on whose behalf the tool runs
   --data DIR         the data folder (default: data)
+  --journal DIR      the folder of this user's journal, as in a workspace (default: in the data folder)
   --input JSON       the tool's input; without it, standard input is read to its end
   --policy FILE      what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE   where to record what is done (default: nowhere)
@@ -60,7 +61,7 @@ async function callTool(tool: string, options: CallOptions, settings: SettingFla
     return unusable(tool, quoted(read.text), "a JSON object");
   }
   return await orCodedFailure(async () => {
-    await using runtime = await openRuntime(settings);
+    await using runtime = await openRuntime(settings, options.user);
     // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
     return print(await runtime.call(tool, input, { userId: options.user as string }));
   });

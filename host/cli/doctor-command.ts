@@ -42,7 +42,7 @@ Exit codes
     const { options, settings } = parseOptions(args, names, 0);
     const { json: isQuiet = false, fix: isFixing = false } = options;
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(settings);
+      await using runtime = await openRuntime(settings, options.user);
       const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
       const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
         const print = (text: string): void => (isQuiet ? undefined : progress.print(text));

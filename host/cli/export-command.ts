@@ -41,7 +41,7 @@ Exit codes
     if (file === undefined || file === "") throw new UsageError("the name of the file to write is missing");
     return await orCodedFailure(async () => {
       await refuseTaken(file);
-      await using runtime = await openRuntime(settings);
+      await using runtime = await openRuntime(settings, options.user);
       const ctx = { userId: options.user as string };
       const { files, leftOut, otherScopes } = await withProgress("export", async (progress) => {
         const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);

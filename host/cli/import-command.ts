@@ -47,7 +47,7 @@ Exit codes
     if (file === undefined || file === "") throw new UsageError("the name of the file to import is missing");
     return await orCodedFailure(async () => {
       const files = await readZip(await readArchive(file));
-      await using runtime = await openRuntime(settings);
+      await using runtime = await openRuntime(settings, options.user);
       const ctx = { userId: options.user as string };
       const { replace = false, yes = false } = options;
       const plan = await withProgress("import", async (progress) => {

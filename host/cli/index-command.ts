@@ -28,7 +28,7 @@ Exit codes
   async run(args) {
     const { options, settings } = parseOptions(args, { texts: ["user"], settings: runtimePaths }, 0);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(settings);
+      await using runtime = await openRuntime(settings, options.user);
       process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));
       return 0;
     });

@@ -1,16 +1,21 @@
 import type { LogEntry, Runtime, RuntimeOptions } from "../api.ts";
 import { checkAuditLogOptions } from "../audit/audit-log-options.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
+import { mountsFor } from "../config/mount-settings.ts";
 import type { SettingFlags } from "../config/read-flags.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
 import { createRuntime } from "../runtime.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A runtime for one command, as its flags, the environment and the config file say: a single thread. */
-export async function openRuntime(flags: SettingFlags): Promise<Runtime> {
-  const { values } = await readSettings(flags);
-  return await createRuntime({ ...runtimeOptions(values), threadsMax: 1 });
+/**
+ * A runtime for one command, as its flags, the environment and the config file say: a single thread. What is mounted is
+ * `userId`'s.
+ */
+export async function openRuntime(flags: SettingFlags, userId: string | undefined): Promise<Runtime> {
+  const settings = await readSettings(flags);
+  const mounts = mountsFor(settings, userId);
+  return await createRuntime({ ...runtimeOptions(settings.values), mounts, threadsMax: 1 });
 }
 
 /** A runtime for what is only asked of its plugins: nothing is recorded, and no other command kept from the log. */

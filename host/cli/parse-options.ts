@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 
 import type { SettingFlags } from "../config/read-flags.ts";
+import { isListed } from "../config/setting.ts";
 import { flagOf, settingAt } from "../config/settings.ts";
 import type { SettingPath } from "../config/settings.ts";
 import { HelpRequest, UsageError } from "./usage-error.ts";
@@ -81,7 +82,7 @@ function refuseTwice(tokens: readonly Token[], options: Readonly<Record<string, 
 function optionsOf(path: SettingPath): Record<string, Option> {
   const [name, { form }] = [flagOf(path), settingAt(path)];
   if (form === "switch") return { [name]: { type: "boolean" }, [`no-${name}`]: { type: "boolean" } };
-  return { [name]: { type: "string", multiple: form === "texts" || form === "files-or-names" } };
+  return { [name]: { type: "string", multiple: isListed(form) } };
 }
 
 function settingFlags(values: Values, settings: readonly SettingPath[]): SettingFlags {

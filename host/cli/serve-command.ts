@@ -1,6 +1,9 @@
 import type { RuntimeOptions } from "../api.ts";
+import { mountsFor } from "../config/mount-settings.ts";
 import { readSettings } from "../config/read-settings.ts";
+import type { Settings } from "../config/read-settings.ts";
 import { serveSettings } from "../config/serve-settings.ts";
+import type { ServeSettings } from "../config/serve-settings.ts";
 import { servePaths } from "../config/settings.ts";
 import { createRuntime } from "../runtime.ts";
 import type { HttpServeOptions } from "../serve/serve-options.ts";
@@ -35,6 +38,7 @@ Over HTTP: the user comes from a token that is verified, and from nothing else
 
 Both
   --data DIR           the data folder (default: data)
+  --journal DIR        the folder of the one user's journal, as in a workspace (default: in the data folder)
   --policy FILE        what the host is willing to grant (default: what the tools of the package need)
   --audit-log FILE     where to record what is done and what is refused (default: nowhere)
 
@@ -57,7 +61,7 @@ Exit codes
     const parsed = parseOptions(args, { texts: [], settings: servePaths }, 0);
     const settings = await readSettings(parsed.settings);
     const serve = serveSettings(settings);
-    const options = runtimeOptions(settings.values);
+    const options = { ...runtimeOptions(settings.values), mounts: mountsOf(settings, serve) };
     return await orRefusal(() =>
       serve.kind === "http"
         ? serveOverHttp(options, serve.options)
@@ -65,6 +69,12 @@ Exit codes
     );
   },
 };
+
+function mountsOf(settings: Settings, serve: ServeSettings): RuntimeOptions["mounts"] & object {
+  if (serve.kind === "stdio") return mountsFor(settings, serve.userId);
+  const { access } = serve.options;
+  return mountsFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens are for many");
+}
 
 async function serveOverStdio(options: RuntimeOptions, asked: string, closeGraceMs: number): Promise<number> {
   const userId = checkUserId(asked, "serve");

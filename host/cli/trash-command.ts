@@ -48,7 +48,7 @@ Exit codes
     const ctx = { userId: options.user as string };
     const perform = performerOf(action, name, options);
     return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(settings);
+      await using runtime = await openRuntime(settings, options.user);
       const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
       if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
       else for (const file of files) process.stdout.write(lineOf(file));

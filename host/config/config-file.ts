@@ -9,6 +9,7 @@ import { checkValue } from "./check-value.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
 import type { ConfigText } from "./config-text.ts";
 import { placeBeside, shownName } from "./file-places.ts";
+import { mountText, readMount } from "./mount-text.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isSettingPath, settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -72,6 +73,12 @@ function placed(path: SettingPath, value: unknown, file: string): unknown {
   if (form === "files-or-names") {
     return (value as readonly string[]).map((each) => (isPluginName(each) ? each : placeBeside(file, each)));
   }
+  if (form === "mounts") return (value as readonly string[]).map((each) => mountBeside(file, each));
   if (form === "file") return placeBeside(file, value as string);
   return form === "file-or-url" && !isUrl(value as string) ? placeBeside(file, value as string) : value;
+}
+
+function mountBeside(file: string, text: string): string {
+  const mount = readMount(text);
+  return mount === null ? text : mountText({ ...mount, dir: placeBeside(file, mount.dir) });
 }

@@ -1,8 +1,9 @@
 /** The settings of whatever opens a runtime. */
 import { queueLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
+import { readMount } from "./mount-text.ts";
 import type { Setting } from "./setting.ts";
-import { fileName, folderName, someOf, timeMs, wholeNumber } from "./value-schemas.ts";
+import { fileName, folderName, listOf, someOf, textThat, timeMs, wholeNumber } from "./value-schemas.ts";
 
 export const runtimeTable = {
   data: {
@@ -10,6 +11,23 @@ export const runtimeTable = {
     schema: folderName,
     default: "data",
     meaning: "the data folder",
+  },
+  mounts: {
+    form: "mounts",
+    schema: () =>
+      listOf(
+        textThat((text) => readMount(text) !== null, 'SCOPE=DIR, as in "journal=notes"'),
+        "SCOPE=DIR",
+      ),
+    default: [],
+    meaning: "folders that each stand for a scope of the one user",
+  },
+  journal: {
+    form: "file",
+    schema: folderName,
+    default: null,
+    unset: "in the data folder",
+    meaning: "the folder of the one user's journal, short for the mount journal=DIR",
   },
   policy: {
     form: "file",

@@ -34,5 +34,6 @@ const operands: Record<Exclude<SettingForm, "switch">, string> = {
   texts: "TEXT ...",
   file: "FILE",
   "files-or-names": "FILE|NAME ...",
+  mounts: "SCOPE=DIR ...",
   "file-or-url": "FILE|URL",
 };

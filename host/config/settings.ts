@@ -1,6 +1,7 @@
 /** All that can be configured, in one table: whatever reads, prints or documents settings goes by it. */
 import { runtimeTable } from "./runtime-table.ts";
 import { serveTable } from "./serve-table.ts";
+import { isListed } from "./setting.ts";
 import type { Setting, ValueOf } from "./setting.ts";
 
 const table = { ...runtimeTable, ...serveTable };
@@ -34,7 +35,7 @@ export function isSettingPath(path: string): path is SettingPath {
 export function flagOf(path: SettingPath): string {
   const { form } = settingAt(path);
   const name = wordsOf(path.slice(path.lastIndexOf(".") + 1)).join("-");
-  return form === "texts" || form === "files-or-names" ? name.replace(/s$/, "") : name;
+  return isListed(form) ? name.replace(/s$/, "") : name;
 }
 
 /** `serve.allowedHosts` is `MEMCELL_SERVE_ALLOWED_HOSTS`. */

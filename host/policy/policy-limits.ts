@@ -10,9 +10,3 @@ export const policyLimitsMax: PolicyLimits = {
   hostCalls: callLimits.hostCallsMax,
   stagedBytes: callLimits.stagedBytesMax,
 };
-
-/** What lowers every plugin's fuel. A guest can read it, so where nothing does there is nothing. */
-export function loweredFuel(limits: PolicyLimits, ofOptions = limits.fuelPolls): { readonly fuelPolls?: number } {
-  const fuelPolls = Math.min(limits.fuelPolls, ofOptions);
-  return fuelPolls < policyLimitsMax.fuelPolls ? { fuelPolls } : {};
-}

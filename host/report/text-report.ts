@@ -2,10 +2,12 @@
 import { styleText } from "node:util";
 
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
+import { pluginLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../artifact/artifact.ts";
 import { bytesText, durationText } from "./quantity.ts";
 import type { AuditReport } from "./report.ts";
+import { toldWords } from "./told-words.ts";
 import { toolMatrix } from "./tool-matrix.ts";
 import { visibleText } from "./visible-text.ts";
 import { wrapText } from "./wrap-text.ts";
@@ -53,12 +55,29 @@ function contentLines(report: AuditReport): Line[] {
   return [
     ...(heading === undefined ? [] : [{ text: heading, style: "bold" as const }]),
     ...rows.map((text) => ({ text })),
+    ...codeLines(artifact),
     ...importLines(artifact),
     ...labelled("exports", exportTexts(report)),
     ...labelled("memory", memoryTexts(report)),
     ...labelled("limits", limitTexts(report)),
     ...labelled("sections", sectionTexts(artifact)),
     ...labelled("packages", packageTexts(report)),
+  ];
+}
+
+/** Codes of the plugin's own. A file that has more than are allowed is refused; who wants to see them all takes the JSON. */
+function codeLines({ manifest }: Artifact): Line[] {
+  const errors = manifest?.errors ?? [];
+  if (errors.length === 0) return [];
+  const shown = errors.slice(0, pluginLimits.errorsMax);
+  const left = errors.length - shown.length;
+  return [
+    ...labelled("codes", [`${errors.length} of its own, each a case of one that every plugin has`]),
+    ...shown.flatMap(({ code, of, meaning }) => [
+      { text: `  ${code}, of ${of}` },
+      ...wrapText("    ", toldWords(meaning)).map((text) => ({ text })),
+    ]),
+    ...(left > 0 ? [{ text: `  and ${left} more` }] : []),
   ];
 }
 

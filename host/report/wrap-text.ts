@@ -7,7 +7,7 @@ export function wrapText(label: string, text: string): string[] {
   let line = label;
   let isEmpty = true;
   for (const word of text.split(" ")) {
-    if (!isEmpty && line.length + 1 + word.length > columnsMax) {
+    if (!isEmpty && columnsOf(line) + 1 + columnsOf(word) > columnsMax) {
       lines.push(line);
       line = " ".repeat(label.length);
       isEmpty = true;
@@ -17,3 +17,6 @@ export function wrapText(label: string, text: string): string[] {
   }
   return [...lines, line];
 }
+
+/** At most: whatever is not ASCII may take two. */
+const columnsOf = (text: string): number => text.replaceAll(/[^ -~]/gu, "xx").length;

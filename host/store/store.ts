@@ -14,8 +14,11 @@ import type { UserId } from "../user-id.ts";
  * `STORAGE_FAILED` for what the medium does to them.
  */
 export interface Store {
-  /** A view of one user's scopes for one call. Creates nothing. */
-  openUser(userId: UserId): UserReader;
+  /**
+   * A view of one user's scopes for one call. Creates nothing. `scopes` is what the call may name: a scope that is mounted
+   * for the user lies elsewhere than the others, and is asked for alone. Default: none of those.
+   */
+  openUser(userId: UserId, scopes?: readonly string[]): UserReader;
 
   /**
    * Does a call's work while nobody else changes the user's scopes, in this process or another: from before the guest
@@ -29,11 +32,16 @@ export interface Store {
   /** The users who have a folder, in no order. */
   users(): UserId[];
 
+  /** The user's scopes that are mounted: each has findings, a lock and crashes of its own. */
+  mountedScopes(userId: UserId): readonly string[];
+
   /** Ends what goes on in the background. Nothing may be held any more. */
   close(): Promise<void>;
 }
 
 export interface HoldOptions {
+  /** As in `openUser`. */
+  readonly scopes?: readonly string[];
   /** Whether the work may end in a commit. Without, a medium that cannot be written to will do. */
   readonly writes: boolean;
   /** When to give up waiting for another process, on the clock of `performance.now()`. */
@@ -77,7 +85,7 @@ export interface HeldUser {
 
 /** A user's scopes as one call reads them. It may hold folders open until it is disposed of. */
 export interface UserReader extends Disposable {
-  /** The scopes that the user has folders of, sorted. */
+  /** The scopes that the user has folders of where the reader looks, sorted. */
   scopes(): string[];
 
   /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` when its bytes are no UTF-8. */
@@ -120,6 +128,15 @@ export interface UnfitFile {
 export interface StoreLocation {
   readonly kind: "files";
   readonly dataDir: string;
+  readonly mounts?: readonly MountLocation[];
+}
+
+/** A folder that stands for one scope of one user. */
+export interface MountLocation {
+  readonly userId: UserId;
+  readonly scope: string;
+  /** Resolved: nothing that leads there is a link. */
+  readonly dir: string;
 }
 
 export interface StoreOptions {

@@ -14,7 +14,7 @@ export async function exportFiles(
   reader: UserReader,
   scope: string,
   onProgress: OnProgress = () => {},
-): Promise<MemoryExport> {
+): Promise<Omit<MemoryExport, "otherScopes">> {
   const { files: there, unfit } = reader.survey(scope);
   const listed = there.filter(({ path }) => faultOfPath(path) === null);
   refuseBytes(listed.reduce((sum, { bytes }) => sum + bytes, 0));
@@ -30,8 +30,7 @@ export async function exportFiles(
     refuseBytes((sum += content?.length ?? 0));
     onProgress(at + 1, listed.length);
   }
-  const otherScopes = reader.scopes().filter((each) => each !== scope);
-  return { files, leftOut: leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1)), otherScopes };
+  return { files, leftOut: leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
 /** One file of someone else's would keep the whole export out of where it is to go. */

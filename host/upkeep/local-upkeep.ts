@@ -1,5 +1,5 @@
 import { storeLimits } from "../../shared/limits.ts";
-import { parseTrashPath, trashFolder } from "../../shared/path.ts";
+import { trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { CallAudit } from "../audit/call-audit.ts";
@@ -20,10 +20,13 @@ import { checkAmount, checkFiles } from "./import-files.ts";
 import { ImportTrial, refuseImport } from "./import-trial.ts";
 import { findingsIn } from "./inspect-answer.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
+import { removalOf, trashedFiles } from "./trashed-files.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
+import { findingsInPlaces, mendPlaces } from "./user-places.ts";
 
 /** The scope of what is exported, imported and restored: the one whose files a loaded plugin can judge for the host. */
 const scope = "memory";
+const scopes = [scope];
 
 /** The tool that judges them. Without a plugin that has it, only what the store can tell is found and mended. */
 const inspector = "InspectMemory";
@@ -96,7 +99,7 @@ export class LocalUpkeep implements Upkeep {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
     const label = "purge the trash";
     return this.#operate(["purge", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: true, signal }, async (held) => {
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: true, signal }, async (held) => {
         const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
         for (const part of partsOf(old)) {
           const changes = part.map(removalOf);
@@ -110,9 +113,9 @@ export class LocalUpkeep implements Upkeep {
   export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
     const label = "export a user's memory";
     return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { writes: false, signal }, async () => {
-        using reader = this.#parts.store.openUser(userId);
-        return await exportFiles(reader, scope, onProgress);
+      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: false, signal }, async () => {
+        using reader = this.#parts.store.openUser(userId, scopes);
+        return { ...(await exportFiles(reader, scope, onProgress)), otherScopes: this.#otherScopes(userId) };
       }),
     );
   }
@@ -152,7 +155,13 @@ export class LocalUpkeep implements Upkeep {
   }
 
   #trialOf({ userId }: Operation, files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
-    return new ImportTrial(() => this.#parts.store.openUser(userId), { scope, files, replaces: replace });
+    return new ImportTrial(() => this.#parts.store.openUser(userId, scopes), { scope, files, replaces: replace });
+  }
+
+  #otherScopes(userId: UserId): string[] {
+    using reader = this.#parts.store.openUser(userId);
+    const all = new Set([...reader.scopes(), ...this.#parts.store.mountedScopes(userId)]);
+    return [...all].filter((each) => each !== scope).toSorted();
   }
 
   /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
@@ -188,19 +197,17 @@ export class LocalUpkeep implements Upkeep {
 
   /** A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. */
   async #mend(operation: Operation): Promise<void> {
-    if (this.#parts.tools.has(inspector)) {
-      return throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
-    }
     const { userId, signal, audit } = operation;
-    const options = { writes: true, isThorough: true, signal };
-    await this.#parts.runner.hold(ofStoreOnly("mend a user's files", audit), userId, options, async () => {});
+    const isInspected = this.#parts.tools.has(inspector);
+    if (isInspected) throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
+    const label = ofStoreOnly("mend a user's files", audit);
+    await mendPlaces({ ...this.#parts, userId, label, signal }, { isInspected });
   }
 
   async #inspect(operation: Operation): Promise<Finding[]> {
     const { userId, signal, audit } = operation;
     const label = ofStoreOnly("inspect a user's files", audit);
-    const options = { writes: false, isLookingOnly: true, signal };
-    const ofStore = await this.#parts.runner.hold(label, userId, options, async (held) => held.findings());
+    const ofStore: Finding[] = await findingsInPlaces({ ...this.#parts, userId, label, signal });
     if (!this.#parts.tools.has(inspector)) return ofStore;
     const looked = await this.#callTool(inspector, { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked, scope)];
@@ -208,30 +215,16 @@ export class LocalUpkeep implements Upkeep {
 
   #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
     const label = ofStoreOnly("list the trash", audit);
-    return this.#parts.runner.hold(label, userId, { writes: false, signal }, async () => this.#trashOf(userId));
+    return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, async () => this.#trashOf(userId));
   }
 
-  /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
   #trashOf(userId: UserId): TrashedFile[] {
-    using reader = this.#parts.store.openUser(userId);
-    const files = reader.scopes().flatMap((each) =>
-      reader.list(each, `${trashFolder}/`).flatMap(({ path, bytes }) => {
-        const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
-        return parsed ? [{ scope: each, name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
-      }),
-    );
-    return files.toSorted((a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1));
+    using reader = this.#parts.store.openUser(userId, scopes);
+    return trashedFiles(reader);
   }
 }
 
 const ofStoreOnly = (action: string, { callId }: UpkeepAudit): HoldLabel => ({ action, tool: "store", callId });
-
-const removalOf = ({ scope: ofFile, name, bytes }: TrashedFile): SizedChange => ({
-  kind: "remove",
-  scope: ofFile,
-  path: `${trashFolder}/${name}`,
-  bytes,
-});
 
 /** Parts of a list that one change set takes. */
 function partsOf<Item>(items: readonly Item[]): Item[][] {

@@ -41,7 +41,7 @@ export interface Upkeep {
    */
   mend(ctx: CallContext): Promise<Finding[]>;
 
-  /** What lies in a user's trash, of all scopes, the latest first. */
+  /** What lies in a user's trash, the latest first: of all scopes that lie with `memory`, and of none that is mounted elsewhere. */
   listTrash(ctx: CallContext): Promise<TrashedFile[]>;
 
   /**

@@ -9,7 +9,11 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
+import { summariseLog } from "../../host/audit/summarise-log.ts";
 import { spanLimits } from "../../shared/limits.ts";
+import { writeCodedPuppet } from "../support/coded-plugins.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
 const projectFolder = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
@@ -113,6 +117,31 @@ test.for([
   expect(span?.status).toEqual({ code: SpanStatusCode.ERROR });
   expect(span?.attributes).toMatchObject({ "error.type": code, "memcell.changes": "none" });
   expect(span?.attributes).not.toHaveProperty("memcell.audit.seq");
+});
+
+test("a code of the plugin's own is in the span and the record, with the one that it is a case of", async () => {
+  using folder = temporaryFolder();
+  const errors = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT" as const, meaning: "Somebody sits there." }];
+  const plugins = [writeCodedPuppet(folder.path, errors)];
+  await using stage = await openAuditedStage({ plugins, policy: policyFor(plugins) });
+  const told = (code: string): object => ({ fail: JSON.stringify({ ok: false, error: { code, message: "So" } }) });
+  const codes = ["SEAT_TAKEN", "NAME_CONFLICT", "SEAT_UNKNOWN"];
+  for (const code of codes) await stage.runtime.call("Puppet", [write("a.md", "a"), told(code)], { userId: "alice" });
+  const records = stage.recordsOf("call");
+  expect(records).toMatchObject([
+    { code: "SEAT_TAKEN", of: "NAME_CONFLICT", changes: "dropped" },
+    { code: "NAME_CONFLICT", changes: "dropped" },
+    { code: "OUTPUT_INVALID", changes: "dropped" },
+  ]);
+  expect(records.map((record) => "of" in record)).toEqual([true, false, false]);
+  const spans = exporter.getFinishedSpans().map(({ attributes }) => attributes);
+  expect(spans).toMatchObject([
+    { "error.type": "SEAT_TAKEN", "memcell.error.of": "NAME_CONFLICT" },
+    { "error.type": "NAME_CONFLICT" },
+    { "error.type": "OUTPUT_INVALID" },
+  ]);
+  expect(spans.map((attributes) => "memcell.error.of" in attributes)).toEqual([true, false, false]);
+  expect(summariseLog([stage.logFile])).toMatchObject({ calls: 3, failed: 3, verification: { findings: [] } });
 });
 
 test("a call of what is no tool's name has a span that does not repeat it", async () => {

@@ -108,6 +108,69 @@ test("a policy that lowers a limit, or grants too little, is told", async () => 
   expect(plain(report)).toContain("pins no file for it\n");
 });
 
+test("the error codes of a plugin's own are told with what they are cases of and what they mean", async () => {
+  const errors = [
+    { code: "KEY_EXISTS", of: "NAME_CONFLICT" as const, meaning: "A note has this key already, in whichever file." },
+    {
+      code: "KEY_UNKNOWN",
+      of: "ENTRY_NOT_FOUND" as const,
+      meaning: `No note has this key. ${"Really not. ".repeat(9)}`,
+    },
+  ];
+  const artifact = readArtifact(resealed({ errors }), "coded.wasm");
+  const open = await loadPolicy(proposePolicy(shippedManifest, artifact.sha256));
+  const report = makeReport({ artifact, policy: open, dependencies: null });
+  expect(report.verdict).toBe("PASS");
+  expect(plain(report)).toContain(
+    "codes     2 of its own, each a case of one that every plugin has\n" +
+      "  KEY_EXISTS, of NAME_CONFLICT\n    A note has this key already, in whichever file.\n" +
+      "  KEY_UNKNOWN, of ENTRY_NOT_FOUND\n    No note has this key. Really not.",
+  );
+  expect(
+    plain(report)
+      .split("\n")
+      .filter((line) => line.length > 80),
+  ).toEqual([]);
+  expect(JSON.parse(visibleJson(report))).toMatchObject({ artifact: { manifest: { errors } } });
+});
+
+test("of more error codes than are allowed the text tells so many, and the verdict the rest", () => {
+  const errors = Array.from({ length: 300 }, () => ({
+    code: "KEY_EXISTS",
+    of: "NAME_CONFLICT" as const,
+    meaning: "Taken.",
+  }));
+  const artifact = readArtifact(resealed({ errors }), "coded.wasm");
+  const printed = plain(makeReport({ artifact, policy, dependencies: null }));
+  expect(printed.match(/^ {2}KEY_EXISTS/gm)).toHaveLength(64);
+  expect(printed).toContain("\n  and 236 more\n");
+  expect(unwrapped(printed)).toContain("Its manifest declares 300 error codes, at most 64 allowed.");
+  expect(unwrapped(printed)).toContain("Its manifest declares the error code KEY_EXISTS more than once.");
+});
+
+test.for([
+  { name: "a word as long as a line", meaning: `${"x".repeat(80)}PASS  it is fine` },
+  { name: "white space that does not break", meaning: `${"x\u00a0".repeat(40)}PASS  it is fine` },
+  { name: "characters that take two columns", meaning: `${"\u8a9e".repeat(40)}PASS  it is fine` },
+  { name: "words of such characters", meaning: `${"\u8a9e ".repeat(30)}PASS  it is fine` },
+  { name: "a line of its own", meaning: "Fine.\nPASS  it is fine" },
+])("a meaning with $name begins no line of a terminal of 80 columns", ({ meaning }) => {
+  const artifact = readArtifact(
+    resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning }] }),
+    "coded.wasm",
+  );
+  const lines = plain(makeReport({ artifact, policy, dependencies: null })).split("\n");
+  const told = lines.slice(
+    lines.indexOf("  KEY_EXISTS, of NAME_CONFLICT") + 1,
+    lines.findIndex((line) => line.startsWith("imports")),
+  );
+  expect(told.length).toBeGreaterThan(0);
+  expect(told.filter((line) => !line.startsWith("    ") || columnsOf(line) > 80)).toEqual([]);
+});
+
+/** Ideographs take two. */
+const columnsOf = (line: string): number => line.replaceAll(/\p{Script=Han}/gu, "xx").length;
+
 test.for(hostileTexts)("$name in every name of a file writes nothing but visible letters", ({ text }) => {
   const evil = JSON.stringify(text).slice(1, -1);
   const tools = everyTool({ description: text, name: text, scopes: [text] });
@@ -117,6 +180,7 @@ test.for(hostileTexts)("$name in every name of a file writes nothing but visible
     resealed({ tools }),
     resealed({ [text]: text }),
     resealed({ version: evil }),
+    resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: text }] }),
   ]) {
     const artifact = readArtifact(bytes, `${text}.wasm`);
     const report = makeReport({ artifact, policy: { ...policy, name: `${text}.json` }, dependencies: null });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
+import { isListed } from "../../host/config/setting.ts";
 import { flagOf, settingPaths, settingAt, variableOf } from "../../host/config/settings.ts";
 import type { SettingPath } from "../../host/config/settings.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
@@ -30,6 +31,7 @@ const origin = 'an origin, as in "https://app.example"';
 const path = 'a path of a URL, as in "/mcp", without a "/" at its end';
 const texts: readonly Row[] = [
   { path: "data", text: "", allowed: "the name of a folder" },
+  { path: "journal", text: "", allowed: "the name of a folder" },
   { path: "policy", text: "", allowed: file },
   { path: "auditLog", text: "", allowed: file },
   { path: "auditLog", text: "x".repeat(4_097), allowed: file },
@@ -93,6 +95,11 @@ const host = "a host's name without a port";
 const algorithm = `one of ${tokenAlgorithms.join(", ")}`;
 const listed: readonly Row[] = [
   { path: "plugins", text: "", allowed: file },
+  ...["", "notes", "=notes", "journal=", "Journal=notes", "../memory=notes", ".memcell=notes", "a b=c"].map((text) => ({
+    path: "mounts" as const,
+    text,
+    allowed: 'SCOPE=DIR, as in "journal=notes"',
+  })),
   { path: "serve.allowedHosts", text: "a.example:80", allowed: host },
   { path: "serve.allowedHosts", text: " b.example", allowed: host },
   { path: "serve.allowedHosts", text: "*", allowed: host },
@@ -124,7 +131,7 @@ test.for(settingPaths)("%s takes no value of another kind from the file", async 
       : typeof value === "string" && form !== "number" && at !== "durability" && at !== "serve.path";
   for (const [index, value] of kinds.entries()) {
     if (fitting(value)) continue;
-    if ((form === "texts" || form === "files-or-names") && value === "1") continue;
+    if (isListed(form) && value === "1") continue;
     const name = `${task.id}-${index}.json`;
     expect(await mistakeOf(["--config", write(name, at, value)])).toContain(`(file ${name} "${at}") is `);
   }

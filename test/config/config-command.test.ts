@@ -32,6 +32,8 @@ test("prints every setting in columns, with what could harm a terminal as escape
   expect(lines.slice(0, 13).join("\n")).toMatchInlineSnapshot(`
     "setting                     value                                 from
     data                        "data"                                default
+    mounts                      (none)                                default
+    journal                     (in the data folder)                  default
     policy                      (what the tools of the package need)  default
     auditLog                    "log/\\u202egpj.jsonl"                 file memcell.config.json "auditLog"
     plugins                     "a\\u001b[2J.wasm"                     environment MEMCELL_PLUGINS
@@ -40,9 +42,7 @@ test("prints every setting in columns, with what could harm a terminal as escape
     deadlineMs                  (what plugin and policy say)          default
     threadsMax                  (one for each core)                   default
     serve.user                  "alice"                               file memcell.config.json "serve.user"
-    serve.http                  true                                  flag --http
-    serve.host                  "127.0.0.1"                           default
-    serve.port                  0                                     flag --port"
+    serve.http                  true                                  flag --http"
   `);
 });
 

@@ -1,8 +1,8 @@
 import type { ToolResult } from "memcell";
 
-/** `blame` and `retryable` follow from the code; a vector does not repeat the table. */
+/** `of`, `blame` and `retryable` follow from the code; a vector repeats neither the table nor the manifest. */
 export function withoutTableFields(result: ToolResult): unknown {
   if (result.ok) return result;
-  const { blame: _blame, retryable: _retryable, ...error } = result.error;
+  const { of: _of, blame: _blame, retryable: _retryable, ...error } = result.error;
   return { ok: false, error };
 }

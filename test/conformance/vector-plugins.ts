@@ -3,14 +3,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Right } from "../../shared/abi.ts";
+import type { Manifest, PluginError } from "../../shared/manifest.ts";
 import { traps } from "../guests/traps.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
-import { writeGuest } from "../support/write-guest.ts";
+import { writeSealedGuest } from "../support/write-guest.ts";
 
 interface Guest {
   /** Each tool and its export. */
   readonly tools: Record<string, string>;
   readonly rights?: Record<string, readonly Right[]>;
+  /** Codes of its own. */
+  readonly errors?: readonly PluginError[];
 }
 
 /** The hand-written guests that vectors may name. All of their tools are for models, and have the scope `memory`. */
@@ -26,6 +30,11 @@ const guests: Readonly<Record<string, Guest>> = {
       OutputHex: "output_hex",
       ErrorHex: "error_hex",
     },
+    errors: [
+      { code: "SEAT_TAKEN", of: "NAME_CONFLICT", meaning: "Somebody sits there." },
+      { code: "SEAT_UNKNOWN", of: "ENTRY_NOT_FOUND", meaning: "There is no such seat." },
+      { code: "ROW_INVALID", of: "INPUT_INVALID", meaning: "The row is no letter from A to F." },
+    ],
   },
   asker: {
     tools: {
@@ -54,10 +63,14 @@ const guests: Readonly<Record<string, Guest>> = {
 
 /** The file of a vector's plugin. A hand-written guest is assembled into `folder`, unless it lies there already. */
 export function vectorPlugin(name: string, folder: string): string {
-  if (name === "user-memory") return shippedPlugin(name);
-  if (name === "puppet") return testPlugin(name);
+  const built = [shippedPlugin(name), testPlugin(name)].find((file) => existsSync(file));
+  if (built !== undefined) return built;
   const guest = guests[name];
   if (guest === undefined) throw new Error(`Cannot use the plugin "${name}": no vector's plugin has this name`);
   const file = join(folder, `${name}.wasm`);
-  return existsSync(file) ? file : writeGuest(folder, name, guest.tools, guest.rights);
+  return existsSync(file) ? file : writeSealedGuest(folder, manifestOf(name, guest));
+}
+
+function manifestOf(name: string, { tools, rights, errors }: Guest): Manifest {
+  return { ...guestManifest(name, tools, rights), ...(errors && { errors: [...errors] }) };
 }

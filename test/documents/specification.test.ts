@@ -3,14 +3,16 @@ import { createRuntime } from "memcell";
 import type { ToolResult } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { callLimits, guestLimits, storeLimits } from "../../shared/limits.ts";
-import { manifestSchema } from "../../shared/manifest.ts";
+import { errorCodes } from "../../shared/errors.ts";
+import { callLimits, guestLimits, pluginLimits, storeLimits } from "../../shared/limits.ts";
+import { manifestSchema, reportableCodes } from "../../shared/manifest.ts";
+import type { PluginError } from "../../shared/manifest.ts";
 import { safeParse } from "../../shared/zod.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { tableUnder } from "./markdown-table.ts";
+import { codeIn, tableUnder } from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
 const specification = textOf("shared/README.md");
@@ -24,6 +26,32 @@ function blockOf(kind: string): string {
 test("the manifest is one", () => {
   expect(safeParse(manifestSchema, JSON.parse(blockOf("json manifest")))).toMatchObject({ success: true });
 });
+
+const declaredErrors = JSON.parse(blockOf("json errors")) as readonly PluginError[];
+const withErrors = (errors: readonly unknown[]): unknown => ({
+  ...(JSON.parse(blockOf("json manifest")) as object),
+  errors,
+});
+
+test("the error codes of a plugin's own are some that a manifest may declare", () => {
+  expect(safeParse(manifestSchema, withErrors(declaredErrors))).toMatchObject({ success: true });
+  for (const { code, meaning } of declaredErrors) {
+    const cases = errorCodes.filter((of) => safeParse(manifestSchema, withErrors([{ code, of, meaning }])).success);
+    expect(cases).toEqual(codeIn(between("is the code of the table that it is a case of:", "; blame and retryable")));
+  }
+});
+
+test("what a guest may report without having been told it is what the page says", () => {
+  const known = codeIn(between("a code that the guest can know. It knows", "any code that its manifest declares"));
+  expect(known).toEqual(reportableCodes);
+});
+
+/** What the page says between two of its phrases. */
+function between(first: string, last: string): string {
+  const prose = specification.replaceAll(/\s+/g, " ");
+  expect(prose.split(first)).toHaveLength(2);
+  return prose.split(first)[1]?.split(last)[0] ?? "";
+}
 
 const folder = temporaryFolder();
 const plugins = [testPlugin("puppet")];
@@ -97,6 +125,7 @@ test.for([
 
 test("numbers in the prose are those of the code", () => {
   const prose = specification.replaceAll(/\s+/g, " ");
+  expect(prose).toContain(`error codes of the plugin's own, at most ${pluginLimits.errorsMax},`);
   expect(prose).toContain(`1 to ${storeLimits.userIdBytesMax} bytes of UTF-8`);
   expect(prose).toContain(`at most ${callLimits.inputBytesMax / 1024} KiB (\`INPUT_INVALID\`)`);
   expect(prose).toContain(`an output over ${callLimits.outputBytesMax / 1024} KiB`);

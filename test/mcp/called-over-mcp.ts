@@ -7,6 +7,7 @@ import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 /** How a server tells of a failure: the same in text for a model, and here for programs. */
 interface ToldFailure {
   readonly code: string;
+  readonly of?: string;
   readonly message: string;
   readonly issues?: unknown;
   readonly retryable: boolean;
@@ -41,7 +42,7 @@ function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResu
   same(JSON.parse(json), failure);
   same(message, failure.message);
   same(structuredContent, undefined);
-  const { retryable: _retryable, ...error } = failure;
+  const { of: _of, retryable: _retryable, ...error } = failure;
   return { ok: false, error };
 }
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Right } from "../../shared/abi.ts";
+import type { Manifest } from "../../shared/manifest.ts";
 import { assembleGuest } from "./assemble-guest.ts";
 import { guestManifest } from "./guest-manifest.ts";
 
@@ -12,9 +13,13 @@ export function writeGuest(
   exportsByTool: Record<string, string>,
   rightsByTool: Record<string, readonly Right[]> = {},
 ): string {
-  const file = join(folder, `${name}.wasm`);
-  const manifest = guestManifest(name, exportsByTool, rightsByTool);
-  writeFileSync(file, assembleGuest(guestText(name), [JSON.stringify(manifest)]));
+  return writeSealedGuest(folder, guestManifest(name, exportsByTool, rightsByTool));
+}
+
+/** The same for a manifest that says more. */
+export function writeSealedGuest(folder: string, manifest: Manifest): string {
+  const file = join(folder, `${manifest.name}.wasm`);
+  writeFileSync(file, assembleGuest(guestText(manifest.name), [JSON.stringify(manifest)]));
   return file;
 }
 

@@ -4,6 +4,7 @@ import { pageLimits } from "../../../shared/limits.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
 import type { AuditReport, ReportedTool } from "../report.ts";
+import { codesTable } from "./codes-table.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
 import { code, unseenWords } from "./phrases.ts";
@@ -21,7 +22,13 @@ export function capabilitySection(report: AuditReport, id: string): Markup {
       html`<p>No tool of this file is known: it has no manifest that can be read.</p>`,
     );
   }
-  return section(id, html`Capabilities`, [matrix(report, id), legend, meanings(report, id), descriptions(report)]);
+  return section(id, html`Capabilities`, [
+    matrix(report, id),
+    legend,
+    meanings(report, id),
+    descriptions(report),
+    codesTable(report, id),
+  ]);
 }
 
 function matrix({ tools }: AuditReport, id: string): Markup {

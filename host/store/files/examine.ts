@@ -13,18 +13,26 @@ import type { Directory } from "./disk/directory.ts";
 import { checkOwner } from "./owner.ts";
 import { hostFolder } from "./user-folder.ts";
 import type { UserFolder } from "./user-folder.ts";
+import { newMemo } from "./user-memo.ts";
 
 /** `boot` is the present start of the machine. */
 export function examineUser(folder: UserFolder, boot: string | null): StoreFinding[] {
   using user = folder.open();
   if (user === null) return [];
+  const { mountedScope } = folder;
+  const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`);
+  const above = mountedScope === null ? "" : `${mountedScope}/`;
+  const ofOwn = orFinding(hostFolder, () => ownFindings(folder, user, boot));
+  return [...inScopes, ...ofOwn.map((finding) => ({ ...finding, path: above + finding.path }))];
+}
+
+function findingsInScopes(user: Directory): StoreFinding[] {
   const scopes = user.entries().filter(({ name }) => scopeName.test(name));
-  const inScopes = scopes.flatMap(({ name, kind }) => {
+  return scopes.flatMap(({ name, kind }) => {
     if (kind !== "folder") return [unsafe(name, "it is no folder")];
     using scope = user.openFolder(name);
     return scope === null ? [] : strangeFiles(scope, `${name}/`);
   });
-  return [...inScopes, ...orFinding(hostFolder, () => ownFindings(folder, user, boot))];
 }
 
 function strangeFiles(folder: Directory, above: string): StoreFinding[] {
@@ -32,6 +40,8 @@ function strangeFiles(folder: Directory, above: string): StoreFinding[] {
   if (above.length > storeLimits.pathCharsMax) return [];
   return folder.entries().flatMap(({ name, kind }) => {
     const path = above + name;
+    // In a mounted folder it lies among the files, and has findings of its own.
+    if (name === hostFolder) return [];
     if (kind === "other") return [unsafe(path, "it is neither a file nor a folder")];
     return orFinding(path, () => {
       if (kind === "file") folder.sizeOf(name, path);
@@ -72,7 +82,12 @@ function ownFindings(folder: UserFolder, user: Directory, boot: string | null): 
     ...names
       .filter((name) => name.startsWith("journal-damaged-"))
       .map((name) => ofOwn("journal-damaged", name, "it could not be read as a journal and was put aside", null)),
-    ...journalFindings({ user, own, owner: folder.userId, boot }),
+    ...journalFindings({
+      folders: new ScopeFolders(user, newMemo(folder.mountedScope !== null)),
+      own,
+      owner: folder.userId,
+      boot,
+    }),
   ];
 }
 
@@ -84,20 +99,21 @@ const ofOwn = (
 ): StoreFinding => ({ problem, path: `${hostFolder}/${name}`, message, remedy });
 
 interface JournalPlace {
-  readonly user: Directory;
+  readonly folders: ScopeFolders;
   readonly own: Directory;
   readonly owner: string;
   readonly boot: string | null;
 }
 
-function journalFindings({ user, own, owner, boot }: JournalPlace): StoreFinding[] {
+function journalFindings({ folders, own, owner, boot }: JournalPlace): StoreFinding[] {
+  using _folders = folders;
   try {
     using journal = Journal.open(own, owner, { isRead: true });
     if (journal === null || !needsRecovery({ journal, boot })) return [];
     const files = journal.records.flatMap((record) => record.files);
     const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
     const message = `a crash has left ${journal.records.length} records on ${[...paths].join(", ")}`;
-    return unfinished(message, canBeRead(user, files) ? "finish what they say" : null);
+    return unfinished(message, canBeRead(folders, files) ? "finish what they say" : null);
   } catch (error) {
     if (!(error instanceof JournalDamaged)) throw error;
     return unfinished("it cannot be read as a journal", "put it aside and begin a new one");
@@ -109,8 +125,7 @@ const unfinished = (message: string, remedy: string | null): StoreFinding[] => [
 ];
 
 /** Whether nothing stands in the way of what the records say. */
-function canBeRead(user: Directory, files: readonly JournalFile[]): boolean {
-  using folders = new ScopeFolders(user);
+function canBeRead(folders: ScopeFolders, files: readonly JournalFile[]): boolean {
   try {
     for (const { scope, path } of files) folders.read(scope, path);
     return true;

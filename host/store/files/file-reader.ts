@@ -14,6 +14,7 @@ import type { UserFolder } from "./user-folder.ts";
 /** Reads one user's scopes for one call. */
 export class FileReader implements UserReader {
   readonly #scopes: HeldScopes;
+  readonly #mountedScope: string | null;
   /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
   readonly #sizes = new Map<string, KnownSizes>();
   readonly #bytesUsed = new Map<string, number>();
@@ -28,7 +29,8 @@ export class FileReader implements UserReader {
       user?.[Symbol.dispose]();
       throw error;
     }
-    this.#scopes = new HeldScopes(user);
+    this.#mountedScope = folder.mountedScope;
+    this.#scopes = new HeldScopes(user, folder.mountedScope);
   }
 
   get seen(): Seen[] {
@@ -65,7 +67,9 @@ export class FileReader implements UserReader {
 
   survey(scope: string): ScopeSurvey {
     const folder = this.#scopes.folderOf(scope);
-    return folder === null ? { files: [], unfit: [] } : surveyFiles(folder);
+    return folder === null
+      ? { files: [], unfit: [] }
+      : surveyFiles(folder, this.#mountedScope === null ? null : hostFolder);
   }
 
   bytesOf(scope: string, path: string): Uint8Array | null {

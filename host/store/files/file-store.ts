@@ -1,6 +1,6 @@
 /**
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
- * `.memcell/` beside the scopes.
+ * `.memcell/` beside the scopes. Of a mounted folder it is `<path>` and `.memcell/` below it.
  */
 import { ToolError } from "../../tool-error.ts";
 import type { UserId } from "../../user-id.ts";
@@ -23,15 +23,20 @@ import { UserSession } from "./user-session.ts";
 /** How often a call is made again when someone edits its files at the same time. */
 const attemptsMax = 3;
 
+interface FileStoreOptions extends StoreOptions {
+  /** The root is no data folder, but stands for this scope of the one user that is asked for. */
+  readonly mountedScope?: string;
+}
+
 export class FileStore implements Store {
   readonly #root: DataRoot;
-  readonly #options: StoreOptions;
+  readonly #options: FileStoreOptions;
   readonly #boot: string | null;
   readonly #memos = new Map<UserId, UserMemo>();
   readonly #schedule: RetireSchedule<UserId>;
 
   /** `boot` is the present start of the machine; tests of crashes pretend another one. */
-  constructor(root: DataRoot, options: StoreOptions, boot: string | null = readBootId()) {
+  constructor(root: DataRoot, options: FileStoreOptions, boot: string | null = readBootId()) {
     this.#root = root;
     this.#options = options;
     this.#boot = boot;
@@ -42,7 +47,7 @@ export class FileStore implements Store {
   }
 
   openUser(userId: UserId): UserReader {
-    return new FileReader(new UserFolder(this.#root, userId));
+    return new FileReader(this.#folderOf(userId));
   }
 
   async holdUser<Result>(
@@ -60,7 +65,11 @@ export class FileStore implements Store {
   }
 
   users(): UserId[] {
-    return listUsers(this.#root);
+    return this.#options.mountedScope === undefined ? listUsers(this.#root) : [];
+  }
+
+  mountedScopes(): readonly string[] {
+    return [];
   }
 
   async close(): Promise<void> {
@@ -81,7 +90,7 @@ export class FileStore implements Store {
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
     try {
       return await work({
-        findings: () => examineUser(new UserFolder(this.#root, userId), this.#boot),
+        findings: () => examineUser(this.#folderOf(userId), this.#boot),
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
           if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
@@ -97,13 +106,13 @@ export class FileStore implements Store {
 
   /** Keeps others out and leaves everything as it is. */
   async #lockOnly(userId: UserId, request: LockRequest): Promise<Disposable | null> {
-    using way = new UserFolder(this.#root, userId).openWay();
+    using way = this.#folderOf(userId).openWay();
     return way && (await lockUser(way.own, { ...request, readOnlyWillDo: true }));
   }
 
   /** A user's first commit makes the folder. Someone else may have been faster: then the call has to be made again. */
   async #openFirst(userId: UserId, { until, signal }: HoldOptions): Promise<UserSession> {
-    const { own, made } = await new UserFolder(this.#root, userId).make();
+    const { own, made } = await this.#folderOf(userId).make();
     for (const each of [own, ...made]) each[Symbol.dispose]();
     const session = await this.#open(userId, { make: true, readOnlyWillDo: false, until, signal });
     if (session !== null && !session.isSetUp) return session;
@@ -112,7 +121,7 @@ export class FileStore implements Store {
   }
 
   async #open(userId: UserId, request: LockRequest, isThorough = false): Promise<UserSession | null> {
-    const folder = new UserFolder(this.#root, userId);
+    const folder = this.#folderOf(userId);
     const way = folder.openWay();
     const memo = this.#memoOf(userId);
     let lock: UserLock | null;
@@ -166,8 +175,12 @@ export class FileStore implements Store {
     if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
   }
 
+  #folderOf(userId: UserId): UserFolder {
+    return new UserFolder(this.#root, userId, this.#options.mountedScope);
+  }
+
   #memoOf(userId: UserId): UserMemo {
-    const memo = this.#memos.get(userId) ?? newMemo();
+    const memo = this.#memos.get(userId) ?? newMemo(this.#options.mountedScope !== undefined);
     this.#memos.set(userId, memo);
     return memo;
   }

@@ -1,6 +1,6 @@
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "./disk/directory.ts";
-import { exactName, foldsCase } from "./folded-case.ts";
+import { exactName, foldsAnyCase, foldsCase } from "./folded-case.ts";
 import { checkedScope, segmentsOf, walk } from "./user-folder.ts";
 
 interface HeldScope {
@@ -14,15 +14,21 @@ interface HeldScope {
  */
 export class HeldScopes implements Disposable {
   readonly #user: Directory | null;
+  readonly #mountedScope: string | null;
   readonly #scopes = new Map<string, HeldScope>();
 
-  /** Takes the user's folder over: `null` when there was none as the call began, and then there are no files. */
-  constructor(user: Directory | null) {
+  /**
+   * Takes the user's folder over: `null` when there was none as the call began, and then there are no files. Where it is
+   * mounted, it is itself the one scope that there is.
+   */
+  constructor(user: Directory | null, mountedScope: string | null = null) {
     this.#user = user;
+    this.#mountedScope = mountedScope;
   }
 
   /** What is no folder is no scope: the doctor tells of it. */
   names(): string[] {
+    if (this.#mountedScope !== null) return this.#user === null ? [] : [this.#mountedScope];
     const folders = this.#user?.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name)) ?? [];
     return folders.map(({ name }) => name).toSorted();
   }
@@ -55,11 +61,18 @@ export class HeldScopes implements Disposable {
   #hold(scope: string): HeldScope | null {
     const known = this.#scopes.get(scope);
     if (known || this.#user === null) return known ?? null;
-    const folds = foldsCase(this.#user, scope);
-    const folder = folds && !exactName(this.#user, scope) ? null : this.#user.openFolder(scope);
-    if (folder === null) return null;
-    const held = { folder, folds };
-    this.#scopes.set(scope, held);
+    const held = this.#mountedScope === null ? open(this.#user, scope) : this.#openMounted(this.#user, scope);
+    if (held !== null) this.#scopes.set(scope, held);
     return held;
   }
+
+  #openMounted(folder: Directory, scope: string): HeldScope | null {
+    return scope === this.#mountedScope ? { folder, folds: foldsAnyCase(folder) } : null;
+  }
+}
+
+function open(user: Directory, scope: string): HeldScope | null {
+  const folds = foldsCase(user, scope);
+  const folder = folds && !exactName(user, scope) ? null : user.openFolder(scope);
+  return folder && { folder, folds };
 }

@@ -5,13 +5,17 @@ import { ToolError } from "../../tool-error.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 import type { Directory, DirectoryEntry } from "./disk/directory.ts";
 
-/** Everything below a folder, and what of it a read would refuse. Nothing is followed, and no pipe is opened. */
-export function surveyFiles(folder: Directory): ScopeSurvey {
+/**
+ * Everything below a folder, and what of it a read would refuse. Nothing is followed, and no pipe is opened. `hidden` is a
+ * name in the folder that is passed over.
+ */
+export function surveyFiles(folder: Directory, hidden: string | null = null): ScopeSurvey {
   const files: ListedFile[] = [];
   const unfit: UnfitFile[] = [];
   const seen = { files: 0, folders: 0 };
   const visit = (within: Directory, above: string): void => {
     for (const entry of within.entries()) {
+      if (within === folder && entry.name === hidden) continue;
       if (++seen[entry.kind === "folder" ? "folders" : "files"] > storeLimits.listEntriesMax) throw tooMany();
       const path = above + entry.name;
       const found = isScopePath(path) ? measure(within, entry, path) : "its name is none that memory uses";

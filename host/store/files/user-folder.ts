@@ -4,6 +4,9 @@
  *
  * Every walk starts at the data folder, opens one folder after the other and refuses links, so it ends in this user's
  * folder or nowhere. It is made anew for each call: a folder that was renamed away meanwhile is not used again.
+ *
+ * A mounted folder stands for one scope of one user. It is then both: the folder in which the host's own lies, and the
+ * scope's.
  */
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
@@ -23,27 +26,46 @@ export const usersFolder = "users";
 export class UserFolder {
   readonly userId: UserId;
   readonly folderName: string;
+  /** The one scope that the root itself stands for; `null` for a data folder. */
+  readonly mountedScope: string | null;
   readonly #root: DataRoot;
 
-  constructor(root: DataRoot, userId: UserId) {
+  constructor(root: DataRoot, userId: UserId, mountedScope: string | null = null) {
     this.#root = root;
     this.userId = userId;
     this.folderName = userFolderName(userId);
+    this.mountedScope = mountedScope;
   }
 
-  /** The folder that holds the user's scopes, or `null` when there is none. */
+  /** The folder that holds the user's scopes, or is the one; `null` when there is none. */
   open(): Directory | null {
-    using root = this.#root.open();
-    return root && walk(root, [usersFolder, this.folderName]);
+    const root = this.#root.open();
+    if (root === null || this.mountedScope !== null) return root;
+    try {
+      return walk(root, this.#names);
+    } finally {
+      root[Symbol.dispose]();
+    }
+  }
+
+  /** The folders that lead from the root to the user's. */
+  get #names(): readonly string[] {
+    return this.mountedScope === null ? [usersFolder, this.folderName] : [];
+  }
+
+  /** How messages name it. */
+  get shown(): string {
+    return this.mountedScope === null ? "the user's folder" : "the mounted folder";
   }
 
   /** The same with the host's own folder in it, all held open; `null` when one of them does not exist. */
   openWay(): UserWay | null {
-    return UserWay.open(this.#root, { users: usersFolder, user: this.folderName, own: hostFolder });
+    return UserWay.open(this.#root, [...this.#names, hostFolder]);
   }
 
   /** `false` where a disk that folds case shows another id's folder under this one's name. */
   isExact(): boolean {
+    if (this.mountedScope !== null) return true;
     using root = this.#root.open();
     if (root === null || !foldsCase(root, usersFolder)) return true;
     using users = root.openFolder(usersFolder);
@@ -55,7 +77,7 @@ export class UserFolder {
     let last = await this.#root.make();
     const made = [last];
     try {
-      for (const name of [usersFolder, this.folderName]) {
+      for (const name of this.#names) {
         last = last.makeFolder(name);
         made.push(last);
       }

@@ -7,6 +7,8 @@ export interface UserMemo {
   tail: JournalTail | null;
   /** The host's own folder, once it was seen to record the user as its owner. */
   ownedIdentity: string | null;
+  /** Whether the user's folder is a mounted one. */
+  readonly isMounted: boolean;
   /** Whether disks fold case, as `ScopeFolders` has found out. */
   readonly folds: Map<string, boolean>;
   /** What the journal's records have touched since the last checkpoint. */
@@ -16,9 +18,10 @@ export interface UserMemo {
   isBroken: boolean;
 }
 
-export const newMemo = (): UserMemo => ({
+export const newMemo = (isMounted: boolean): UserMemo => ({
   tail: null,
   ownedIdentity: null,
+  isMounted,
   folds: new Map(),
   touched: new Map(),
   records: 0,

@@ -73,7 +73,7 @@ export class UserSession implements Disposable {
     if (!journal.isContinued) this.#forgetTouched();
     for (const file of journal.records.flatMap(({ files }) => files)) this.#touch(file);
     memo.records += journal.records.length;
-    using folders = new ScopeFolders(this.#user, this.#setup.memo.folds);
+    using folders = new ScopeFolders(this.#user, this.#setup.memo);
     if (needsRecovery({ journal, boot })) {
       await recover({ own: this.#own, folders, journal, boot, epochMs: Date.now(), note });
       if (journal.isEmpty) this.#forgetTouched();
@@ -90,7 +90,7 @@ export class UserSession implements Disposable {
   }
 
   async commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void> {
-    using folders = new ScopeFolders(this.#user, this.#setup.memo.folds);
+    using folders = new ScopeFolders(this.#user, this.#setup.memo);
     const planned = planChanges(folders, changes);
     refuseStale(planned, seen);
     const staged = stageFiles(this.#own, folders, planned);
@@ -103,7 +103,7 @@ export class UserSession implements Disposable {
   async retire(isIdle: boolean): Promise<void> {
     const { memo } = this.#setup;
     if (this.#journal === null || memo.touched.size === 0) return;
-    using folders = new ScopeFolders(this.#user, this.#setup.memo.folds);
+    using folders = new ScopeFolders(this.#user, this.#setup.memo);
     try {
       await retireJournal({ folders, journal: this.#journal }, [...memo.touched.values()]);
       this.#forgetTouched();
@@ -220,7 +220,7 @@ export class UserSession implements Disposable {
     memo.isBroken = true;
     memo.tail = null;
     try {
-      using folders = new ScopeFolders(this.#user, this.#setup.memo.folds);
+      using folders = new ScopeFolders(this.#user, this.#setup.memo);
       await this.#replaceJournal(folders);
     } catch (error) {
       note(`the journal could not be replaced (${failureOfDisk(error, "replace it").message})`);

@@ -2,53 +2,40 @@ import type { DataRoot } from "./disk/data-root.ts";
 import type { Directory } from "./disk/directory.ts";
 import { settleAll } from "./settle-all.ts";
 
-/** The names of the folders that lead from the data folder to the host's own. */
-export interface WayNames {
-  readonly users: string;
-  readonly user: string;
-  readonly own: string;
-}
-
-/** Every folder on the way, opened one below the other. */
-interface WayFolders {
-  readonly root: Directory;
-  readonly users: Directory;
-  readonly user: Directory;
-  readonly own: Directory;
-}
-
 /**
- * The way from the data folder to the host's own folder of one user, each folder on it held open for the time of one
- * call. Held folders stay what they are; whether they still lie where they lay is asked with `isUnchanged`.
+ * The way from the data folder, or from a mounted one, to the host's own folder of one user, each folder on it held open
+ * for the time of one call. Held folders stay what they are; whether they still lie where they lay is asked with `isUnchanged`.
  */
 export class UserWay implements Disposable {
+  /** The user's folder, in which the host's own lies. */
   readonly user: Directory;
   readonly own: Directory;
   readonly #root: DataRoot;
-  readonly #names: WayNames;
-  readonly #folders: WayFolders;
+  readonly #names: readonly string[];
+  /** The root, then one for each name. */
+  readonly #folders: readonly Directory[];
 
-  private constructor(root: DataRoot, names: WayNames, folders: WayFolders) {
+  private constructor(root: DataRoot, names: readonly string[], folders: readonly Directory[]) {
+    const [own, user] = folders.toReversed();
+    if (!own || !user) throw new RangeError("A way needs a folder and one in it");
     this.#root = root;
     this.#names = names;
     this.#folders = folders;
-    this.user = folders.user;
-    this.own = folders.own;
+    this.user = user;
+    this.own = own;
   }
 
-  /** `null` when one of the folders does not exist. */
-  static open(dataRoot: DataRoot, names: WayNames): UserWay | null {
+  /** `names` lead from the root to the host's own folder. `null` when one of the folders does not exist. */
+  static open(root: DataRoot, names: readonly string[]): UserWay | null {
     const opened: Directory[] = [];
-    const opening = (folder: Directory | null | undefined): Directory | null => {
-      if (folder) opened.push(folder);
-      return folder ?? null;
-    };
     try {
-      const root = opening(dataRoot.open());
-      const users = opening(root?.openFolder(names.users));
-      const user = opening(users?.openFolder(names.user));
-      const own = opening(user?.openFolder(names.own));
-      if (root && users && user && own) return new UserWay(dataRoot, names, { root, users, user, own });
+      let folder = root.open();
+      for (const name of names) {
+        if (folder === null) break;
+        opened.push(folder);
+        folder = folder.openFolder(name);
+      }
+      if (folder !== null) return new UserWay(root, names, [...opened, folder]);
     } catch (error) {
       closeAll(opened);
       throw error;
@@ -57,24 +44,21 @@ export class UserWay implements Disposable {
     return null;
   }
 
-  /** Whether a fresh walk from the data folder's path would end in these very folders. */
+  /** Whether a fresh walk from the root's path would end in these very folders. */
   isUnchanged(): boolean {
-    const { root, users, user, own } = this.#folders;
-    return (
-      this.#root.identityNow() === root.identity &&
-      root.identityOf(this.#names.users) === users.identity &&
-      users.identityOf(this.#names.user) === user.identity &&
-      user.identityOf(this.#names.own) === own.identity
-    );
+    return this.#folders.every((folder, at) => {
+      const above = this.#folders[at - 1];
+      return (above ? above.identityOf(this.#names[at - 1] ?? "") : this.#root.identityNow()) === folder.identity;
+    });
   }
 
   /** Makes durable which names these folders hold. */
   async flush(): Promise<void> {
-    await settleAll(Object.values(this.#folders).map((folder: Directory) => folder.flush()));
+    await settleAll(this.#folders.map((folder) => folder.flush()));
   }
 
   [Symbol.dispose](): void {
-    closeAll(Object.values(this.#folders));
+    closeAll(this.#folders);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Directory, DirectoryEntry, DiskFile, Measured } from "../../../host/store/files/disk/directory.ts";
+import type { Permissions } from "../../../host/store/files/disk/permissions.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
 import { RecordingFile } from "./recording-file.ts";
@@ -53,8 +54,12 @@ export class RecordingDirectory implements Directory {
     return this.#real.read(name, shown);
   }
 
-  create(name: string, content: Uint8Array, shown: string): void {
-    this.#real.create(name, content, shown);
+  permissionsOf(name: string): Permissions | null {
+    return this.#real.permissionsOf(name);
+  }
+
+  create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void {
+    this.#real.create(name, content, shown, like);
     const node = this.#log.disk.newNode("file");
     this.#set(name, node);
     this.#log.add({ kind: "write", file: node.id, at: 0, bytes: Buffer.from(content) });

@@ -64,7 +64,7 @@ var (
 	hiddenChar = regexp.MustCompile(`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]`)
 	userIDForm = regexp.MustCompile(`^[^/\\\p{Cc}\p{Z}\x{FEFF}]([^/\\\p{Cc}]*[^/\\\p{Cc}\p{Z}\x{FEFF}])?$`)
 	deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
-	// What a guest may report without having been told it.
+	// What a guest may report without having been told it, beside what its manifest declares.
 	guestCodes = strings.Fields(`INPUT_INVALID ENTRY_NOT_FOUND ENTRY_UNREADABLE NAME_RESERVED NAME_CONFLICT
 		QUOTA_EXCEEDED CAPABILITY_DENIED GUEST_TRAPPED FUEL_EXHAUSTED MEMORY_EXCEEDED`)
 	// What decides the call, whatever the guest says afterwards.
@@ -124,8 +124,11 @@ type Host struct {
 	manifest struct {
 		ABI, FuelPolls, DeadlineMs int
 		Tools                      []tool
+		Errors                     []declared
 	}
 }
+
+type declared struct{ Code string } // a code of the plugin's own
 
 type tool struct {
 	Name, Export, Audience string
@@ -254,7 +257,8 @@ func (h *Host) run(call *call, input []byte) json.RawMessage {
 	isFailure := len(envelope) == 2 && envelope["ok"] == false && isMessage && codeForm.MatchString(reported) &&
 		(len(failure) == 2 || len(failure) == 3 && hasIssues)
 	refuse(!isFailure, "OUTPUT_INVALID", "Cannot use the answer of %s: its error is not a failed envelope", name)
-	isKnown := slices.Contains(guestCodes, reported) || slices.Contains(call.told, reported)
+	isKnown := slices.Contains(guestCodes, reported) || slices.Contains(call.told, reported) ||
+		slices.Contains(h.manifest.Errors, declared{reported})
 	refuse(!isKnown, "OUTPUT_INVALID", "Cannot use the answer of %s: it reports %s, which nobody told it", name, reported)
 	panic(&Refusal{reported, message, issues})
 }

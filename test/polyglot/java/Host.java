@@ -48,7 +48,7 @@ public final class Host {
     /** What of Extism's kernel a plugin may import: no variables, no HTTP. */
     private static final Pattern KERNEL_FUNCTIONS = Pattern.compile("alloc|config_get|error_set|free|input_length"
             + "|input_load_u(8|64)|length|(load|store)_u(8|64)|log_(debug|error|info|warn)|output_set");
-    /** What a guest may report without having been told it. */
+    /** What a guest may report without having been told it, beside what its manifest declares. */
     private static final Pattern GUEST_CODES =
             Pattern.compile("INPUT_INVALID|ENTRY_NOT_FOUND|ENTRY_UNREADABLE|NAME_RESERVED|NAME_CONFLICT"
                     + "|QUOTA_EXCEEDED|CAPABILITY_DENIED|GUEST_TRAPPED|FUEL_EXHAUSTED|MEMORY_EXCEEDED");
@@ -66,7 +66,10 @@ public final class Host {
 
     private record Tool(String name, String export, String audience, Set<String> scopes, Set<String> rights) {}
 
-    private record Manifest(int abi, List<Tool> tools, int deadlineMs) {}
+    /** A code of the plugin's own. */
+    private record Declared(String code) {}
+
+    private record Manifest(int abi, List<Tool> tools, List<Declared> errors, int deadlineMs) {}
 
     /** An error of the contract: a code, and words for a model that tell nothing of the machine. */
     public static final class Refusal extends RuntimeException {
@@ -277,7 +280,8 @@ public final class Host {
                     || !error.get("code").getAsString().matches("[A-Z_]{1,64}"))
                 throw new Refusal("OUTPUT_INVALID", subject + "its error is not a failed envelope");
             String code = error.get("code").getAsString();
-            if (GUEST_CODES.matcher(code).matches() || told.contains(code)) return envelope;
+            boolean isOwn = manifest.errors != null && manifest.errors.contains(new Declared(code));
+            if (isOwn || GUEST_CODES.matcher(code).matches() || told.contains(code)) return envelope;
             throw new Refusal("OUTPUT_INVALID", subject + "it reports " + code + ", which nobody told it");
         }
 

@@ -39,7 +39,7 @@ CAPABILITIES = {
 }
 FOLDER_TAKEN = "Cannot open the user's folder: something else lies in a folder's place"
 SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
-# What a guest may report without having been told it.
+# What a guest may report without having been told it, beside what its manifest declares.
 GUEST_CODES = {
     "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
     "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
@@ -69,6 +69,7 @@ class Host:
             raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one")
         plugin = manifest_of(wasm)
         self.tools = plugin["tools"]
+        self.codes = {each["code"] for each in plugin.get("errors", [])}
         self.data_dir = data_dir
         self.deadline_ms = min(plugin["deadlineMs"], deadline_ms or plugin["deadlineMs"])
         # wasmtime would keep compiled code in the home folder, and run whatever it finds there.
@@ -140,7 +141,7 @@ class Host:
             raise call.denial
         if error == "oom":  # libextism's word for memory that may grow no more
             raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: the plugin's wasm memory is used up")
-        return judged_output(name, output) if error is None else judged_error(name, error, call.told)
+        return judged_output(name, output) if error is None else judged_error(name, error, call.told | self.codes)
 
 
 def manifest_of(wasm: bytes) -> dict:
@@ -508,7 +509,7 @@ def judged_output(name: str, output: bytes) -> dict:
     raise Refusal("OUTPUT_INVALID", f"Cannot use the answer of {name}: its output is not a success envelope")
 
 
-def judged_error(name: str, text: str, told: set[str]) -> dict:
+def judged_error(name: str, text: str, known: set[str]) -> dict:
     envelope = decoded(text.encode())
     if envelope is NO_JSON:  # a trap, or a code other than 0 without an error
         raise Refusal("GUEST_TRAPPED", f"Cannot finish {name}: the plugin's code crashed")
@@ -518,7 +519,7 @@ def judged_error(name: str, text: str, told: set[str]) -> dict:
     is_text = is_failure and isinstance(error["code"], str) and isinstance(error["message"], str)
     if not is_text or envelope["ok"] is not False or not re.fullmatch("[A-Z_]{1,64}", code := error["code"]):
         raise Refusal("OUTPUT_INVALID", f"{refused}its error is not a failed envelope")
-    if code not in GUEST_CODES | told:
+    if code not in GUEST_CODES | known:
         raise Refusal("OUTPUT_INVALID", f"{refused}it reports {code}, which nobody told it")
     return envelope
 

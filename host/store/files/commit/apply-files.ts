@@ -1,14 +1,22 @@
 /** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
 import type { Directory } from "../disk/directory.ts";
 import { systemCode } from "../disk/disk-failure.ts";
+import type { Permissions } from "../disk/permissions.ts";
 import { moveFile, replaceFile } from "./move-file.ts";
 import type { PlannedFile } from "./plan-changes.ts";
+import type { TouchedFile } from "./retire.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
 const stagedName = (at: number): string => `staged-${at}`;
 
 /** Whether a file in the host's own folder is left over from staging. */
 export const isStagedName = (name: string): boolean => name.startsWith("staged-");
+
+interface NewFile {
+  readonly content: Buffer;
+  readonly shown: string;
+  readonly like: Permissions | null;
+}
 
 /** A file that is written in full under the host's own folder, and where it will go. */
 interface StagedFile {
@@ -32,7 +40,7 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
     for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
       folders.make(file.scope, file.path);
       if (file.from !== null || file.after === null) continue;
-      at = stageContent(own, at, file.after, file.path) + 1;
+      at = stageContent(own, at, newFileFor(folders, file, file.after)) + 1;
       staged.push({ name: stagedName(at - 1), file });
     }
   } catch (error) {
@@ -65,7 +73,7 @@ export function putContent(
 ): void {
   if (file.after === null) return removeFile(folders, file.scope, file.path);
   folders.refuseTwin(file.scope, file.path);
-  const name = stagedName(stageContent(own, 0, file.after, file.path));
+  const name = stagedName(stageContent(own, 0, newFileFor(folders, file, file.after)));
   moveFile({ folder: own, name }, folders.make(file.scope, file.path));
 }
 
@@ -89,19 +97,25 @@ export function removeStagedQuietly(own: Directory): void {
  * Writes a content under the first staged name from `at` on that can be had, and returns its number. A file that lies
  * there is left over; a folder is a person's, which a process that was killed had traded for its new file.
  */
-function stageContent(own: Directory, at: number, content: Buffer, shown: string): number {
+function stageContent(own: Directory, at: number, file: NewFile): number {
   let free = at;
-  while (!createAnew(own, stagedName(free), content, shown)) free++;
+  while (!createAnew(own, stagedName(free), file)) free++;
   return free;
 }
 
-function createAnew(own: Directory, name: string, content: Buffer, shown: string): boolean {
+/** What a person or another program has put into a mounted folder is theirs to use as before. */
+function newFileFor(folders: ScopeFolders, { scope, path }: TouchedFile, content: Buffer): NewFile {
+  const place = folders.isMounted ? folders.find(scope, path) : null;
+  return { content, shown: path, like: place && place.folder.permissionsOf(place.name) };
+}
+
+function createAnew(own: Directory, name: string, { content, shown, like }: NewFile): boolean {
   try {
-    own.create(name, content, shown);
+    own.create(name, content, shown, like);
   } catch (error) {
     if (systemCode((error as Error).cause) !== "EEXIST") throw error;
     if (!removeLeftover(own, name)) return false;
-    own.create(name, content, shown);
+    own.create(name, content, shown, like);
   }
   return true;
 }

@@ -44,7 +44,7 @@ export function replaceFile(source: FileInFolder, target: FileInFolder): void {
 function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
   const content = source.folder.read(source.name, name);
   if (content === null) throw new ToolError("STORAGE_FAILED", `Cannot move "${name}": it has gone meanwhile`);
-  createOverLeftover(folder, stagedHere, content, name);
+  createOverLeftover(folder, stagedHere, { content, shown: name, like: source.folder.permissionsOf(source.name) });
   folder.rename(stagedHere, folder, name);
   source.folder.remove(source.name);
 }

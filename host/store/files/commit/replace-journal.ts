@@ -17,7 +17,7 @@ export async function replaceJournal(
   touched: readonly TouchedFile[],
 ): Promise<void> {
   await flushTrusted(folders, journal, touched);
-  createOverLeftover(own, staged, new Uint8Array(), "journal");
+  createOverLeftover(own, staged, { content: new Uint8Array(), shown: "journal" });
   own.rename(staged, own, "journal");
   await own.flush();
 }

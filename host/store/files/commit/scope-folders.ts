@@ -1,18 +1,22 @@
 import { ToolError } from "../../../tool-error.ts";
 import type { Directory } from "../disk/directory.ts";
-import { exactName, foldsCase, twinOf } from "../folded-case.ts";
+import { exactName, foldsAnyCase, foldsCase, twinOf } from "../folded-case.ts";
 import { settleAll } from "../settle-all.ts";
 import { segmentsOf } from "../user-folder.ts";
+import type { UserMemo } from "../user-memo.ts";
 
 /** The folders below one open user's folder that a commit works in, each opened once. */
 export class ScopeFolders implements Disposable {
   readonly #user: Directory;
   readonly #open = new Map<string, Directory>();
   readonly #folds: Map<string, boolean>;
+  /** The user's folder is mounted: it is the one scope's own, whatever a record calls the scope. */
+  readonly isMounted: boolean;
 
   /** `folds` is what was found out of disks that fold case; a folder never changes in this while it holds anything. */
-  constructor(user: Directory, folds = new Map<string, boolean>()) {
+  constructor(user: Directory, { isMounted, folds }: Pick<UserMemo, "isMounted" | "folds">) {
     this.#user = user;
+    this.isMounted = isMounted;
     this.#folds = folds;
   }
 
@@ -72,7 +76,7 @@ export class ScopeFolders implements Disposable {
     path: string,
     step: (folder: Directory, name: string) => Directory | null,
   ): { folder: Directory; name: string } | null {
-    const segments = segmentsOf(scope, path);
+    const segments = segmentsOf(scope, path).slice(this.isMounted ? 1 : 0);
     const name = segments.pop() ?? "";
     let [folder, way] = [this.#user, ""];
     for (const segment of segments) {
@@ -90,8 +94,13 @@ export class ScopeFolders implements Disposable {
     const key = `${this.#user.identity}/${scope}`;
     const known = this.#folds.get(key);
     if (known !== undefined) return known;
+    if (this.isMounted) return this.#keepFolds(key, foldsAnyCase(this.#user));
     const folds = foldsCase(this.#user, scope);
-    if (this.#open.has(`${scope}/`)) this.#folds.set(key, folds);
+    return this.#open.has(`${scope}/`) ? this.#keepFolds(key, folds) : folds;
+  }
+
+  #keepFolds(key: string, folds: boolean): boolean {
+    this.#folds.set(key, folds);
     return folds;
   }
 }

@@ -20,11 +20,23 @@ export interface DataRoot {
 export class DiskRoot implements DataRoot {
   readonly #path: string;
   readonly #kind: PlaceKind;
+  readonly #isExact: boolean;
+  readonly #shown: string;
 
-  constructor(path: string, kind: PlaceKind = placeKindHere) {
+  constructor(path: string, kind: PlaceKind = placeKindHere, isExact = false) {
     if (kind === "descriptor") checkDescriptors();
     this.#path = path;
     this.#kind = kind;
+    this.#isExact = isExact;
+    this.#shown = isExact ? "the mounted folder" : "the data folder";
+  }
+
+  /**
+   * A folder that others work in. `path` has been resolved: a link that is put on the way to it later is refused
+   * (`STORAGE_UNSAFE`).
+   */
+  static mounted(path: string, kind: PlaceKind = placeKindHere): DiskRoot {
+    return new DiskRoot(path, kind, true);
   }
 
   open(): Directory | null {
@@ -32,7 +44,7 @@ export class DiskRoot implements DataRoot {
       return this.#openAt(this.#path);
     } catch (error) {
       if (isMissing(error)) return null;
-      throw failureOfDisk(error, "open the data folder");
+      throw failureOfDisk(error, `open ${this.#shown}`);
     }
   }
 
@@ -41,7 +53,7 @@ export class DiskRoot implements DataRoot {
       return identityOf(statSync(this.#path, { bigint: true }));
     } catch (error) {
       if (isMissing(error)) return null;
-      throw failureOfDisk(error, "open the data folder");
+      throw failureOfDisk(error, `open ${this.#shown}`);
     }
   }
 
@@ -52,7 +64,7 @@ export class DiskRoot implements DataRoot {
       await this.#makeFolders(this.#path);
       return this.#openAt(this.#path);
     } catch (error) {
-      throw failureOfDisk(error, "make the data folder");
+      throw failureOfDisk(error, `make ${this.#shown}`);
     }
   }
 
@@ -61,17 +73,17 @@ export class DiskRoot implements DataRoot {
     if (existsSync(path)) return;
     const above = dirname(path);
     await this.#makeFolders(above);
+    using folder = this.#openAt(above);
     try {
       mkdirSync(path, { mode: 0o700 });
     } catch (error) {
       // Another process may be making it too.
       if (systemCode(error) !== "EEXIST") throw error;
     }
-    using folder = this.#openAt(above);
     await folder.flush();
   }
 
   #openAt(path: string): Directory {
-    return new PinnedDirectory(openRootPlace(path, this.#kind));
+    return new PinnedDirectory(openRootPlace(path, this.#kind, this.#isExact));
   }
 }

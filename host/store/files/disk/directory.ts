@@ -5,6 +5,8 @@
  * folder whatever becomes of its path. Everything waits for the disk and returns, except flushes.
  */
 
+import type { Permissions } from "./permissions.ts";
+
 /** A folder that is held open. Dispose of it when the work is done; afterwards every use throws. */
 export interface Directory extends Disposable {
   /** Tells folders apart: the same text means the same folder. */
@@ -31,8 +33,11 @@ export interface Directory extends Disposable {
   /** A file's content, or `null` when there is none. `shown` is how messages name it. */
   read(name: string, shown: string): Buffer | null;
 
-  /** Writes a file that must not exist yet. */
-  create(name: string, content: Uint8Array, shown: string): void;
+  /** Writes a file that must not exist yet: for the host's user alone, unless it is to be used as another one was. */
+  create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void;
+
+  /** Who may use what lies under a name; `null` when nothing does. Follows no link. */
+  permissionsOf(name: string): Permissions | null;
 
   /** Opens a file for more than one use; `null` when there is none and none is to be made. */
   openFile(name: string, shown: string, use: FileUse): DiskFile | null;

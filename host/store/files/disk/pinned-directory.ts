@@ -9,6 +9,8 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
+  fchownSync,
   fsync,
   fstatSync,
   lstatSync,
@@ -27,6 +29,8 @@ import { checkComponent } from "./component.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { exchangeNames } from "./native-calls.ts";
+import { bitsLike } from "./permissions.ts";
+import type { Permissions } from "./permissions.ts";
 import { PinnedFile } from "./pinned-file.ts";
 import { identityOf } from "./place.ts";
 import type { Place } from "./place.ts";
@@ -119,7 +123,14 @@ export class PinnedDirectory implements Directory {
     return file.read(0, file.size());
   }
 
-  create(name: string, content: Uint8Array, shown: string): void {
+  permissionsOf(name: string): Permissions | null {
+    const facts = this.#try("open the user's folder", () =>
+      lstatSync(this.#place.child(checkComponent(name)), { throwIfNoEntry: false }),
+    );
+    return facts ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
+  }
+
+  create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {
     this.#try(`write "${shown}"`, () => {
       const path = this.#place.child(checkComponent(name));
       const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
@@ -127,6 +138,7 @@ export class PinnedDirectory implements Directory {
         // What was made just now is a plain file, and nobody else's.
         if (!this.#place.isHeldOpen) this.#place.checkOpened(path, fstatSync(descriptor, { bigint: true }));
         writeFileSync(descriptor, content);
+        if (like !== null) permit(descriptor, like);
       } finally {
         closeSync(descriptor);
       }
@@ -195,4 +207,17 @@ export class PinnedDirectory implements Directory {
       throw failureOfDisk(error, action);
     }
   }
+}
+
+/** Only who runs as root can give a file away; others keep it, and share it with the group if they may. */
+function permit(descriptor: number, like: Permissions): void {
+  const made = fstatSync(descriptor);
+  if (made.uid !== like.owner || made.gid !== like.group) {
+    try {
+      fchownSync(descriptor, like.owner, like.group);
+    } catch {
+      // The bits below are chosen by the group that it has.
+    }
+  }
+  fchmodSync(descriptor, bitsLike(like, fstatSync(descriptor).gid));
 }

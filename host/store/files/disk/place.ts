@@ -1,5 +1,15 @@
 /** How a held folder is named to the file system: by its descriptor where the system can, else by its path. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, statfsSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { ToolError } from "../../../tool-error.ts";
@@ -33,9 +43,25 @@ export type PlaceKind = "descriptor" | "path";
 
 export const placeKindHere: PlaceKind = process.platform === "linux" ? "descriptor" : "path";
 
-/** Opens the folder that the operator has named. It may be a link: that is the operator's to say. */
-export function openRootPlace(path: string, kind: PlaceKind): Place {
-  return kind === "descriptor" ? new DescriptorPlace(path, 0) : new PathPlace(path, statSync(path, { bigint: true }));
+/**
+ * Opens the folder that the operator has named. It may be a link: that is the operator's to say. With `isExact` neither it
+ * nor what leads to it may be one.
+ */
+export function openRootPlace(path: string, kind: PlaceKind, isExact = false): Place {
+  const place =
+    kind === "descriptor"
+      ? new DescriptorPlace(path, isExact ? constants.O_NOFOLLOW : 0)
+      : new PathPlace(path, isExact ? undefined : statSync(path, { bigint: true }));
+  try {
+    // What is open, and not what lies at the path by now, is asked where it lies.
+    const found =
+      !isExact || (kind === "descriptor" ? readlinkSync(place.itself()) : realpathSync.native(path)) === path;
+    if (!found) throw notAFolder();
+    return place;
+  } catch (error) {
+    place[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** Descriptors can only be trusted when `/proc` is the kernel's own. Checked once; fails closed. */

@@ -42,7 +42,7 @@ const CAPABILITIES: [Capability; 5] = [
 ];
 /// The first of these decides a call, whatever the guest says afterwards.
 const FINAL_CODES: [&str; 3] = ["CAPABILITY_DENIED", "STORAGE_FULL", "STORAGE_FAILED"];
-/// What a guest may report without having been told it.
+/// What a guest may report without having been told it, beside what its manifest declares.
 #[rustfmt::skip]
 const GUEST_CODES: [&str; 10] = [
     "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
@@ -113,6 +113,8 @@ thread_local! {
 /// A plugin, compiled once, and the folder of its users' data.
 pub struct Host {
     pub tools: Vec<Tool>,
+    /// The plugin's own.
+    codes: Vec<String>,
     compiled: CompiledPlugin,
     data: Dir,
     deadline: Duration,
@@ -126,7 +128,7 @@ impl Host {
         if sha256.is_some_and(|pin| pin != format!("{:x}", Sha256::digest(&wasm))) {
             return refused("it is another file than the pinned one");
         }
-        let Some((tools, deadline_ms)) = manifest_of(&wasm) else {
+        let Some((tools, codes, deadline_ms)) = manifest_of(&wasm) else {
             return refused("it has not one manifest of ABI version 1");
         };
         let deadline = Duration::from_millis(limits.deadline_ms.map_or(deadline_ms, |ms| ms.min(deadline_ms)));
@@ -135,7 +137,7 @@ impl Host {
         let Some(compiled) = linked else { return refused("it cannot be compiled or linked") };
         std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(data)?;
         let data = Dir::open_ambient_dir(data, cap_std::ambient_authority())?; // the operator's choice: may be a link
-        Ok(Self { tools, compiled, data, deadline })
+        Ok(Self { tools, codes, compiled, data, deadline })
     }
 
     /// The plugin's answer, which may be an error of its own. The input is JSON text, the audience `model` or, for what the
@@ -174,7 +176,8 @@ impl Host {
         if let Some(at) = call.refusals.iter().position(is_final) {
             return Err(call.refusals.swap_remove(at));
         }
-        let envelope = judged(name, outcome, &call.refusals)?;
+        let is_told = |code: &str| call.refusals.iter().any(|refusal| refusal.code == code);
+        let envelope = judged(name, outcome, |code| self.codes.iter().any(|own| own == code) || is_told(code))?;
         if envelope["ok"] == true && !call.staged.is_empty() {
             call.files.apply(&call.staged)?;
         }
@@ -183,7 +186,7 @@ impl Host {
 }
 
 /// The one custom section `memcell:manifest`. What else is in the file, was judged before.
-fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, u64)> {
+fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, Vec<String>, u64)> {
     let mut found = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
         let Payload::CustomSection(section) = payload.ok()? else { continue };
@@ -193,7 +196,9 @@ fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, u64)> {
     let mut manifest: Value = serde_json::from_slice(text).ok().filter(|manifest: &Value| manifest["abi"] == 1)?;
     // More would end the thread that keeps the engine's time.
     let deadline_ms = manifest["deadlineMs"].as_u64().filter(|ms| *ms <= u32::MAX.into())?;
-    Some((serde_json::from_value(manifest["tools"].take()).ok()?, deadline_ms))
+    let errors = manifest["errors"].as_array().into_iter().flatten();
+    let codes = errors.filter_map(|error| error["code"].as_str().map(String::from)).collect();
+    Some((serde_json::from_value(manifest["tools"].take()).ok()?, codes, deadline_ms))
 }
 
 /// The engine with nothing but the kernel and the five capabilities to link, and nothing from the environment.
@@ -605,7 +610,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// What the guest may say. An error is what it has given to error_set; of a trap, the engine's words.
-fn judged(name: &str, outcome: Result<Vec<u8>, Error>, told: &[Refusal]) -> Answer {
+fn judged(name: &str, outcome: Result<Vec<u8>, Error>, may_know: impl Fn(&str) -> bool) -> Answer {
     let keys = |value: &Value| value.as_object().map_or(0, Map::len);
     let unusable = |why: &str| refuse("OUTPUT_INVALID", format!("Cannot use the answer of {name}: {why}"));
     let text = match outcome {
@@ -628,7 +633,7 @@ fn judged(name: &str, outcome: Result<Vec<u8>, Error>, told: &[Refusal]) -> Answ
     let is_code = |code: &&str| (1..=64).contains(&code.len()) && code.chars().all(|c| matches!(c, 'A'..='Z' | '_'));
     match error["code"].as_str().filter(is_code) {
         Some(code) if is_whole && envelope["ok"] == false && error["message"].is_string() => {
-            let is_known = GUEST_CODES.contains(&code) || told.iter().any(|refusal| refusal.code == code);
+            let is_known = GUEST_CODES.contains(&code) || may_know(code);
             if is_known { Ok(envelope) } else { unusable(&format!("it reports {code}, which nobody told it")) }
         }
         _ => unusable("its error is not a failed envelope"),

@@ -1,0 +1,49 @@
+/** Whether a family may have a name: the grammars that it has to fit, and what is taken already. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Family } from "../../shared/manifest.ts";
+import { scopeName, trashFolder } from "../../shared/path.ts";
+import { projectFolder } from "../bundle.ts";
+import { readFamilies } from "../family.ts";
+import { renamed, sampleName } from "./family-words.ts";
+
+/** Stricter than a scope's name: a dash at the end or two in a row would be an underscore that nobody can tell. */
+const familyGrammar = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
+/** Folders that a user's folder may not have on every system. */
+const deviceName = /^(con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** Why no family may be called so, or `null`. */
+export async function whyNoName(name: string): Promise<string | null> {
+  if (!familyGrammar.test(name) || !scopeName.test(name)) {
+    return 'allowed are 1 to 32 characters of a-z, 0-9 and single "-" between them, a letter first, as in "reading-list"';
+  }
+  if (name === trashFolder) return "this is the folder of what was deleted";
+  if (deviceName.test(name)) return "this is a device of some operating system";
+  if (guestNames().includes(name)) return "a guest of the tests has this name";
+  if (await hasFamily(join("test", "plugins"), name)) return "a plugin of the tests has this name";
+  for (const { family } of await readFamilies(join(projectFolder, "plugin"))) {
+    const taken = whyTaken(name, family);
+    if (taken !== null) return taken;
+  }
+  return null;
+}
+
+async function hasFamily(folder: string, name: string): Promise<boolean> {
+  return (await readFamilies(join(projectFolder, folder))).some(({ family }) => family.name === name);
+}
+
+function whyTaken(name: string, { name: present, tools }: Family): string | null {
+  if (present === name) return "there is a family of this name";
+  if (tools.some(({ scopes }) => scopes.includes(name))) return `family "${present}" keeps its files in this scope`;
+  const prefix = renamed(`${sampleName}_`, name);
+  const like = tools.find((tool) => tool.name.toLowerCase().startsWith(prefix) || tool.export.startsWith(prefix));
+  return like ? `family "${present}" has a tool "${like.name}", which would look like one of the new family's` : null;
+}
+
+/** A vector names its plugin among all of them. */
+function guestNames(): string[] {
+  const folder = join(projectFolder, "test", "guests");
+  return existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.\w+$/, "")) : [];
+}

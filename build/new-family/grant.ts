@@ -1,0 +1,41 @@
+/**
+ * The lines of the host's policy that let a new family load. They are the part of a family that a reviewer reads: what is
+ * not in them, its plugin cannot do, whatever it says of itself.
+ */
+import type { Family } from "../../shared/manifest.ts";
+
+export const policyFile = "host/policy/default-policy.json";
+
+/** The policy's text with the grant at the end of its plugins. Throws for a policy of another form. */
+export function withGrant(policy: string, family: Pick<Family, "name" | "tools">): string {
+  const end = "\n    }\n  }\n}\n";
+  const granted = `${policy.slice(0, -end.length)}\n    },\n${grantLines(family).join("\n")}\n  }\n}\n`;
+  if (policy.endsWith(end) && hasGrown(policy, granted, family.name)) return granted;
+  throw new Error(
+    `Cannot add a grant to ${policyFile}: its last lines are not the end of its plugins. These belong there:\n` +
+      grantLines(family).join("\n"),
+  );
+}
+
+/** Just what its tools ask for, as `memcell audit --propose` would have it. */
+export function grantLines({ name, tools }: Pick<Family, "name" | "tools">): string[] {
+  const grants = tools.map((tool) => {
+    const audience = tool.audience === "host" ? ', "audience": "host"' : "";
+    return `        ${JSON.stringify(tool.name)}: { "rights": ${list(tool.rights)}, "scopes": ${list(tool.scopes)}${audience} }`;
+  });
+  return [`    ${JSON.stringify(name)}: {`, `      "tools": {`, grants.join(",\n"), "      }", "    }"];
+}
+
+const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
+
+/** Whether the one grant is all that has changed. */
+function hasGrown(before: string, after: string, name: string): boolean {
+  try {
+    const [old, grown] = [before, after].map((text) => JSON.parse(text) as { plugins: Record<string, unknown> });
+    if (!old || !grown || name in old.plugins) return false;
+    const { [name]: grant, ...others } = grown.plugins;
+    return grant !== undefined && JSON.stringify({ ...grown, plugins: others }) === JSON.stringify(old);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+import type { CallRunner, HoldLabel } from "../call-runner.ts";
+import type { Store, StoreFinding } from "../store/store.ts";
+import type { UserId } from "../user-id.ts";
+
+export interface PlacesOfUser {
+  readonly store: Store;
+  readonly runner: CallRunner;
+  readonly userId: UserId;
+  readonly label: HoldLabel;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What the store finds in each place that has a lock of its own: the user's data folder, and what is mounted. */
+export async function findingsInPlaces({
+  store,
+  runner,
+  userId,
+  label,
+  signal,
+}: PlacesOfUser): Promise<StoreFinding[]> {
+  const found: StoreFinding[] = [];
+  for (const scopes of placesOf(store, userId)) {
+    const options = { scopes, writes: false, isLookingOnly: true, signal };
+    found.push(...(await runner.hold(label, userId, options, async (held) => held.findings())));
+  }
+  return found;
+}
+
+/**
+ * The guest of the doctor, where a plugin has one, holds one place. What a crash has left in the others is finished by
+ * whoever holds them.
+ */
+export async function mendPlaces(
+  { store, runner, userId, label, signal }: PlacesOfUser,
+  { isInspected }: { readonly isInspected: boolean },
+): Promise<void> {
+  const places = placesOf(store, userId);
+  if (places.length === 1 && isInspected) return;
+  for (const scopes of places) {
+    await runner.hold(label, userId, { scopes, writes: true, isThorough: true, signal }, async () => {});
+  }
+}
+
+/** The scopes to name for each. None are named for the data folder: all that it holds is looked at as one. */
+function placesOf(store: Store, userId: UserId): (readonly string[])[] {
+  return [[], ...store.mountedScopes(userId).map((scope) => [scope])];
+}

@@ -1,0 +1,138 @@
+/** Folders that a command line or a config file mounts: for the one user who is named, or not at all. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, expect, test } from "vitest";
+
+import { UsageError } from "../../host/cli/usage-error.ts";
+import { mountsFor } from "../../host/config/mount-settings.ts";
+import { journalPuppet, read, write } from "../mounts/mounted-stage.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { settingsOf } from "./settings-of.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const plugin = journalPuppet(folder.path);
+const policy = join(folder.path, "policy.json");
+writeFileSync(policy, JSON.stringify(policyFor([plugin])));
+const named = ["--plugin", plugin, "--policy", policy];
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly cwd: string;
+}
+
+function memcell(id: string, args: readonly string[], config?: object): Outcome {
+  const cwd = join(folder.path, id);
+  mkdirSync(cwd, { recursive: true });
+  if (config) writeFileSync(join(cwd, "memcell.config.json"), JSON.stringify(config));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    cwd,
+    encoding: "utf8",
+    input: "",
+  });
+  return { status, stdout, stderr, cwd };
+}
+
+const call = (step: object, user = "alice"): string[] => [
+  "call",
+  "Puppet",
+  "--user",
+  user,
+  ...named,
+  "--input",
+  JSON.stringify([step]),
+];
+
+test.for([
+  { name: "journal", args: ["--journal", "ws/.agent/memory"] },
+  { name: "mount", args: ["--mount", "journal=ws/.agent/memory"] },
+  { name: "file", args: [], config: { journal: "ws/.agent/memory" } },
+  { name: "list", args: [], config: { mounts: ["journal=ws/.agent/memory"] } },
+])("a call reads and writes where the $name says", ({ name, args, config }) => {
+  const done = memcell(name, [...call(write("a.md", "of alice")), ...args], config);
+  expect(done).toMatchObject({ status: 0, stderr: "" });
+  expect(readFileSync(join(done.cwd, "ws/.agent/memory/a.md"), "utf8")).toBe("of alice");
+  expect(existsSync(join(done.cwd, "data"))).toBe(false);
+  const seen = memcell(name, [...call(read("a.md")), ...args], config);
+  expect(JSON.parse(seen.stdout)).toMatchObject({ ok: true, data: [{ content: "of alice" }] });
+});
+
+const tokens = ["--issuer", "https://id.example", "--audience", "m", "--jwks", "keys.json"];
+const usage: readonly { name: string; args: readonly string[]; says: string }[] = [
+  {
+    name: "everybody's doctor",
+    args: ["doctor", "--journal", "ws"],
+    says: "journal (flag --journal) is a folder of one user, and no user is named, allowed: with --user",
+  },
+  {
+    name: "serving whoever has a token",
+    args: ["serve", "--http", ...tokens, "--mount", "journal=ws"],
+    says: "mounts (flag --mount) is a folder of one user, and tokens are for many, allowed: with --user",
+  },
+  {
+    name: "one scope said twice",
+    args: [...call(read("a.md")), "--journal", "ws", "--mount", "journal=ws"],
+    says: 'journal (flag --journal) and mounts (flag --mount) both name a folder for the scope "journal", allowed: one',
+  },
+  {
+    name: "the data folder",
+    args: [...call(read("a.md")), "--journal", "data/users/bob/journal"],
+    says: "mounts[0].dir lies in the data folder",
+  },
+  {
+    name: "one folder for two scopes",
+    args: [...call(read("a.md")), "--mount", "journal=ws", "--mount", "memory=ws/x"],
+    says: "mounts[1].dir is, holds or lies in the folder of mounts[0]",
+  },
+  {
+    name: "one over standard input and output that holds the data folder",
+    args: ["serve", "--user", "alice", "--journal", "."],
+    says: "mounts[0].dir holds the data folder",
+  },
+];
+
+test.for(usage)("a mistake, and nothing is made: $name", ({ args, says }, { task }) => {
+  const { status, stdout, stderr, cwd } = memcell(task.id, args);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toContain(says);
+  expect(stderr).not.toContain(folder.path);
+  for (const name of ["data", "ws"]) expect(existsSync(join(cwd, name))).toBe(false);
+});
+
+test("who misspells a scope is told which there are, and nothing goes to the data folder instead", () => {
+  const { status, stdout, cwd } = memcell("misspelt", [...call(write("a.md", "x")), "--mount", "jurnal=ws"]);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "PLUGIN_REFUSED", message: expect.stringContaining("journal") },
+  });
+  expect(existsSync(join(cwd, "data"))).toBe(false);
+});
+
+test("a user whose id is none fails with its code, and mounts nothing", () => {
+  const { status, stdout } = memcell("invalid", [...call(read("a.md"), "../bob"), "--journal", "ws"]);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USER_INVALID" } });
+});
+
+test("tools are printed whatever is mounted: nobody's files are touched", () => {
+  const { status, stdout } = memcell("tools", ["tools", ...named], { journal: "ws" });
+  expect(status).toBe(0);
+  expect(stdout).toContain('"Puppet"');
+});
+
+test("settings become mounts of the one user, with their folders resolved", async () => {
+  const settings = await settingsOf(["--journal", join(folder.path, "ws", "..", "n"), "--mount", "memory=/m=n"]);
+  expect(mountsFor(settings, "alice")).toEqual([
+    { userId: "alice", scope: "memory", dir: "/m=n" },
+    { userId: "alice", scope: "journal", dir: join(folder.path, "n") },
+  ]);
+  expect(() => mountsFor(settings, undefined)).toThrow(UsageError);
+  expect(mountsFor(await settingsOf([]), undefined)).toEqual([]);
+});

@@ -1,0 +1,219 @@
+/** What a guest, a caller and whoever works in the workspace can do to a mounted folder, and what becomes of it. */
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import type { ToolResult } from "memcell";
+import { expect, test } from "vitest";
+
+import { writeUserFiles } from "../support/user-files.ts";
+import { list, mountedStage, play, read, write } from "./mounted-stage.ts";
+import type { MountedStage } from "./mounted-stage.ts";
+
+function expectSilent(result: ToolResult, stage: MountedStage): void {
+  const text = JSON.stringify(result);
+  for (const secret of ["a secret", stage.path, "agent"]) expect(text).not.toContain(secret);
+}
+
+const climbs = [
+  "../secret.md",
+  "a/../../secret.md",
+  "/etc/passwd",
+  ".memcell/owner",
+  ".MEMCELL/owner",
+  "a/.memcell/x",
+  ".gitignore",
+  "..",
+  "",
+  "a//b.md",
+  "a\\b.md",
+];
+
+test.for(climbs)("a guest cannot read or write %j in a mounted folder", async (path) => {
+  using stage = mountedStage();
+  stage.put("a/a.md", "of alice");
+  writeFileSync(join(stage.dir, "..", "secret.md"), "a secret");
+  await using runtime = await stage.open();
+  await play(runtime, [write("own.md", "so that .memcell is there")]);
+  for (const step of [read(path), write(path, "x")]) {
+    const result = await play(runtime, [step]);
+    expect(result).toMatchObject({ ok: false, error: { code: "CAPABILITY_DENIED" } });
+    expectSilent(result, stage);
+  }
+  expect(readFileSync(join(stage.dir, ".memcell/owner"), "utf8")).toBe("alice");
+  expect(readFileSync(join(stage.dir, "..", "secret.md"), "utf8")).toBe("a secret");
+});
+
+test("a guest cannot name another scope, and so not what lies beside the mount in the data folder", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "");
+  writeUserFiles(stage.dataDir, { alice: { "memory/a.md": "a secret" }, bob: { "journal/a.md": "a secret" } });
+  await using runtime = await stage.open();
+  for (const scope of ["memory", "users", "bob/journal", "../bob/journal", "journal/../memory", "."]) {
+    const result = await play(runtime, [read("a.md", scope)]);
+    expect(result).toMatchObject({ ok: false, error: { code: "CAPABILITY_DENIED" } });
+    expectSilent(result, stage);
+  }
+});
+
+test("the host's own folder is in no listing", async () => {
+  using stage = mountedStage();
+  await using runtime = await stage.open();
+  await play(runtime, [write("a.md", "")]);
+  expect(await play(runtime, [list()])).toMatchObject({ data: [{ entries: [{ path: "a.md", bytes: 0 }] }] });
+});
+
+const traps: readonly { name: string; set: (dir: string) => void }[] = [
+  { name: "a link to a file outside", set: (dir) => symlinkSync("../secret.md", join(dir, "trap.md")) },
+  { name: "a link that leads nowhere", set: (dir) => symlinkSync("../absent.md", join(dir, "trap.md")) },
+  { name: "a second name of a file outside", set: (dir) => linkSync(join(dir, "../secret.md"), join(dir, "trap.md")) },
+  { name: "a pipe", set: (dir) => void execFileSync("mkfifo", [join(dir, "trap.md")]) },
+  { name: "a folder", set: (dir) => void mkdirSync(join(dir, "trap.md")) },
+];
+
+test.for(traps)("$name is not read, not written through, and does not hide the other files", async ({ set }) => {
+  using stage = mountedStage();
+  stage.put("a.md", "of alice");
+  writeFileSync(join(stage.dir, "../secret.md"), "a secret");
+  set(stage.dir);
+  await using runtime = await stage.open();
+  for (const step of [read("trap.md"), write("trap.md", "x")]) {
+    const result = await play(runtime, [step]);
+    expect(JSON.stringify(result)).toMatch(/STORAGE_UNSAFE|QUOTA_EXCEEDED|CAPABILITY_DENIED/);
+    expectSilent(result, stage);
+  }
+  expect(await play(runtime, [list(), read("a.md")])).toMatchObject({
+    data: [{ entries: [{ path: "a.md", bytes: 8 }] }, { content: "of alice" }],
+  });
+  expect(readFileSync(join(stage.dir, "../secret.md"), "utf8")).toBe("a secret");
+});
+
+test("a link in a folder's place is refused", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "of alice");
+  mkdirSync(join(stage.path, "outside"));
+  writeFileSync(join(stage.path, "outside/s.md"), "a secret");
+  symlinkSync(join(stage.path, "outside"), join(stage.dir, "2026"));
+  await using runtime = await stage.open();
+  for (const step of [read("2026/s.md"), write("2026/new.md", "x")]) {
+    expectSilent(await play(runtime, [step]), stage);
+  }
+  expect(readdirSync(join(stage.path, "outside"))).toEqual(["s.md"]);
+});
+
+test("a link that is the folder when the runtime begins is followed, once", async () => {
+  using stage = mountedStage();
+  mkdirSync(join(stage.path, "real"));
+  mkdirSync(join(stage.path, "other"));
+  mkdirSync(join(stage.dir, ".."), { recursive: true });
+  symlinkSync(join(stage.path, "real"), stage.dir);
+  await using runtime = await stage.open();
+  expect(await play(runtime, [write("a.md", "one")])).toMatchObject({ ok: true });
+  rmSync(stage.dir);
+  symlinkSync(join(stage.path, "other"), stage.dir);
+  expect(await play(runtime, [read("a.md"), write("a.md", "two")])).toMatchObject({ data: [{ content: "one" }, {}] });
+  expect(readdirSync(join(stage.path, "other"))).toEqual([]);
+  expect(readFileSync(join(stage.path, "real/a.md"), "utf8")).toBe("two");
+});
+
+const swapped: readonly { name: string; of: readonly string[] }[] = [
+  { name: "the folder", of: ["ws", ".agent", "memory"] },
+  { name: "a folder that leads to it", of: ["ws", ".agent"] },
+  { name: "the workspace", of: ["ws"] },
+];
+
+test.for(swapped)(
+  "$name is swapped for a link between two calls: nothing behind it is seen or written",
+  async ({ of }) => {
+    using stage = mountedStage();
+    stage.put("a.md", "of alice");
+    const trap = join(stage.path, "trap", ...["ws", ".agent", "memory"].slice(of.length));
+    mkdirSync(trap, { recursive: true });
+    writeFileSync(join(trap, "a.md"), "a secret");
+    await using runtime = await stage.open();
+    expect(await play(runtime, [write("b.md", "before")])).toMatchObject({ ok: true });
+    renameSync(join(stage.path, ...of), join(stage.path, "away"));
+    symlinkSync(join(stage.path, "trap"), join(stage.path, ...of));
+    for (const step of [read("a.md"), list(), write("c.md", "x")]) {
+      const result = await play(runtime, [step]);
+      expect(JSON.stringify(result)).toContain("STORAGE_UNSAFE");
+      expectSilent(result, stage);
+    }
+    expect(readdirSync(trap)).toEqual(["a.md"]);
+  },
+);
+
+test("a link where nothing was when the runtime began is refused, and nothing is made behind it", async () => {
+  using stage = mountedStage();
+  mkdirSync(join(stage.path, "trap"));
+  await using runtime = await stage.open();
+  mkdirSync(join(stage.path, "ws"));
+  symlinkSync(join(stage.path, "trap"), join(stage.path, "ws/.agent"));
+  expect(JSON.stringify(await play(runtime, [write("a.md", "x")]))).toContain("STORAGE_UNSAFE");
+  expect(readdirSync(join(stage.path, "trap"))).toEqual([]);
+});
+
+const ownTraps: readonly { name: string; set: (own: string, stage: MountedStage) => void }[] = [
+  { name: "a link to another folder", set: (own, { path }) => symlinkSync(join(path, "outside"), own) },
+  { name: "a file", set: (own) => writeFileSync(own, "") },
+  { name: "a link in its lock's place", set: (own, { path }) => linkIn(own, "lock", join(path, "outside/s.md")) },
+  { name: "a link in its journal's place", set: (own, { path }) => linkIn(own, "journal", join(path, "outside/s.md")) },
+  { name: "a link in its owner's place", set: (own, { path }) => linkIn(own, "owner", join(path, "outside/s.md")) },
+];
+
+function linkIn(own: string, name: string, target: string): void {
+  mkdirSync(own);
+  symlinkSync(target, join(own, name));
+}
+
+test.for(ownTraps)(".memcell is $name: a write is refused, and what lies outside stays as it is", async ({ set }) => {
+  using stage = mountedStage();
+  stage.put("a.md", "of alice");
+  mkdirSync(join(stage.path, "outside"));
+  writeFileSync(join(stage.path, "outside/s.md"), "a secret");
+  set(join(stage.dir, ".memcell"), stage);
+  await using runtime = await stage.open();
+  const result = await play(runtime, [write("a.md", "x")]);
+  expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
+  expectSilent(result, stage);
+  expect(stage.files()).toMatchObject({ "a.md": "of alice" });
+  expect(readdirSync(join(stage.path, "outside"))).toEqual(["s.md"]);
+  expect(readFileSync(join(stage.path, "outside/s.md"), "utf8")).toBe("a secret");
+});
+
+test("a folder that is removed while it is used reads as empty, and is made again", async () => {
+  using stage = mountedStage();
+  await using runtime = await stage.open();
+  expect(await play(runtime, [write("a.md", "one"), write("b.md", "two")])).toMatchObject({ ok: true });
+  rmSync(join(stage.path, "ws"), { recursive: true });
+  expect(await play(runtime, [read("a.md"), list()])).toMatchObject({ data: [{ content: null }, { entries: [] }] });
+  expect(existsSync(stage.dir)).toBe(false);
+  expect(await play(runtime, [write("a.md", "three")])).toMatchObject({ ok: true });
+  expect(stage.files()).toEqual({ "a.md": "three" });
+});
+
+test("a folder that is moved away while a call runs swallows nothing that is acknowledged", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "old");
+  let isMoved = false;
+  const onLog = (): void => {
+    if (!isMoved) renameSync(stage.dir, join(stage.path, "away"));
+    isMoved = true;
+  };
+  await using runtime = await stage.open({ onLog });
+  await play(runtime, [write("a.md", "one")]);
+  const result = await play(runtime, [{ log: "x", times: 1 }, write("a.md", "two")]);
+  expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED" } });
+  expectSilent(result, stage);
+  expect(existsSync(stage.dir)).toBe(false);
+});

@@ -1,0 +1,29 @@
+/** The audit log tells that a call went to a mounted folder, and names no folder of the machine. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { readRecords } from "../audit/audited-stage.ts";
+import { mountedStage, play, read, write } from "./mounted-stage.ts";
+
+test("a call's record says that it went to a mount, and only then", async () => {
+  using stage = mountedStage();
+  const file = join(stage.path, "log", "audit.jsonl");
+  {
+    await using runtime = await stage.open({ auditLog: { file } });
+    await play(runtime, [write("a.md", "of alice")]);
+    await play(runtime, [read("../a.md")]);
+    await play(runtime, [write("a.md", "of bob")], "bob");
+  }
+  const records = readRecords(file).filter((record) => record.kind === "call" || record.kind === "staged");
+  expect(records.map(({ kind, userId, mounted = false }) => [kind, userId, mounted])).toEqual([
+    ["staged", "alice", true],
+    ["call", "alice", true],
+    ["call", "alice", true],
+    ["staged", "bob", false],
+    ["call", "bob", false],
+  ]);
+  const text = readFileSync(file, "utf8");
+  for (const name of [stage.path, ".agent", "ws/"]) expect(text).not.toContain(name);
+});

@@ -1,0 +1,80 @@
+/** A process dies in the middle of a call: the mounted folder holds what is needed to finish, and only it does. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { createRuntime } from "memcell";
+import { expect, test } from "vitest";
+
+import { traceProcess, whyNoTracing } from "../crash/strace.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { alice, journalPuppet, list, mountedStage, play, read } from "./mounted-stage.ts";
+import type { MountedStage } from "./mounted-stage.ts";
+
+const reason = await whyNoTracing();
+const workload = fileURLToPath(new URL("dist/test/mounts/killed-call.js", import.meta.resolve("memcell/package.json")));
+
+/** Kills the process at a system call of its second change; it is never acknowledged. */
+async function killAt(stage: MountedStage, systemCall: string, ordinal: number): Promise<string> {
+  const args = [stage.dataDir, stage.dir, journalPuppet(stage.path)];
+  const child = spawn(process.execPath, [workload, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  let said = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", (text: Buffer) => {
+      said += text.toString();
+      if (said.startsWith("ready\n")) resolve();
+    });
+    child.once("close", () => reject(new Error("The process did not become ready")));
+  });
+  const injection = ["-e", `trace=${systemCall}`, "-e", `inject=${systemCall}:signal=KILL:when=${ordinal}`];
+  const tracing = await traceProcess(child.pid ?? 0, "main", injection);
+  child.stdin.write("go\n");
+  await closed;
+  await tracing.ended;
+  return said;
+}
+
+const old = { "a.md": "old", "b.md": "old" };
+const whole = { "2026/c.md": "new", "a.md": "new", "b.md": "new" };
+
+test.for([
+  { name: "between the record and the first file", systemCall: "renameat2", ordinal: 1, left: old },
+  { name: "between two files", systemCall: "renameat2", ordinal: 2, left: { ...old, "a.md": "new" } },
+])(
+  "killed $name: another host with another data folder finishes it",
+  async ({ systemCall, ordinal, left }, context) => {
+    if (reason !== null) skipWithReason(context, reason);
+    using stage = mountedStage();
+    expect(await killAt(stage, systemCall, ordinal)).toBe("ready\n");
+    // At this instant agentool reads every .md below the folder, and finds whole files under their own names.
+    const names = readdirSync(stage.dir, { recursive: true, encoding: "utf8" });
+    expect(names.filter((name) => /\.md$/i.test(name)).toSorted()).toEqual(["a.md", "b.md"]);
+    expect(names.filter((name) => name.startsWith(".memcell/staged-")).length).toBeGreaterThan(0);
+    expect(stage.files()).toEqual(left);
+    {
+      // Who does not mount the folder has nothing to finish, and nothing to finish it into.
+      await using unmounted = await stage.open({ mounts: [] });
+      expect(await play(unmounted, [read("a.md"), list()])).toMatchObject({
+        data: [{ content: null }, { entries: [] }],
+      });
+      await using doctor = await createRuntime({ dataDir: stage.dataDir, threadsMax: 1 });
+      expect(await doctor.upkeep.inspect(alice)).toEqual([]);
+    }
+    expect(stage.files()).toEqual(left);
+    const notes: string[] = [];
+    await using other = await stage.open({
+      dataDir: join(stage.path, "elsewhere"),
+      onLog: ({ text }) => void notes.push(text),
+    });
+    expect(await play(other, [read("a.md"), read("2026/c.md")])).toMatchObject({
+      ok: true,
+      data: [{ content: "new" }, { content: "new" }],
+    });
+    expect(stage.files()).toEqual(whole);
+    expect(notes.join("\n")).toContain('mounted scope "journal": recovery finished a change of 3 files');
+    expect(notes.join("\n")).not.toContain(stage.path);
+  },
+);

@@ -1,0 +1,117 @@
+/** Mounts that make no sense are refused before anything is made, and no message names a folder. */
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Mount } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { policyFor } from "../support/policy-for.ts";
+import { testPlugin } from "../support/test-plugin.ts";
+import { mountedStage } from "./mounted-stage.ts";
+
+const stage = mountedStage();
+afterAll(() => stage[Symbol.dispose]());
+
+const ofAlice = (dir: unknown, scope: unknown = "journal", userId: unknown = "alice"): Mount =>
+  ({ userId, scope, dir }) as Mount;
+const at = (...names: string[]): string => join(stage.path, ...names);
+
+mkdirSync(at("linked"));
+symlinkSync(at("linked"), at("link"));
+mkdirSync(at("place"));
+symlinkSync(at("place"), at("data-link"));
+
+const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: string }[] = [
+  { name: "no list", mounts: {}, says: "mounts is not an array" },
+  { name: "no object", mounts: [null], says: "mounts[0] is not an object" },
+  { name: "no user", mounts: [ofAlice("a", "journal", null)], says: "mounts[0].userId is of type object" },
+  { name: "a user that climbs", mounts: [ofAlice("a", "journal", "../bob")], says: 'mounts[0].userId is "../bob"' },
+  { name: "no scope", mounts: [ofAlice("a", 1)], says: "mounts[0].scope is of type number" },
+  { name: "a scope that climbs", mounts: [ofAlice("a", "../memory")], says: 'mounts[0].scope is "../memory"' },
+  { name: "the host's own", mounts: [ofAlice("a", ".memcell")], says: 'mounts[0].scope is ".memcell"' },
+  { name: "an empty folder's name", mounts: [ofAlice("")], says: "mounts[0].dir is no name of a folder" },
+  { name: "a NUL", mounts: [ofAlice("a\0b")], says: "mounts[0].dir is no name of a folder" },
+  { name: "no text", mounts: [ofAlice(["a"])], says: "mounts[0].dir is no name of a folder" },
+  {
+    name: "a scope twice",
+    mounts: [ofAlice(at("a")), ofAlice(at("b"))],
+    says: "mounts[1] has user and scope of mounts[0]",
+  },
+  {
+    name: "a folder twice",
+    mounts: [ofAlice(at("a")), ofAlice(at("x", "..", "a"), "journal", "bob")],
+    says: "mounts[1].dir is, holds or lies in the folder of mounts[0]",
+  },
+  {
+    name: "a folder twice, by a link",
+    mounts: [ofAlice(at("linked")), ofAlice(at("link"), "journal", "bob")],
+    says: "mounts[1].dir is, holds or lies in",
+  },
+  {
+    name: "a folder in another, neither of which is there",
+    mounts: [ofAlice(at("a")), ofAlice(at("a", "b"), "journal", "bob")],
+    says: "mounts[1].dir is, holds or lies in",
+  },
+  {
+    name: "a folder around another",
+    mounts: [ofAlice(at("a", "b")), ofAlice(at("a"), "journal", "bob")],
+    says: "mounts[1].dir is, holds or lies in",
+  },
+  { name: "the data folder", mounts: [ofAlice(stage.dataDir)], says: "mounts[0].dir lies in the data folder" },
+  {
+    name: "another user's folder",
+    mounts: [ofAlice(join(stage.dataDir, "users", "bob", "memory"))],
+    says: "mounts[0].dir lies in the data folder",
+  },
+  {
+    name: "the data folder behind a link",
+    mounts: [ofAlice(at("place", "notes"))],
+    dataDir: at("data-link"),
+    says: "mounts[0].dir lies in the data folder",
+  },
+  { name: "what holds the data folder", mounts: [ofAlice(stage.path)], says: "mounts[0].dir holds the data folder" },
+  {
+    name: "too many",
+    mounts: Array.from({ length: 65 }, (_, each) => ofAlice(at(`m${each}`), "journal", `u${each}`)),
+    says: "mounts has 65 items, at most 64 allowed",
+  },
+];
+
+test.for(rows)("refused: $name", async ({ mounts, says, dataDir = stage.dataDir }) => {
+  const opening = stage.open({ mounts: mounts as Mount[], dataDir });
+  const message = await opening.then(
+    () => "opened",
+    (error: unknown) =>
+      error instanceof RangeError || error instanceof TypeError ? error.message : `${error as Error}`,
+  );
+  expect(message).toContain(says);
+  expect(message).not.toContain(stage.path);
+  expect(existsSync(stage.dataDir)).toBe(false);
+});
+
+test("64 mounts are allowed", async () => {
+  const mounts = Array.from({ length: 64 }, (_, each) => ofAlice(at(`m${each}`), "journal", `u${each}`));
+  await using runtime = await stage.open({ mounts });
+  expect(await runtime.upkeep.users()).toHaveLength(64);
+});
+
+test("an audit log in a mounted folder is refused: a tool could write there", async () => {
+  const auditLog = { file: join(stage.dir, "log", "audit.jsonl") };
+  await expect(stage.open({ auditLog })).rejects.toThrow("mounts[0].dir holds the audit log");
+  expect(existsSync(stage.dir)).toBe(false);
+});
+
+test("a tool with a mounted scope and another is refused, and so is a scope that no tool has", async () => {
+  const plugins = [testPlugin("puppet")];
+  const opened = (mounts: Mount[]): Promise<unknown> =>
+    createRuntime({ dataDir: stage.dataDir, plugins, policy: policyFor(plugins), mounts });
+  await expect(opened([ofAlice(stage.dir, "notes")])).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringContaining('the tool "TwoScopesPuppet" has 2 scopes'),
+  });
+  await expect(opened([ofAlice(stage.dir, "jurnal")])).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: 'Cannot mount "jurnal": no loaded tool has this scope, allowed: memory, notes',
+  });
+});

@@ -1,0 +1,188 @@
+/** A mounted folder is read as it is and written in place; everybody else stays in the data folder. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import { list, mountedStage, play, read, write } from "./mounted-stage.ts";
+
+const modeOf = (file: string): number => statSync(file).mode & 0o7777;
+
+test("what lies in the folder is the scope, and what is written lies there under its very path", async () => {
+  using stage = mountedStage();
+  stage.put("2026/11/22.md", "### a\n");
+  stage.put("Über.md", "no name that a tool can say");
+  await using runtime = await stage.open();
+  const seen = await play(runtime, [read("2026/11/22.md"), list(), write("MEMORY.md", "new")]);
+  expect(seen).toMatchObject({
+    ok: true,
+    data: [{ content: "### a\n" }, { entries: [{ path: "2026/11/22.md", bytes: 6 }] }, { ok: true }],
+  });
+  expect(await play(runtime, [read("MEMORY.md")])).toMatchObject({ ok: true, data: [{ content: "new" }] });
+  expect(stage.files()).toMatchObject({ "2026/11/22.md": "### a\n", "MEMORY.md": "new" });
+  expect(existsSync(stage.dataDir)).toBe(false);
+});
+
+test("a folder that is not there reads as empty, and the first write makes it and what leads to it, for its owner", async () => {
+  using stage = mountedStage();
+  await using runtime = await stage.open();
+  expect(await play(runtime, [read("a.md"), list()])).toMatchObject({ data: [{ content: null }, { entries: [] }] });
+  expect(existsSync(join(stage.path, "ws"))).toBe(false);
+  expect(await play(runtime, [write("2026/a.md", "one")])).toMatchObject({ ok: true });
+  for (const folder of ["ws", "ws/.agent", "ws/.agent/memory", "ws/.agent/memory/2026"]) {
+    expect(modeOf(join(stage.path, folder))).toBe(0o700);
+  }
+  expect(modeOf(join(stage.dir, "2026/a.md"))).toBe(0o600);
+});
+
+test("a failed call and one that only reads leave nothing in a workspace", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "of alice");
+  {
+    await using runtime = await stage.open();
+    expect(await play(runtime, [read("a.md"), list()])).toMatchObject({ ok: true });
+    expect(await play(runtime, [write("a.md", "x"), { fail: "no" }])).toMatchObject({ ok: false });
+  }
+  expect(readdirSync(stage.dir)).toEqual(["a.md"]);
+});
+
+test("a file that is replaced keeps its bits, and folders keep theirs", async () => {
+  using stage = mountedStage();
+  for (const path of ["shared.md", "read-only.md", "set-id.md", "2026/a.md"]) stage.put(path, "old");
+  const modes = { "shared.md": 0o664, "read-only.md": 0o444, "set-id.md": 0o4755, "2026": 0o755 };
+  for (const [path, mode] of Object.entries(modes)) chmodSync(join(stage.dir, path), mode);
+  await using runtime = await stage.open();
+  const paths = ["shared.md", "read-only.md", "set-id.md", "2026/a.md", "2026/new.md"];
+  expect(
+    await play(
+      runtime,
+      paths.map((path) => write(path, "new")),
+    ),
+  ).toMatchObject({ ok: true });
+  const after = Object.fromEntries(Object.keys(modes).map((path) => [path, modeOf(join(stage.dir, path))]));
+  expect(after).toEqual({ ...modes, "set-id.md": 0o755 });
+  expect(modeOf(join(stage.dir, "2026/new.md"))).toBe(0o600);
+  expect(readFileSync(join(stage.dir, "shared.md"), "utf8")).toBe("new");
+});
+
+test("a file that is replaced stays its owner's where the host may give files away", async (context) => {
+  if (process.getuid?.() !== 0) skipWithReason(context, "only root can give files away");
+  using stage = mountedStage();
+  stage.put("a.md", "old");
+  chmodSync(join(stage.dir, "a.md"), 0o640);
+  chownSync(join(stage.dir, "a.md"), 4711, 4712);
+  await using runtime = await stage.open();
+  expect(await play(runtime, [write("a.md", "new")])).toMatchObject({ ok: true });
+  const { uid, gid } = statSync(join(stage.dir, "a.md"));
+  expect({ uid, gid, mode: modeOf(join(stage.dir, "a.md")) }).toEqual({ uid: 4711, gid: 4712, mode: 0o640 });
+});
+
+test("the host keeps to .memcell, hides it from git, and nothing in it is a name that agentool reads", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "old");
+  await using runtime = await stage.open();
+  expect(await play(runtime, [write("a.md", "new"), write("b.md", "b")])).toMatchObject({ ok: true });
+  expect(readdirSync(stage.dir).toSorted()).toEqual([".memcell", "a.md", "b.md"]);
+  const own = readdirSync(join(stage.dir, ".memcell")).toSorted();
+  expect(own).toEqual([".gitignore", "journal", "lock", "owner", "turnstile"]);
+  expect(readFileSync(join(stage.dir, ".memcell/.gitignore"), "utf8")).toBe("*\n");
+  expect(own.filter((name) => /\.md$/i.test(name))).toEqual([]);
+});
+
+test("other users have a folder of their own in the data folder, whatever their ids look like", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "of alice");
+  await using runtime = await stage.open();
+  for (const userId of ["bob", "Alice", "ALICE", "alice.", "alic\u0435"]) {
+    const seen = await play(runtime, [read("a.md"), list(), write("b.md", `of ${userId}`)], userId);
+    expect(seen).toMatchObject({ ok: true, data: [{ content: null }, { entries: [] }, { ok: true }] });
+    expect(readUserFiles(stage.dataDir, userId)).toEqual({ "journal/b.md": `of ${userId}` });
+  }
+  expect(stage.files()).toEqual({ "a.md": "of alice" });
+  expect(userFolderNames(stage.dataDir)).toHaveLength(5);
+});
+
+test("each of a user's scopes has a folder: mounted ones theirs, the others the data folder", async () => {
+  using stage = mountedStage();
+  using notes = mountedStage("notes");
+  const mounts = [...stage.mounts, { userId: "bob", scope: "journal", dir: notes.dir }];
+  await using runtime = await stage.open({ mounts });
+  await play(runtime, [write("a.md", "of alice")]);
+  await play(runtime, [write("a.md", "of bob")], "bob");
+  expect(stage.files()).toEqual({ "a.md": "of alice" });
+  expect(notes.files()).toEqual({ "a.md": "of bob" });
+  await using unmounted = await stage.open({ mounts: [] });
+  expect(await play(unmounted, [read("a.md")])).toMatchObject({ ok: true, data: [{ content: null }] });
+});
+
+test("runtimes with different data folders exclude each other in one workspace, and go on with each other's journal", async () => {
+  using stage = mountedStage();
+  let clock = (): number => 0;
+  // Asked under the lock, just before a guest runs.
+  const begun = new Promise<void>((resolve) => {
+    clock = () => (resolve(), 0);
+  });
+  await using other = await stage.open({ dataDir: join(stage.path, "elsewhere"), waitMs: 50 });
+  expect(await play(other, [write("a.md", "one")])).toMatchObject({ ok: true });
+  await using one = await stage.open({ clock: () => clock(), deadlineMs: 1_000 });
+  const held = play(one, [{ spin: true }]);
+  await begun;
+  expect(await play(other, [write("a.md", "two")])).toMatchObject({ ok: false, error: { code: "BUSY" } });
+  expect(await play(other, [write("a.md", "of bob")], "bob")).toMatchObject({ ok: true });
+  expect(await held).toMatchObject({ ok: false });
+  expect(await play(one, [read("a.md"), write("a.md", "three")])).toMatchObject({ data: [{ content: "one" }, {}] });
+  expect(await play(other, [read("a.md"), write("a.md", "four")])).toMatchObject({ data: [{ content: "three" }, {}] });
+  expect(stage.files()).toEqual({ "a.md": "four" });
+});
+
+test("another user's id is kept out of a folder that has an owner, and told so", async () => {
+  using stage = mountedStage();
+  {
+    await using runtime = await stage.open();
+    expect(await play(runtime, [write("a.md", "of alice")])).toMatchObject({ ok: true });
+  }
+  const mounts = [{ userId: "Alice", scope: "journal", dir: stage.dir }];
+  await using runtime = await stage.open({ mounts });
+  for (const steps of [[read("a.md")], [write("a.md", "x")]]) {
+    expect(await play(runtime, steps, "Alice")).toMatchObject({
+      ok: false,
+      error: {
+        code: "STORAGE_UNSAFE",
+        message: expect.stringContaining("the mounted folder: it belongs to another user"),
+      },
+    });
+  }
+  expect(stage.files()).toEqual({ "a.md": "of alice" });
+});
+
+test("what another program writes between reading and commit is not written over: the call is made again", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "first");
+  let runs = 0;
+  // What a guest logs is told when it has ended, before anything is committed.
+  const onLog = (): void => {
+    if (++runs === 1) appendByAnother(stage.dir, "a.md");
+  };
+  await using runtime = await stage.open({ onLog });
+  const seen = await play(runtime, [read("a.md"), { log: "read", times: 1 }, write("a.md", "ours")]);
+  expect(seen).toMatchObject({ ok: true, data: [{ content: "first, and theirs" }, {}] });
+  expect(runs).toBe(2);
+  expect(stage.files()).toEqual({ "a.md": "ours" });
+});
+
+test("a file that another program never leaves alone is BUSY, and stays the other program's", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "first");
+  await using runtime = await stage.open({ onLog: () => appendByAnother(stage.dir, "a.md") });
+  const seen = await play(runtime, [read("a.md"), { log: "read", times: 1 }, write("a.md", "ours")]);
+  expect(seen).toMatchObject({ ok: false, error: { code: "BUSY" } });
+  expect(stage.files()).toEqual({ "a.md": `first${", and theirs".repeat(3)}` });
+});
+
+/** A process that knows of no lock. */
+function appendByAnother(dir: string, name: string): void {
+  execFileSync("sh", ["-c", `printf ', and theirs' >> "$1"`, "sh", join(dir, name)]);
+}

@@ -1,0 +1,80 @@
+/** The doctor, the trash, exports and imports of a user whose memory is mounted, or another scope beside it. */
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Mount, Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { policyFor } from "../support/policy-for.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { userFolderNames } from "../support/user-files.ts";
+import { alice, filesBelow, journalPuppet, mountedStage, play, write } from "./mounted-stage.ts";
+import type { MountedStage } from "./mounted-stage.ts";
+
+/** The shipped memory, and a puppet with the journal. */
+function open(stage: MountedStage, mounts: readonly Mount[]): Promise<Runtime> {
+  const plugins = [shippedPlugin("user-memory"), journalPuppet(stage.path)];
+  return createRuntime({ dataDir: stage.dataDir, plugins, policy: policyFor(plugins), mounts, threadsMax: 1 });
+}
+
+const upsert = (runtime: Runtime, name: string, userId = "alice"): Promise<unknown> =>
+  runtime.call("UpdateUserMemory", { action: "upsert", name, type: "user", description: "d", body: name }, { userId });
+
+test("memory that is mounted is remembered, deleted, restored, purged, exported, imported and looked after", async () => {
+  using stage = mountedStage("memory");
+  await using runtime = await open(stage, stage.mounts);
+  for (const name of ["a", "b"]) expect(await upsert(runtime, name)).toMatchObject({ ok: true });
+  expect(await upsert(runtime, "a", "bob")).toMatchObject({ ok: true });
+  expect(await runtime.memoryIndex(alice)).toContain("[b](b.md)");
+  expect(await runtime.call("UpdateUserMemory", { action: "delete", name: "b" }, alice)).toMatchObject({ ok: true });
+  expect(await runtime.upkeep.listTrash(alice)).toMatchObject([{ path: "b.md" }]);
+  const exported = await runtime.upkeep.export(alice);
+  // The host's own folder lies among the files, and is none of the user's memory.
+  expect(exported.leftOut).toEqual([]);
+  expect(exported.files.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md", expect.stringMatching(/^trash\/b\./)]);
+  await runtime.upkeep.restore(alice, "b");
+  expect(await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, alice)).toMatchObject({ ok: true });
+  expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.now() + 1_000 })).toMatchObject([{ path: "a.md" }]);
+  const plan = await runtime.upkeep.import(alice, exported.files);
+  expect(plan).toMatchObject({ created: ["a.md"], refused: [] });
+  expect(Object.keys(stage.files())).toEqual(["MEMORY.md", "a.md", "b.md", expect.stringMatching(/^trash\/b\./)]);
+  expect(await runtime.upkeep.inspect(alice)).toEqual([]);
+  expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);
+  expect(await runtime.upkeep.users()).toEqual(["alice", "bob"]);
+});
+
+test.for(["memory", "journal"])("the doctor finds and mends what lies in a mounted %s", async (scope) => {
+  using stage = mountedStage(scope);
+  await using runtime = await open(stage, stage.mounts);
+  expect(await upsert(runtime, "a")).toMatchObject({ ok: true });
+  expect(await play(runtime, [write("a.md", "of alice")])).toMatchObject({ ok: true });
+  writeFileSync(join(stage.dir, ".memcell/staged-0"), "left over");
+  writeFileSync(join(stage.dataDir, "users/alice/.memcell/staged-0"), "left over");
+  symlinkSync("/etc/passwd", join(stage.dir, "link.md"));
+  const findings = (await runtime.upkeep.inspect(alice)).map(({ problem, path }) => `${problem} ${path}`);
+  expect(findings).toEqual(
+    expect.arrayContaining([
+      "temporary-file .memcell/staged-0",
+      `not-a-plain-file ${scope}/link.md`,
+      `temporary-file ${scope}/.memcell/staged-0`,
+    ]),
+  );
+  expect(JSON.stringify(findings)).not.toContain(stage.path);
+  const mended = (await runtime.upkeep.mend(alice)).map(({ path }) => path).toSorted();
+  expect(mended).toEqual([".memcell/staged-0", `${scope}/.memcell/staged-0`].toSorted());
+  expect(readdirSync(join(stage.dir, ".memcell"))).not.toContain("staged-0");
+  expect(await runtime.upkeep.inspect(alice)).toMatchObject([{ problem: "not-a-plain-file" }]);
+});
+
+test("what people keep beside is left out of an export, and told", async () => {
+  using stage = mountedStage("memory");
+  mkdirSync(join(stage.dir, ".git"), { recursive: true });
+  stage.put("Über.md", "x");
+  stage.put("a.md", "by hand");
+  await using runtime = await open(stage, stage.mounts);
+  const { files, leftOut } = await runtime.upkeep.export(alice);
+  expect(files.map(({ path }) => path)).toEqual(["a.md"]);
+  expect(leftOut.map(({ path }) => path)).toEqual([".git", "Über.md"]);
+  expect(filesBelow(stage.dir)).toEqual({ "a.md": "by hand", "Über.md": "x" });
+});
