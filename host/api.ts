@@ -74,12 +74,8 @@ export interface RuntimeOptions {
    */
   readonly mounts?: readonly Mount[];
   /**
-   * The plugins to load: files, or names of plugins of the package. Default: all that come with the package. A name is of
-   * a-z, 0-9 and `-`; a file is anything else, so `./journal` is one. A name that the package does not have is
-   * `PLUGIN_REFUSED`.
-   *
-   * @example
-   * const runtime = await createRuntime({ dataDir: "data", plugins: ["user-memory"] });
+   * Plugin files, or names of plugins of the package, such as `journal`: a-z, 0-9 and `-`. Default: all of the package. A name
+   * that it does not have is `PLUGIN_REFUSED`.
    */
   readonly plugins?: readonly string[];
   /**
