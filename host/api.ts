@@ -1,31 +1,13 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
-import type { Right } from "../shared/abi.ts";
-import type { PluginError } from "../shared/manifest.ts";
 import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
+import type { ToolDescription } from "./describe-tool.ts";
 import type { MemoryChange } from "./memory-change.ts";
 import type { PolicyFile } from "./policy/policy-schema.ts";
 import type { Refusal } from "./refusal.ts";
 import type { ToolResult } from "./tool-result.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
-
-/** What a function-calling API needs to know of a tool. */
-export interface ToolDescription {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema, draft 2020-12. The top level is an object without unions. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** JSON Schema of a successful result's `data`. */
-  readonly outputSchema: Readonly<Record<string, unknown>>;
-  /** What the tool is granted: one that has neither `write` nor `trash` changes nothing. */
-  readonly rights: readonly Right[];
-  /**
-   * The codes that its plugin reports beside those of the error table, what each is a case of and what it means. Not
-   * there when it has none. A failure with one of them carries `of`.
-   */
-  readonly errors?: readonly PluginError[];
-}
 
 /** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
 export interface LogEntry {
