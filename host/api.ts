@@ -30,7 +30,10 @@ export interface RuntimeOptions {
   readonly dataDir: string;
   /** Folders that each stand for one scope of one user, such as a workspace's own notes. Default: none; at most 64. */
   readonly mounts?: readonly Mount[];
-  /** Plugin files. Default: those that come with the package. */
+  /**
+   * Plugin files, or names of plugins of the package, such as `journal`: a-z, 0-9 and `-`. Default: all of the package. A name
+   * that it does not have is `PLUGIN_REFUSED`.
+   */
   readonly plugins?: readonly string[];
   /**
    * What the host is willing to grant: a policy file, or an object of its form. Default: the policy that comes with the
