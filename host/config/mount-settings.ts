@@ -27,7 +27,7 @@ export function mountsFor(settings: Settings, userId: string | undefined, why = 
     const also = `mounts (${sourceText(sources.mounts)})`;
     throw new UsageError(`${told} and ${also} both name a folder for the scope "${journalScope}", allowed: one`);
   }
-  const mounts = all.map((mount) => ({ ...mount, userId }));
+  const mounts = all.map(({ scope, dir }) => ({ userId, scope, dir }));
   try {
     return checkMounts(mounts, { dataDir: values.data, logFile: values.auditLog ?? undefined });
   } catch (error) {

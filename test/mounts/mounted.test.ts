@@ -1,5 +1,6 @@
 /** A mounted folder is read as it is and written in place; everybody else stays in the data folder. */
 import { execFileSync } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -120,14 +121,16 @@ test("each of a user's scopes has a folder: mounted ones theirs, the others the 
 
 test("runtimes with different data folders exclude each other in one workspace, and go on with each other's journal", async () => {
   using stage = mountedStage();
-  let clock = (): number => 0;
+  const guest = new EventEmitter();
+  const begun = once(guest, "begun");
   // Asked under the lock, just before a guest runs.
-  const begun = new Promise<void>((resolve) => {
-    clock = () => (resolve(), 0);
-  });
+  const clock = (): number => {
+    guest.emit("begun");
+    return 0;
+  };
   await using other = await stage.open({ dataDir: join(stage.path, "elsewhere"), waitMs: 50 });
   expect(await play(other, [write("a.md", "one")])).toMatchObject({ ok: true });
-  await using one = await stage.open({ clock: () => clock(), deadlineMs: 1_000 });
+  await using one = await stage.open({ clock, deadlineMs: 1_000 });
   const held = play(one, [{ spin: true }]);
   await begun;
   expect(await play(other, [write("a.md", "two")])).toMatchObject({ ok: false, error: { code: "BUSY" } });

@@ -23,7 +23,8 @@ export function examineUser(folder: UserFolder, boot: string | null): StoreFindi
   const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
   const ofOwn = orFinding(hostFolder, () => ownFindings(folder, user, boot));
-  return [...inScopes, ...ofOwn.map((finding) => ({ ...finding, path: above + finding.path }))];
+  const placed = ofOwn.map(({ problem, path, message, remedy }) => ({ problem, path: above + path, message, remedy }));
+  return [...inScopes, ...placed];
 }
 
 function findingsInScopes(user: Directory): StoreFinding[] {
