@@ -26,7 +26,7 @@ const form = new RegExp(`^${date}(?:[Tt ]${time})?)?)?$`);
 
 /** RFC 3339 with any offset and fraction; or a date, a month or a year alone, which is its first instant in UTC. */
 export function readAt(at: string): PointInTime {
-  return parseAt(at) ?? oldest;
+  return at === "" ? oldest : (parseAt(at) ?? oldest);
 }
 
 export function parseAt(at: string): PointInTime | null {

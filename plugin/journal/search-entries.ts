@@ -39,6 +39,12 @@ interface Search {
   readonly files: JournalFiles;
 }
 
+interface Place {
+  readonly path: string;
+  readonly kind: BlockKind;
+  readonly isAscii: boolean;
+}
+
 function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind): void {
   const file = search.files.read(path);
   if (file === null) return;
@@ -47,22 +53,20 @@ function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind
   for (const portion of portionsOf(file)) {
     const { worst } = search.best;
     if (worst?.kind === kind && isSurelyOlder(portion.text, worst.time)) continue;
-    if (search.filter.mayBeIn(portion.text, isAscii)) searchPortion(search, portion, { path, kind });
+    if (search.filter.mayBeIn(portion.text, isAscii)) searchPortion(search, portion, { path, kind, isAscii });
   }
 }
 
-function searchPortion(
-  { filter, best, files }: Search,
-  portion: Portion,
-  place: { path: string; kind: BlockKind },
-): void {
+function searchPortion({ filter, best, files }: Search, portion: Portion, { isAscii, ...place }: Place): void {
   const [before = "", ...texts] = cutBlocks(portion.text);
   files.countBlocks(texts.length);
   let start = portion.start + before.length;
   for (const text of texts) {
-    const block = new StoredBlock(text);
-    const rank = { ...place, time: readAt(block.footer.at), start };
+    const blockStart = start;
     start += headingLine.length + text.length;
+    if (!filter.mayBeIn(text, isAscii)) continue;
+    const block = new StoredBlock(text);
+    const rank = { ...place, time: readAt(block.footer.at), start: blockStart };
     if (block.key === "" || !best.takes(rank) || !filter.hasTags(block) || !filter.hasText(block)) continue;
     const { path: file, kind } = place;
     best.add(rank, { key: block.key, content: block.content, tags: block.footer.tags, file, kind });
