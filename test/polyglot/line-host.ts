@@ -50,7 +50,7 @@ export class LineHost implements AsyncDisposable {
   }
 
   /** Sends a value and waits for the answer to it. */
-  async ask(value: Hosted | HostedCall): Promise<unknown> {
+  async ask(value: object): Promise<unknown> {
     this.#process.stdin.write(`${JSON.stringify(value)}\n`);
     const { value: line, done } = await this.#lines.next();
     if (done) throw new Error(`The host ended without an answer: ${this.#complaint || "it says nothing"}`);

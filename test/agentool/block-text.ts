@@ -1,0 +1,43 @@
+/** The form of a block, said a second time: from the specification of the form, not from the plugin's code. */
+
+/** Rust's `trim` and Unicode's White_Space: with U+0085, without U+FEFF, unlike ECMAScript's. */
+export const trimmed = (text: string): string =>
+  text.replace(/^\p{White_Space}+/u, "").replace(/\p{White_Space}+$/u, "");
+
+/** What a reader makes of a content that forges nothing. */
+export function normalised(content: string): string {
+  const lines = content.split("\n").map((line) => line.replace(/\r+$/, ""));
+  return trimmed(lines.join("\n"));
+}
+
+const forging = /^### |^\p{White_Space}*<!-- agentool-memory:/u;
+const escapable = /^\\*### |^\\*\p{White_Space}*<!-- agentool-memory:/u;
+
+/** Whether agentool would read something else than one block. */
+export function forges(content: string): boolean {
+  return content
+    .replace(/\p{White_Space}+$/u, "")
+    .split("\n")
+    .some((line) => forging.test(line));
+}
+
+/** What memcell writes in place of such a content. */
+export function escaped(content: string): string {
+  const written = content.replace(/\p{White_Space}+$/u, "");
+  if (!forges(content)) return written;
+  return written
+    .split("\n")
+    .map((line) => (escapable.test(line) ? `\\${line}` : line))
+    .join("\n");
+}
+
+/** A moment as agentool writes it, at the accuracy of memcell's clock. */
+export function writtenTime(epochMs: number): string {
+  const text = new Date(epochMs).toISOString();
+  return `${epochMs % 1000 === 0 ? text.slice(0, -5) : text.slice(0, -1)}+00:00`;
+}
+
+/** A file's text with the times of its blocks taken out. */
+export function withoutTimes(text: string): string {
+  return text.replaceAll(/^(<!-- agentool-memory: at=)\S+/gm, "$1…");
+}

@@ -1,0 +1,106 @@
+/**
+ * Random calls and hand edits, on both sides, each in a folder of its own: after each step both answer the same, and see the
+ * same. What differs must be one of the holes that memcell closes, told to agentool in words that it understands.
+ */
+import { describe, expect, test } from "vitest";
+
+import { seededRandom } from "../support/seeded-random.ts";
+import { trimmed } from "./block-text.ts";
+import { Comparison } from "./compare-answers.ts";
+import { randomEdit } from "./hand-edits.ts";
+import { randomCall } from "./random-calls.ts";
+import type { RandomCall } from "./random-calls.ts";
+import type { Answer, Ask } from "./stage.ts";
+import { useStage } from "./use-stage.ts";
+
+const stageFor = useStage();
+const steps = 300;
+const everything = { tool: "memory_search", params: { query: "", limit: 100 } } as const;
+
+/** What agentool is to be asked, or what memcell alone has to answer. */
+type Translated = { readonly params: object } | { readonly code: string };
+
+const isUnfitTag = (tag: string): boolean => /[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) || tag.length > 100;
+const isUnfitKey = (key: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(key) || key.length > 200;
+
+/** A call in agentool's terms: escaped where it would forge, with the tags that memcell keeps. */
+async function translated(call: RandomCall, agentool: Ask, comparison: Comparison): Promise<Translated> {
+  const { key, content, tags, target } = call.params as {
+    key?: string;
+    content?: string;
+    tags?: string[] | null;
+    target?: unknown;
+  };
+  if (call.tool === "memory_search")
+    return { params: { ...call.params, ...(tags && { tags: comparison.wanted(tags) }) } };
+  // What is wrong with these is wrong with either.
+  if (key === undefined || content === undefined || trimmed(key) === "") return { params: call.params };
+  if (tags?.some(isUnfitTag)) {
+    comparison.count("tag refused");
+    return { code: "INVALID_PATH" };
+  }
+  const present = await agentool("memory_read", { key });
+  const isNew = call.tool === "memory_write" && "code" in present && target !== "nope";
+  if (isNew && isUnfitKey(trimmed(key)) && !/[\r\n]/.test(trimmed(key))) {
+    comparison.count("key refused");
+    return { code: "MEMORY_INVALID_KEY" };
+  }
+  const params = { ...call.params, content: comparison.forAgentool(content) };
+  if (call.tool === "memory_write" || (tags ?? null) !== null || "code" in present) return { params };
+  comparison.count("tags kept");
+  return { params: { ...params, tags: present.data["tags"] } };
+}
+
+describe("the same calls and edits on both sides", () => {
+  test.for(Array.from({ length: process.env["TEST_LONG"] ? 40 : 4 }, (_, at) => at + 1))(
+    `seed %i: ${steps} steps`,
+    async (seed, context) => {
+      const stage = stageFor(context);
+      const [theirs, ours] = [stage.newUser(), stage.newUser()];
+      const [agentool, memcell] = [stage.agentool(theirs), stage.memcell(ours)];
+      const comparison = new Comparison();
+      const random = seededRandom(seed);
+      let day = Date.UTC(2026, 0, 1);
+
+      const expectSame = (their: Answer, our: Answer, what: string): void => {
+        expect(our, what).toEqual(comparison.expected(their, our));
+      };
+      for (let step = 0; step < steps; step++) {
+        if (random() < 0.1) {
+          const edit = randomEdit(random);
+          for (const user of [theirs, ours]) edit.apply(stage.journal(user));
+          const seen = `seed ${seed}, step ${step}: ${edit.what}`;
+          expectSame(
+            await agentool(everything.tool, everything.params),
+            await memcell(everything.tool, everything.params),
+            seen,
+          );
+          continue;
+        }
+        const call = randomCall(random, seed % 2 === 0 ? 0.3 : 0.03);
+        const what = `seed ${seed}, step ${step}: ${call.tool} ${JSON.stringify(call.params)}`;
+        const asked = await translated(call, agentool, comparison);
+        const their = "code" in asked ? asked : await agentool(call.tool, asked.params);
+        day = dayOf(their) ?? day;
+        // agentool has no other clock than the machine's. memcell is given its day, and a second more with each step.
+        stage.clock.epochMs = day + step * 1000;
+        expectSame(their, await memcell(call.tool, call.params), what);
+        const seen = `${what}: what is seen then`;
+        expectSame(
+          await agentool(everything.tool, everything.params),
+          await memcell(everything.tool, everything.params),
+          seen,
+        );
+      }
+      await context.annotate(JSON.stringify(comparison.counts));
+    },
+  );
+});
+
+function dayOf(answer: Answer): number | null {
+  const path = "data" in answer ? answer.data["path"] : null;
+  const found = /^(20[2-9]\d)\/(\d\d)\/(\d\d)\.md$/.exec(String(path));
+  if (!found || "kind" in (answer as { data: object }).data) return null;
+  const [, year, month, date] = found.map(Number);
+  return Date.UTC(Number(year), Number(month) - 1, date);
+}

@@ -1,0 +1,162 @@
+/** The holes that memcell closes and what else it does otherwise on purpose, each with both answers. */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { withoutTimes } from "./block-text.ts";
+import { dataOf, shownBlocks } from "./stage.ts";
+import type { Ask, Stage } from "./stage.ts";
+import { useStage } from "./use-stage.ts";
+
+const stageFor = useStage();
+
+function withFiles(
+  stage: Stage,
+  files: Readonly<Record<string, string | Buffer>>,
+): { agentool: Ask; memcell: Ask; journal: string } {
+  const user = stage.newUser();
+  const journal = stage.journal(user);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(journal, path)), { recursive: true });
+    writeFileSync(join(journal, path), content);
+  }
+  return { agentool: stage.agentool(user), memcell: stage.memcell(user), journal };
+}
+
+const block = (key: string, content: string, at: string): string =>
+  `### ${key}\n\n${content}\n\n<!-- agentool-memory: at=${at} -->\n\n`;
+
+const contentOf = async (ask: Ask, key = "k"): Promise<unknown> => dataOf(await ask("memory_read", { key }))["content"];
+const keysOf = async (ask: Ask): Promise<string[]> => (await shownBlocks(ask)).map(({ key }) => key);
+
+describe("which of two times is newer", () => {
+  test.for([
+    ["an offset", "2026-01-01T09:00:00+09:00", "2026-01-01T01:00:00+00:00"],
+    ["an offset behind", "2026-01-01T02:00:00+00:00", "2026-01-01T00:00:00-05:00"],
+    ["a letter for the offset", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5+00:00"],
+    ["a text that is no time", "yesterday", "2026-01-01T00:00:00+00:00"],
+    ["a text of digits", "99999", "2026-01-01T00:00:00+00:00"],
+  ])("%s: agentool compares the text, memcell the time", async ([, newerAsText = "", newerAsTime = ""], context) => {
+    const files = { "MEMORY.md": block("k", "by text", newerAsText) + block("k", "by time", newerAsTime) };
+    const { agentool, memcell } = withFiles(stageFor(context), files);
+    expect([await contentOf(agentool), await contentOf(memcell)]).toEqual(["by text", "by time"]);
+    const [theirs, ours] = [await shownBlocks(agentool), await shownBlocks(memcell)];
+    expect(theirs.map(({ content }) => content)).toEqual(["by text", "by time"]);
+    expect(ours.map(({ content }) => content)).toEqual(["by time", "by text"]);
+  });
+
+  test.for([
+    ["a date", "2026-02-01", "2026-01-31T23:59:59+00:00"],
+    ["a month", "2026-02", "2026-01-31T23:59:59+00:00"],
+    ["a year", "2099", "2098-12-31T23:59:59+00:00"],
+    ["nanoseconds", "2026-01-01T00:00:00.123456790+00:00", "2026-01-01T00:00:00.123456789+00:00"],
+    ["a fraction beside none", "2026-01-01T00:00:00.001+00:00", "2026-01-01T00:00:00+00:00"],
+  ])("%s: both agree", async ([, newer = "", older = ""], context) => {
+    const { agentool, memcell } = withFiles(stageFor(context), {
+      "a.md": block("k", "newer", newer),
+      "b.md": block("k", "older", older),
+    });
+    expect([await contentOf(agentool), await contentOf(memcell)]).toEqual(["newer", "newer"]);
+    expect(await shownBlocks(memcell)).toEqual(await shownBlocks(agentool));
+  });
+});
+
+test("an update without tags: agentool clears them, memcell keeps them", async (context) => {
+  for (const [name, tags] of [
+    ["agentool", []],
+    ["memcell", ["a", "b"]],
+  ] as const) {
+    const { [name]: ask } = withFiles(stageFor(context), {});
+    dataOf(await ask("memory_write", { key: "k", content: "x", tags: ["a", "b"] }));
+    dataOf(await ask("memory_update", { key: "k", content: "y" }));
+    expect(dataOf(await ask("memory_read", { key: "k" }))["tags"]).toEqual(tags);
+  }
+});
+
+test("an update: agentool forgets when the block was first written, memcell does not", async (context) => {
+  const stage = stageFor(context);
+  const { agentool, memcell } = withFiles(stage, { "a.md": block("k", "x", "2020-01-01T00:00:00.5+00:00") });
+  stage.clock.epochMs = Date.UTC(2026, 0, 1);
+  dataOf(await memcell("memory_update", { key: "k", content: "y" }));
+  const [created, updated] = ["2020-01-01T00:00:00.5+00:00", "2026-01-01T00:00:00+00:00"];
+  expect(dataOf(await memcell("memory_read", { key: "k" }))).toMatchObject({
+    created_at: created,
+    updated_at: updated,
+  });
+  expect(dataOf(await agentool("memory_read", { key: "k" }))).toMatchObject({
+    created_at: updated,
+    updated_at: updated,
+  });
+});
+
+test("many updates: agentool's file grows by a line with each, memcell's does not", async (context) => {
+  for (const [name, lines] of [
+    ["agentool", "\n\n\n"],
+    ["memcell", ""],
+  ] as const) {
+    const { [name]: ask, journal } = withFiles(stageFor(context), {});
+    dataOf(await ask("memory_write", { key: "k", content: "x", target: "summary" }));
+    for (let time = 0; time < 3; time++) dataOf(await ask("memory_update", { key: "k", content: "x" }));
+    const text = withoutTimes(readFileSync(join(journal, "MEMORY.md"), "utf8"));
+    const written = text.replace(/\n<!-- memcell: created=\S+ -->/, "");
+    expect(written).toBe(`${lines}### k\n\nx\n\n<!-- agentool-memory: at=… -->\n\n`);
+  }
+});
+
+test("a line of memcell's in a content that agentool has written is believed", async (context) => {
+  const { agentool, memcell } = withFiles(stageFor(context), {});
+  const meta = "<!-- agentool-memory: at=2020-01-01T00:00:00+00:00 -->";
+  const content = `\\### a\n${meta}\n<!-- memcell: created=2019-01-01T00:00:00+00:00 escaped -->`;
+  dataOf(await agentool("memory_write", { key: "k", content }));
+  const times = { updated_at: "2020-01-01T00:00:00+00:00" };
+  const [theirs, ours] = [
+    dataOf(await agentool("memory_read", { key: "k" })),
+    dataOf(await memcell("memory_read", { key: "k" })),
+  ];
+  expect(theirs).toMatchObject({ ...times, content: "\\### a", created_at: times.updated_at });
+  expect(ours).toMatchObject({ ...times, content: "### a", created_at: "2019-01-01T00:00:00+00:00" });
+});
+
+test("a file that is no text: agentool can do nothing more, memcell does without it", async (context) => {
+  const files = { "a.md": block("k", "x", "2020-01-01T00:00:00+00:00"), "notes/b.md": Buffer.from([0x66, 0xff, 0x0a]) };
+  const { agentool, memcell } = withFiles(stageFor(context), files);
+  for (const [tool, params] of [
+    ["memory_read", { key: "k" }],
+    ["memory_search", { query: "" }],
+    ["memory_write", { key: "new", content: "y" }],
+    ["memory_update", { key: "k", content: "y" }],
+  ] as const) {
+    expect(await agentool(tool, params)).toEqual({ code: "MEMORY_STORAGE_ERROR" });
+    expect(await memcell(tool, params)).toMatchObject({ success: true });
+  }
+});
+
+test("a link to a file: agentool follows it out of the workspace, memcell does not", async (context) => {
+  const stage = stageFor(context);
+  const outside = withFiles(stage, { "secret.md": block("secret", "x", "2020-01-01T00:00:00+00:00") });
+  const { agentool, memcell, journal } = withFiles(stage, { "a.md": block("k", "x", "2020-01-01T00:00:00+00:00") });
+  symlinkSync(join(outside.journal, "secret.md"), join(journal, "b.md"));
+  expect([await keysOf(agentool), await keysOf(memcell)]).toEqual([["k", "secret"], ["k"]]);
+});
+
+test.for(["trash/a.md", "with space.md", ".hidden/a.md", "ünicode.md", ".md"])(
+  "a file of the name %s: agentool reads it, memcell does not see it",
+  async (path, context) => {
+    const { agentool, memcell } = withFiles(stageFor(context), {
+      [path]: block("k", "x", "2020-01-01T00:00:00+00:00"),
+    });
+    expect(await memcell("memory_read", { key: "k" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });
+    // A name that is nothing but the extension has none, to Rust.
+    expect(await keysOf(agentool)).toEqual(path === ".md" ? [] : ["k"]);
+  },
+);
+
+test("the tags of a search: agentool takes them as they are, memcell trims them as those of a block", async (context) => {
+  const { agentool, memcell } = withFiles(stageFor(context), {});
+  dataOf(await agentool("memory_write", { key: "k", content: "x", tags: ["a"] }));
+  for (const tags of [[" a "], [""]]) {
+    expect(dataOf(await agentool("memory_search", { query: "", tags }))["results"]).toEqual([]);
+    expect(dataOf(await memcell("memory_search", { query: "", tags }))["results"]).toHaveLength(1);
+  }
+});

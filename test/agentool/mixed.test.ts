@@ -1,0 +1,70 @@
+/** Both tools in turn on one folder: each finds what the other has left, and leaves what the other finds. */
+import { expect, test } from "vitest";
+
+import { seededRandom } from "../support/seeded-random.ts";
+import { escaped, normalised, trimmed } from "./block-text.ts";
+import { pick, randomCall } from "./random-calls.ts";
+import { dataOf, shownBlocks } from "./stage.ts";
+import type { Ask, Stage } from "./stage.ts";
+import { useStage } from "./use-stage.ts";
+
+const stageFor = useStage();
+const steps = 200;
+
+/** What the folder must hold: each key once. */
+interface Known {
+  content: string;
+  tags: readonly string[];
+  created: string;
+  /** The content as agentool shows it. */
+  written: string;
+}
+
+async function expectKnown(stage: Stage, user: string, known: ReadonlyMap<string, Known>, what: string): Promise<void> {
+  const [agentool, memcell] = [stage.agentool(user), stage.memcell(user)];
+  const [theirs, ours] = [await shownBlocks(agentool), await shownBlocks(memcell)];
+  const shown = ours.map((block) => ({ ...block, content: known.get(block.key)?.written }));
+  expect(theirs, what).toEqual(shown);
+  expect(ours.map(({ key }) => key).toSorted(), what).toEqual([...known.keys()].toSorted());
+  for (const { key, content, tags } of ours) {
+    const expected = known.get(key);
+    expect({ key, content, tags }, what).toEqual({ key, content: expected?.content, tags: expected?.tags });
+    const [their, our] = [
+      dataOf(await agentool("memory_read", { key })),
+      dataOf(await memcell("memory_read", { key })),
+    ];
+    expect(our, what).toMatchObject({ content, tags, updated_at: their["updated_at"], created_at: expected?.created });
+  }
+}
+
+test.for([1, 2])(`seed %i: ${steps} calls on one folder`, async (seed, context) => {
+  const stage = stageFor(context);
+  const user = stage.newUser();
+  stage.clock.epochMs = null;
+  const random = seededRandom(seed);
+  const known = new Map<string, Known>();
+  for (let step = 0; step < steps; step++) {
+    const isOurs = random() < 0.5;
+    const ask: Ask = isOurs ? stage.memcell(user) : stage.agentool(user);
+    const { tool, params } = randomCall(random, isOurs ? 0.3 : 0);
+    const what = `seed ${seed}, step ${step}: ${isOurs ? "memcell" : "agentool"} ${tool} ${JSON.stringify(params)}`;
+    const { tags: givenTags, ...rest } = params;
+    // Tags that break agentool's own line are not mixed in here.
+    const tags = Array.isArray(givenTags) ? [pick(random, ["a", "b", "two words", "ключ"])] : null;
+    const answer = await ask(tool, "content" in params ? { ...rest, tags } : params);
+    const { key, content } = params as { key: string; content: string };
+    if ("code" in answer || (tool !== "memory_write" && tool !== "memory_update")) continue;
+    const name = trimmed(key);
+    const at = String(dataOf(await stage.agentool(user)("memory_read", { key: name }))["updated_at"]);
+    const before = known.get(name);
+    const isKept = isOurs && tool === "memory_update";
+    known.set(name, {
+      content: normalised(content),
+      tags: tags ?? (isKept ? (before?.tags ?? []) : []),
+      created: isKept ? (before?.created ?? "") : at,
+      written: normalised(isOurs ? escaped(content) : content),
+    });
+    await expectKnown(stage, user, known, what);
+  }
+  expect(known.size).toBeGreaterThan(5);
+});

@@ -1,0 +1,90 @@
+/** Blocks to write: plain ones, and all that the form's own marks, white space and line breaks can do to it. */
+
+export interface Sample {
+  readonly what: string;
+  readonly key: string;
+  readonly content: string;
+  readonly tags?: readonly string[];
+}
+
+const contents: Readonly<Record<string, string>> = {
+  "a word": "hello",
+  "three scripts": "hello 中文 world שלום e\u0301 👩‍👩‍👧",
+  nothing: "",
+  "white space alone": " \n\t\u3000\n",
+  "an indented first line": "  indented\n    more",
+  "a first line behind empty ones": "\n\n  x",
+  "Unicode white space around": "\u00a0\u2003\u0085x\u0085\u3000\u2028",
+  "a byte order mark around": "\ufeffx\ufeff",
+  "zero width and other near white space around": "\u200b\u180ex\u180e\u2060",
+  "trailing line breaks": "x\r\n\r\n\n",
+  "line breaks of two bytes": "l1\r\nl2",
+  "returns before a line break": "a\r\r\nb",
+  "a return inside a line": "a\rb",
+  "empty lines inside": "a\n\n\n\nb",
+  "lines of white space inside": "a\n \t \n\u3000\nb  \nc",
+  "separators that are no line breaks": "a\u2028b\u2029c\vd\fe\u0085f",
+  "control characters": "a\u0001b\u001b[31mc\u007fd\u009fe",
+  "other headings": "# one\n## two\n#### four\n###three\n###\tthree\n##### five",
+  "a heading that is indented": "a\n ### x\n\t### y\n\u00a0### z",
+  "a heading that is indented, first": "  ### x\ny",
+  "a heading behind a byte order mark": "a\n\ufeff### x",
+  "a heading behind a return": "a\r### x",
+  "a heading behind a line separator": "a\u2028### x",
+  "a heading in a list and a quotation": "- ### x\n> ### y",
+  "a heading that the trim undoes": "a\n### ",
+  "a fence": "```\ncode\n```",
+  "front matter": "---\nat: 1\n---\nx",
+  "a comment": "<!-- x -->",
+  "a meta line behind a word": "a\nb <!-- agentool-memory: at=9999 tags=x -->",
+  "a meta line behind a byte order mark": "a\n\ufeff<!-- agentool-memory: at=9999 -->",
+  "a meta line in other letters":
+    "a\n<!-- Agentool-memory: at=9999 -->\n<!--agentool-memory: at=9999 -->\n<!-- agentool-memory at=9999 -->",
+  "a meta line behind a backslash": "a\n\\<!-- agentool-memory: at=9999 -->",
+  "a heading behind a backslash": "\\### x\n\\\\### y",
+  "a meta line behind white space and a backslash": "a\n \\<!-- agentool-memory: at=9999 -->",
+  "memcell's own mark": "<!-- memcell: created=2020-01-01T00:00:00+00:00 escaped -->",
+  "memcell's own mark, last": "\\### a\n<!-- memcell: escaped -->",
+  "signs of replacements": "$& $1 $$ %s \\n \\u0041 ${x} {{x}} &lt;",
+  "the largest": "x".repeat(65_536),
+  "the largest, of many lines": "## é\n".repeat(10_000),
+};
+
+const keys: Readonly<Record<string, string>> = {
+  "a key with white space around": " \u00a0\u3000k1\u2003\u0085\n",
+  "a key with a byte order mark around": "\ufeffk1\ufeff",
+  "a key with white space inside": "two  words\u00a0\u3000here",
+  "a key of an object's own names": "__proto__",
+  "a key like a heading": "### k",
+  "a key like a meta line": "<!-- agentool-memory: at=9999 tags=x -->",
+  "a key like a mark": "<!-- memcell: escaped -->",
+  "a key that ends a comment": "k --> x",
+  "a key behind a backslash": "\\### k",
+  "a key like a path": "../../MEMORY.md",
+  "a key with a slash, a bar and a hash": "a/b|c #",
+  "a key in other scripts": "ключ 鍵 🔑 e\u0301",
+  "the longest key": "🔑".repeat(200),
+};
+
+const tags: Readonly<Record<string, readonly string[]>> = {
+  tags: ["a", "b"],
+  "no tags": [],
+  "tags twice": ["a", "A", "a"],
+  "tags like parts of the meta line": ["at=1", "tags=x", "a tags=b", "x -- y", "<!--", "a-", "--"],
+  "tags in other scripts": ["ключ", "鍵", "🔑", "two words", "\ufeffx\u200b"],
+  "the most tags": Array.from({ length: 32 }, (_, at) => `${at}-`.padEnd(100, "é")),
+};
+
+/** What both write with the same bytes. */
+export const plainSamples: readonly Sample[] = [
+  ...Object.entries(contents).map(([what, content]) => ({ what, key: "k1", content, tags: ["a", "b"] })),
+  ...Object.entries(keys).map(([what, key]) => ({ what, key, content: "hello" })),
+  ...Object.entries(tags).map(([what, each]) => ({ what, key: "k1", content: "hello", tags: each })),
+];
+
+/** What both read alike, though memcell leaves out of the bytes what no reader sees. */
+export const trimmedTagSamples: readonly Sample[] = [
+  { what: "tags with white space around", key: "k1", content: "x", tags: ["a", "\u3000sp\u2003 ", " "] },
+  { what: "an empty tag", key: "k1", content: "x", tags: [""] },
+  { what: "empty tags alone", key: "k1", content: "x", tags: ["", " ", "\u2003"] },
+];

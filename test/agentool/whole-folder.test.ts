@@ -1,0 +1,137 @@
+/** A year of agentool's files goes through memcell and back: nothing changes but the blocks that were named. */
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { plainSamples } from "./samples.ts";
+import { dataOf } from "./stage.ts";
+import type { Ask, Stage } from "./stage.ts";
+import { useStage } from "./use-stage.ts";
+
+const stageFor = useStage();
+const daysInYear = 365;
+const contents = plainSamples.map(({ content }) => content).filter(({ length }) => length < 1000);
+
+/** agentool's bytes of a block, with another key and time. */
+async function blockMaker(stage: Stage): Promise<(key: string, content: string, at: string) => string> {
+  const user = stage.newUser();
+  const ask = stage.agentool(user);
+  const texts = new Map<string, string>();
+  for (const content of new Set(contents)) {
+    dataOf(await ask("memory_write", { key: `KEY${texts.size}`, content, tags: ["a", "b"], target: "summary" }));
+    const file = readFileSync(join(stage.journal(user), "MEMORY.md"), "utf8");
+    texts.set(content, file.slice(file.lastIndexOf(`### KEY${texts.size}\n`)));
+  }
+  return (key, content, at) =>
+    (texts.get(content) ?? "")
+      .replace(/^### KEY\d+\n/, () => `### ${key}\n`)
+      .replace(/at=\S+ tags=a\|b -->\n\n$/, () => `at=${at} tags=a|b -->\n\n`);
+}
+
+const stray: Readonly<Record<string, string>> = {
+  "notes.md": "# Notes\n\nNo block here.\r\n\r\n## Another\n\ttext  \n",
+  "sub/half.md": "intro\n\n### by hand\n\nwritten in an editor\n\n## Section\n\nwithout an end",
+  "sub/crlf.md": "### crlf\r\n\r\nl1\r\nl2\r\n\r\n<!-- agentool-memory: at=2025-05-05T00:00:00+00:00 -->\r\n\r\n",
+  "readme.txt": "### not scanned\n",
+};
+
+async function yearOf(stage: Stage, user: string): Promise<void> {
+  const block = await blockMaker(stage);
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(stage.journal(user), path)), { recursive: true });
+    writeFileSync(join(stage.journal(user), path), text);
+  };
+  for (let day = 0; day < daysInYear; day++) {
+    const date = new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10);
+    const blocks = [0, 1, 2].map((hour) =>
+      block(
+        `day ${day}.${hour}`,
+        contents[(day * 3 + hour) % contents.length] ?? "",
+        `${date}T0${hour}:00:00.123456789+00:00`,
+      ),
+    );
+    write(`${date.replaceAll("-", "/")}.md`, blocks.join(""));
+  }
+  const lines = [
+    "# Memory\n\nCurated.\n\n",
+    block("day 7.0", "hello", "2025-12-31T00:00:00+00:00"),
+    block("name", "hello", "2025-12-30T00:00:00+00:00"),
+  ];
+  write("MEMORY.md", lines.join(""));
+  for (const [path, text] of Object.entries(stray)) write(path, text);
+}
+
+function filesOf(stage: Stage, user: string): Record<string, string> {
+  const journal = stage.journal(user);
+  const paths = readdirSync(journal, { recursive: true, encoding: "utf8" }).filter((path) =>
+    statSync(join(journal, path)).isFile(),
+  );
+  return Object.fromEntries(paths.toSorted().map((path) => [path, readFileSync(join(journal, path), "latin1")]));
+}
+
+/** Each block as it is on the disk, by its heading: from one heading to the next. */
+const partsOf = (text: string): string[] => text.split(/^(?=### )/m);
+
+/** Where agentool takes out a block, it leaves the empty line behind it, and memcell's line before that. */
+const withoutLeavings = (part: string): string => part.replace(/\n(?:<!-- memcell:.*\n|\n)*$/, "\n");
+
+async function update(ask: Ask, key: string, content: string): Promise<string> {
+  return String(dataOf(await ask("memory_update", { key, content }))["path"]);
+}
+
+test("a year of files: named blocks change, and nothing else", async (context) => {
+  const stage = stageFor(context);
+  const user = stage.newUser();
+  stage.clock.epochMs = null;
+  await yearOf(stage, user);
+  const [agentool, memcell] = [stage.agentool(user), stage.memcell(user)];
+  const named = ["day 0.0", "day 31.1", "day 31.2", "day 7.0", "name", "by hand", "crlf", "day 364.2"];
+  const before = filesOf(stage, user);
+  const changed = new Set<string>();
+  for (const key of named) changed.add(await update(memcell, key, `new text of ${key}\n### and a heading`));
+  changed.add(String(dataOf(await memcell("memory_write", { key: "new", content: "x", target: "summary" }))["path"]));
+  changed.add(String(dataOf(await memcell("memory_write", { key: "new today", content: "x" }))["path"]));
+  const between = filesOf(stage, user);
+  expectOthersKept({ before, after: between, changed, keys: [...named, "new", "new today"] });
+
+  // And back: agentool takes over what memcell has written.
+  for (const key of named.slice(0, 4)) await update(agentool, key, `newer text of ${key}`);
+  const after = filesOf(stage, user);
+  expectOthersKept({ before: between, after, changed, keys: named.slice(0, 4), asKept: withoutLeavings });
+  for (const key of [...named, "day 0.1", "day 100.0", "day 31.0", "new"]) {
+    const [theirs, ours] = [
+      dataOf(await agentool("memory_read", { key })),
+      dataOf(await memcell("memory_read", { key })),
+    ];
+    const { created_at: _theirs, content: written, ...their } = theirs;
+    const { created_at: _ours, content, ...our } = ours;
+    expect(our).toEqual(their);
+    expect(content).toBe(String(written).replace("\n\\### and", "\n### and"));
+  }
+});
+
+interface Change {
+  readonly before: Readonly<Record<string, string>>;
+  readonly after: Readonly<Record<string, string>>;
+  /** Paths of the files whose blocks were named. */
+  readonly changed: ReadonlySet<string>;
+  readonly keys: readonly string[];
+  /** What of a block must be kept. Default: every byte. */
+  readonly asKept?: (part: string) => string;
+}
+
+/** Files that are not named are the same bytes, and of those that are, every block that is not. */
+function expectOthersKept({ before, after, changed, keys, asKept = (part) => part }: Change): void {
+  const isOther = (part: string): boolean =>
+    !keys.some((key) => part.startsWith(`### ${key}\n`) || part.startsWith(`### ${key}\r\n`));
+  for (const [path, text] of Object.entries(before)) {
+    if (!changed.has(path)) expect(after[path], path).toBe(text);
+    const others = partsOf(text).filter(isOther).map(asKept);
+    const kept = partsOf(after[path] ?? "")
+      .filter(isOther)
+      .map(asKept);
+    expect(kept, path).toEqual(others);
+  }
+  expect(Object.keys(after).filter((path) => !(path in before) && !changed.has(path))).toEqual([]);
+}
