@@ -66,13 +66,22 @@ function answer(total: string): i32 {
 }
 
 function isOk(reply: string): bool {
-  return reply.includes('"ok":true') && !reply.includes('"error":');
+  return valueOf(reply, "ok").startsWith("true");
 }
 
-/** The number of the file in a reply; 0 without a file, -1 for what is no number of ours. Inside a string, quotes are escaped. */
+/** What a reply goes on with behind a key; "" without it. Hosts set spaces as they like; inside a string, quotes are escaped. */
+function valueOf(reply: string, name: string): string {
+  const key = '"' + name + '"';
+  for (let at = reply.indexOf(key); at >= 0; at = reply.indexOf(key, at + 1)) {
+    const rest = reply.substring(at + key.length).trimStart();
+    if (rest.startsWith(":")) return rest.substring(1).trimStart();
+  }
+  return "";
+}
+
+/** The number of the file in a reply; 0 without a file, -1 for what is no number of ours. */
 function totalIn(reply: string): i32 {
-  const key = '"content":';
-  const content = reply.substring(reply.indexOf(key) + key.length);
+  const content = valueOf(reply, "content");
   if (content.startsWith("null")) return 0;
   const end = content.indexOf('"', 1);
   return content.startsWith('"') ? digits(content.substring(1, end), 9) : -1;
