@@ -1,17 +1,18 @@
 /** Which of the blocks with one key is the one that counts. */
 import { compareTimes, readAt } from "./at-time.ts";
-import type { BlockPlace } from "./block-scanner.ts";
+import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
+import { holds } from "./holds.ts";
 import type { BlockKind, JournalFiles } from "./journal-files.ts";
-import { footerAt, keyAt, placesIn } from "./parse-blocks.ts";
-import type { Footer } from "./parse-blocks.ts";
+import { StoredBlock } from "./stored-block.ts";
 
 export interface FoundBlock {
   readonly path: string;
   readonly kind: BlockKind;
   /** The text of the whole file. */
   readonly file: string;
-  readonly place: BlockPlace;
-  readonly footer: Footer;
+  /** Where its heading begins. */
+  readonly start: number;
+  readonly block: StoredBlock;
 }
 
 /** The newest of the summary; without one there, the newest of the daily files. */
@@ -22,13 +23,12 @@ export function findCanonical(files: JournalFiles, key: string): FoundBlock | nu
 /** Of blocks of one time, the one with the greater path, and of one file, the later. */
 function newestOf(kind: BlockKind, files: JournalFiles, key: string): FoundBlock | null {
   let newest: FoundBlock | null = null;
-  for (const path of files.paths(kind)) {
+  for (const { path } of files.of(kind)) {
     const file = files.read(path);
     if (file === null) continue;
-    for (const place of placesOfKey(file, key)) {
-      const footer = footerAt(file, place);
-      if (newest !== null && compareTimes(readAt(footer.at), readAt(newest.footer.at)) < 0) continue;
-      newest = { path, kind, file, place, footer };
+    for (const { start, block } of blocksOfKey(file, key, files)) {
+      const isOlder = newest && compareTimes(readAt(block.footer.at), readAt(newest.block.footer.at)) < 0;
+      if (!isOlder) newest = { path, kind, file, start, block };
     }
   }
   return newest;
@@ -36,15 +36,27 @@ function newestOf(kind: BlockKind, files: JournalFiles, key: string): FoundBlock
 
 /** Whether any file has a block with this key. */
 export function hasKey(files: JournalFiles, key: string): boolean {
-  for (const kind of ["summary", "daily"] as const) {
-    for (const path of files.paths(kind)) {
-      const file = files.read(path);
-      if (file !== null && placesOfKey(file, key).length > 0) return true;
-    }
+  for (const { path } of [...files.of("summary"), ...files.of("daily")]) {
+    const file = files.read(path);
+    if (file !== null && !blocksOfKey(file, key, files).next().done) return true;
   }
   return false;
 }
 
-function placesOfKey(file: string, key: string): BlockPlace[] {
-  return file.includes(key) ? placesIn(file).filter((place) => keyAt(file, place) === key) : [];
+function* blocksOfKey(
+  file: string,
+  key: string,
+  files: JournalFiles,
+): Generator<{ start: number; block: StoredBlock }> {
+  for (const portion of portionsOf(file)) {
+    if (!holds(portion.text, key)) continue;
+    const [before = "", ...texts] = cutBlocks(portion.text);
+    files.countBlocks(texts.length);
+    let start = portion.start + before.length;
+    for (const text of texts) {
+      const block = new StoredBlock(text);
+      if (block.key === key) yield { start, block };
+      start += headingLine.length + text.length;
+    }
+  }
 }

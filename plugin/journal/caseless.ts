@@ -5,3 +5,8 @@
 export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
 }
+
+/** The same of a text that is all ASCII, in half the time. */
+export function foldAscii(text: string): string {
+  return text.toLowerCase();
+}

@@ -1,4 +1,5 @@
 /** The files of a journal: which there are, in what order, and what happens when one cannot be read. */
+import type { ListedFile } from "../../shared/abi.ts";
 import { quoted } from "../../shared/text.ts";
 import { Scope } from "../capabilities.ts";
 import { ToolError } from "../tool-error.ts";
@@ -17,24 +18,24 @@ export function kindOf(path: string): BlockKind {
 
 /** The files of the user's journal, and those of them that could not be read. */
 export class JournalFiles {
-  readonly #paths: readonly string[];
+  readonly #files: readonly ListedFile[];
   readonly #unreadable: string[] = [];
+  #blocks = 0;
 
   constructor() {
-    const paths = journal.list().map(({ path }) => path);
-    this.#paths = paths.filter((path) => path.slice(-".md".length).toLowerCase() === ".md");
+    this.#files = journal.list().filter(({ path }) => path.slice(-".md".length).toLowerCase() === ".md");
     const { filesMax } = journalLimits;
-    if (this.#paths.length > filesMax) {
+    if (this.#files.length > filesMax) {
       throw new ToolError(
         "MEMORY_STORAGE_ERROR",
-        `Cannot look through the memory: it has ${this.#paths.length} files, at most ${filesMax} allowed`,
+        `Cannot look through the memory: it has ${this.#files.length} files, at most ${filesMax} allowed`,
       );
     }
   }
 
-  /** Sorted. */
-  paths(kind: BlockKind): string[] {
-    return this.#paths.filter((path) => kindOf(path) === kind);
+  /** Sorted by path. */
+  of(kind: BlockKind): ListedFile[] {
+    return this.#files.filter(({ path }) => kindOf(path) === kind);
   }
 
   /** A file's text; `null` when it cannot be read, or is gone. */
@@ -46,6 +47,17 @@ export class JournalFiles {
       this.#unreadable.push(path);
       return null;
     }
+  }
+
+  /** Ends a call that would look at more blocks than it has time for. */
+  countBlocks(count: number): void {
+    this.#blocks += count;
+    const { blocksMax } = journalLimits;
+    if (this.#blocks <= blocksMax) return;
+    throw new ToolError(
+      "MEMORY_STORAGE_ERROR",
+      `Cannot look through the memory: it has over ${blocksMax} blocks to look at, no more are allowed`,
+    );
   }
 
   /** What a message says of files that could not be read, from its own semicolon on; empty when all could be. */

@@ -19,6 +19,13 @@ export const journalLimits = {
   resultsBytesMax: 504 * kib,
   /** Files of a journal. Each is read by one of a call's 10,000 requests; one a day is 24 years. */
   filesMax: 9_000,
+  /**
+   * Blocks that a call looks at one by one. A full journal of blocks of 200 bytes has 340,000; that many take a call half
+   * its time.
+   */
+  blocksMax: 400_000,
+  /** UTF-16 units. A file of 2 MiB may hold 350,000 headings; cut at once, they would take more memory than there is. */
+  portionChars: 64 * kib,
   /** Files and keys that a message names; those beyond are counted. */
   namedMax: 3,
 } as const;

@@ -7,7 +7,6 @@ import { JournalFiles } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { keyNotFound } from "./key-not-found.ts";
 import type { ReadOutput } from "./output.ts";
-import { contentAt } from "./parse-blocks.ts";
 import { trim } from "./white-space.ts";
 
 /** The canonical block of a key, whole. */
@@ -17,10 +16,9 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
   const found = findCanonical(files, key);
   if (found === null) throw keyNotFound("read", key, files);
 
-  const { path, kind, footer, file, place } = found;
-  const { tags, at, created } = footer;
-  const content = contentAt(file, place, footer.isEscaped);
-  const data = { key, content, tags, file: path, kind, created_at: created ?? at, updated_at: at };
+  const { path, kind, block } = found;
+  const { tags, at, created } = block.footer;
+  const data = { key, content: block.content, tags, file: path, kind, created_at: created ?? at, updated_at: at };
   const bytes = utf8Bytes(JSON.stringify(data));
   if (bytes > journalLimits.resultsBytesMax) {
     throw new ToolError(

@@ -1,59 +1,76 @@
-import { utf8Bytes } from "../../shared/text.ts";
+import type { ListedFile } from "../../shared/abi.ts";
 import type { Answer } from "../serve-tool.ts";
-import { compareTimes, readAt } from "./at-time.ts";
-import type { PointInTime } from "./at-time.ts";
-import { foldCase } from "./caseless.ts";
+import { readAt } from "./at-time.ts";
+import { BestHits } from "./best-hits.ts";
+import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
+import type { Portion } from "./cut-blocks.ts";
 import type { SearchInput } from "./input.ts";
 import { JournalFiles } from "./journal-files.ts";
 import type { BlockKind } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
-import type { SearchOutput, SearchResult } from "./output.ts";
-import { contentAt, footerAt, keyAt, placesIn } from "./parse-blocks.ts";
-import { normalTags } from "./tags.ts";
-import { trim } from "./white-space.ts";
+import { isSurelyOlder } from "./newest-in.ts";
+import type { SearchOutput } from "./output.ts";
+import { SearchFilter } from "./search-filter.ts";
+import { StoredBlock } from "./stored-block.ts";
 
-interface Hit {
-  readonly time: PointInTime;
-  readonly result: SearchResult;
-}
-
-export function searchEntries(input: SearchInput): Answer<SearchOutput> {
-  const limit = Math.min(Math.max(input.limit ?? journalLimits.resultsDefault, 1), journalLimits.resultsMax);
-  const query = foldCase(trim(input.query));
-  const tags = normalTags(input.tags);
+/** The best blocks that a query and tags find. Duplicates of a key are found each for itself. */
+export function searchEntries({ query, tags, limit }: SearchInput): Answer<SearchOutput> {
+  const { resultsDefault, resultsMax } = journalLimits;
   const files = new JournalFiles();
-  const hits = [...hitsIn("summary", files, query, tags), ...hitsIn("daily", files, query, tags)];
-  const best = hits.slice(0, limit).map(({ result }) => result);
-  const results = withinAnswer(best);
-  const left = best.length - results.length;
-  const note = left === 0 ? "" : `; ${left} left out, which the answer has no room for`;
-  return {
-    message: `${results.length} results${note}${files.unreadableNote()}`,
-    data: { success: true, data: { results } },
+  const search = {
+    filter: new SearchFilter(query, tags),
+    best: new BestHits(Math.min(Math.max(limit ?? resultsDefault, 1), resultsMax)),
+    files,
   };
-}
-
-function hitsIn(kind: BlockKind, files: JournalFiles, query: string, tags: string[]): Hit[] {
-  const hits: Hit[] = [];
-  for (const path of files.paths(kind)) {
-    const text = files.read(path);
-    if (text === null) continue;
-    for (const place of placesIn(text)) {
-      const footer = footerAt(text, place);
-      if (!tags.every((tag) => footer.tags.includes(tag))) continue;
-      const [key, content] = [keyAt(text, place), contentAt(text, place, footer.isEscaped)];
-      if (!foldCase(key).includes(query) && !foldCase(content).includes(query)) continue;
-      hits.push({ time: readAt(footer.at), result: { key, content, tags: footer.tags, file: path, kind } });
-    }
+  // From the last file on: the newest blocks are there, and show soon that older files have none to add.
+  for (const file of files.of("summary").toReversed()) searchFile(search, file, "summary");
+  for (const file of files.of("daily").toReversed()) {
+    if (search.best.worst?.kind === "summary") break;
+    searchFile(search, file, "daily");
   }
-  return hits.toSorted((a, b) => compareTimes(b.time, a.time));
+  const { results, leftOut } = search.best.shown();
+  const message = `${foundNote(results.length, leftOut)}${files.unreadableNote()}`;
+  return { message, data: { success: true, data: { results } } };
 }
 
-function withinAnswer(results: SearchResult[]): SearchResult[] {
-  let bytes = 0;
-  const end = results.findIndex((result) => {
-    bytes += utf8Bytes(JSON.stringify(result)) + 1;
-    return bytes > journalLimits.resultsBytesMax;
-  });
-  return end === -1 ? results : results.slice(0, end);
+interface Search {
+  readonly filter: SearchFilter;
+  readonly best: BestHits;
+  readonly files: JournalFiles;
+}
+
+function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind): void {
+  const file = search.files.read(path);
+  if (file === null) return;
+  // Every other character takes more bytes than it has UTF-16 units.
+  const isAscii = bytes === file.length;
+  for (const portion of portionsOf(file)) {
+    const { worst } = search.best;
+    if (worst?.kind === kind && isSurelyOlder(portion.text, worst.time)) continue;
+    if (search.filter.mayBeIn(portion.text, isAscii)) searchPortion(search, portion, { path, kind });
+  }
+}
+
+function searchPortion(
+  { filter, best, files }: Search,
+  portion: Portion,
+  place: { path: string; kind: BlockKind },
+): void {
+  const [before = "", ...texts] = cutBlocks(portion.text);
+  files.countBlocks(texts.length);
+  let start = portion.start + before.length;
+  for (const text of texts) {
+    const block = new StoredBlock(text);
+    const rank = { ...place, time: readAt(block.footer.at), start };
+    start += headingLine.length + text.length;
+    if (block.key === "" || !best.takes(rank) || !filter.hasTags(block) || !filter.hasText(block)) continue;
+    const { path: file, kind } = place;
+    best.add(rank, { key: block.key, content: block.content, tags: block.footer.tags, file, kind });
+  }
+}
+
+function foundNote(count: number, leftOut: number): string {
+  const found = count === 0 ? "No block found" : count === 1 ? "1 block found" : `${count} blocks found`;
+  if (leftOut === 0) return found;
+  return `${found}; ${leftOut} more for which the answer has no room: a longer query, tags or memory_read show them`;
 }

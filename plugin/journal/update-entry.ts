@@ -9,7 +9,7 @@ import type { UpdateInput } from "./input.ts";
 import { journal, JournalFiles } from "./journal-files.ts";
 import { keyNotFound } from "./key-not-found.ts";
 import type { UpdateOutput } from "./output.ts";
-import type { Footer } from "./parse-blocks.ts";
+import type { Footer } from "./stored-block.ts";
 import { normalTags } from "./tags.ts";
 import { trim } from "./white-space.ts";
 
@@ -20,9 +20,9 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   const found = findCanonical(files, key);
   if (found === null) throw keyNotFound("update", key, files);
 
-  const { path, kind, footer } = found;
-  const newTags = tags === undefined || tags === null ? footer.tags : normalTags(tags);
-  const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(footer) };
+  const { path, kind, block: old } = found;
+  const newTags = tags === undefined || tags === null ? old.footer.tags : normalTags(tags);
+  const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(old.footer) };
   journal.write(path, appendBlock(withoutBlock(found), block));
   return {
     message: `Memory ${quoted(key)} updated in ${path}${files.unreadableNote()}`,
@@ -31,11 +31,11 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
 }
 
 /** The file without the block and the empty line behind it, so that a file does not grow by a line with each update. */
-function withoutBlock({ file, place, footer }: FoundBlock): string {
+function withoutBlock({ file, start, block }: FoundBlock): string {
   const emptyLine = /\r*\n/y;
-  emptyLine.lastIndex = footer.end;
-  const end = emptyLine.test(file) ? emptyLine.lastIndex : footer.end;
-  return file.slice(0, place.start) + file.slice(end);
+  const end = start + "### ".length + block.footer.end;
+  emptyLine.lastIndex = end;
+  return file.slice(0, start) + file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
 }
 
 /** When the replaced block was first written; empty when nobody knows, or cannot be read. */

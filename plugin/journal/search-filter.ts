@@ -1,0 +1,35 @@
+/** What a search looks for. A text is asked as a whole first: most files hold nothing of it, and are not cut at all. */
+import { foldAscii, foldCase } from "./caseless.ts";
+import { holds } from "./holds.ts";
+import type { StoredBlock } from "./stored-block.ts";
+import { normalTags } from "./tags.ts";
+import { trim } from "./white-space.ts";
+
+export class SearchFilter {
+  readonly #query: string;
+  /** A match may go over lines, which end otherwise in a file than in a content. */
+  readonly #queryLines: string[];
+  readonly #tags: string[];
+
+  constructor(query: string, tags: readonly string[] | null | undefined) {
+    this.#query = foldCase(trim(query));
+    this.#queryLines = this.#query.split("\n");
+    this.#tags = normalTags(tags);
+  }
+
+  /** Whether a part of a file may hold a block that is looked for; false is sure. */
+  mayBeIn(text: string, isAscii: boolean): boolean {
+    if (!this.#tags.every((tag) => holds(text, tag))) return false;
+    if (this.#query === "") return true;
+    const folded = isAscii ? foldAscii(text) : foldCase(text);
+    return this.#queryLines.every((line) => holds(folded, line));
+  }
+
+  hasTags({ footer }: StoredBlock): boolean {
+    return this.#tags.every((tag) => footer.tags.includes(tag));
+  }
+
+  hasText({ key, content }: StoredBlock): boolean {
+    return this.#query === "" || holds(foldCase(key), this.#query) || holds(foldCase(content), this.#query);
+  }
+}
