@@ -1,5 +1,6 @@
 /** What the tools are given. The fields of each stand in the order in which agentool checks them. */
 import * as z from "../../shared/zod.ts";
+import type { CodeOfField } from "../parse-input.ts";
 import { contentField, keyField, limitField, queryField, tagsField, targetField } from "./fields.ts";
 
 export const writeInput = z.strictObject(
@@ -43,9 +44,12 @@ export const searchInput = z.strictObject(
 
 export type SearchInput = z.infer<typeof searchInput>;
 
-/** agentool's code for the first field that is wrong: of a wrong type all fields have one code. */
-export function codeOfField(field: string, value: unknown): string {
-  if (typeof value === "string" && field === "key") return "MEMORY_INVALID_KEY";
-  if (typeof value === "string" && field === "target") return "MEMORY_INVALID_TARGET";
-  return "INVALID_PATH";
+/** agentool's code for the first field that is wrong; of a wrong type, and unknown to the tool, all fields have one code. */
+export function codeOfFieldIn({ shape }: { readonly shape: object }): CodeOfField {
+  return (field, value) => {
+    const isKnown = Object.hasOwn(shape, field) && typeof value === "string";
+    if (isKnown && field === "key") return "MEMORY_INVALID_KEY";
+    if (isKnown && field === "target") return "MEMORY_INVALID_TARGET";
+    return "INVALID_PATH";
+  };
 }
