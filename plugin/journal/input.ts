@@ -1,5 +1,6 @@
 /** What the tools are given. The fields of each stand in the order in which agentool checks them. */
 import * as z from "../../shared/zod.ts";
+import type { CodeOfField } from "../parse-input.ts";
 import { contentField, keyField, limitField, queryField, tagsField, targetField } from "./fields.ts";
 
 export const writeInput = z.strictObject(
@@ -43,9 +44,14 @@ export const searchInput = z.strictObject(
 
 export type SearchInput = z.infer<typeof searchInput>;
 
-/** agentool's code for the first field that is wrong: of a wrong type all fields have one code. */
-export function codeOfField(field: string, value: unknown): string {
-  if (typeof value === "string" && field === "key") return "MEMORY_INVALID_KEY";
-  if (typeof value === "string" && field === "target") return "MEMORY_INVALID_TARGET";
-  return "INVALID_PATH";
+/**
+ * agentool's code for the first field that is wrong, in a tool that has these of the fields with codes of their own. Of a
+ * wrong type, and of a field that the tool does not have, it is always the same.
+ */
+export function codesOf(...fields: ("key" | "target")[]): CodeOfField {
+  const has = (field: string): boolean => fields.some((each) => each === field);
+  return (field, value) => {
+    if (typeof value !== "string" || !has(field)) return "INVALID_PATH";
+    return field === "key" ? "MEMORY_INVALID_KEY" : "MEMORY_INVALID_TARGET";
+  };
 }
