@@ -2,9 +2,11 @@
  * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, and writes what they are made of
  * (`dist/sbom.json`), which bytes they are (`build/plugins.lock.json`), and the tables in the pages of their tools.
  *
- * usage: node dist/build/main.js [--locked] [--plugins DIR] [--out DIR] [--fast]
+ * usage: node dist/build/main.js [--locked | --only NAME] [--plugins DIR] [--out DIR] [--fast]
  *
  * --locked   compares with the lock instead of writing it, and writes nothing when a plugin or a tool's page differs
+ * --only     builds one family and leaves the others, with their lines of the lock and the list, as they are: for
+ *            who works on it. Only the whole build knows whether they would still be the same
  *
  * What is built from or to another folder, or fast, is not what is shipped and touches nothing of it. With `--out DIR`
  * alone, list and lock go into DIR.
@@ -16,6 +18,7 @@ import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
 import { lockDifferences, lockText, parseLock } from "../shared/plugin-lock.ts";
+import type { LockedPlugins } from "../shared/plugin-lock.ts";
 import { buildPlugin } from "./build-plugin.ts";
 import type { BuiltPlugin } from "./build-plugin.ts";
 import { projectFolder } from "./bundle.ts";
@@ -25,6 +28,7 @@ import { makeSbom } from "./sbom.ts";
 const { values } = parseArgs({
   options: {
     locked: { type: "boolean", default: false },
+    only: { type: "string" },
     plugins: { type: "string" },
     out: { type: "string" },
     fast: { type: "boolean", default: false },
@@ -33,15 +37,17 @@ const { values } = parseArgs({
 
 const lockFile = join(projectFolder, "build", "plugins.lock.json");
 const ofSources = values.plugins === undefined && !values.fast;
-const shipped = ofSources && values.out === undefined;
+const ofProject = ofSources && values.out === undefined;
+const shipped = ofProject && values.only === undefined;
 
 if (values.locked && !shipped)
-  throw new Error("--locked is about what is shipped: not with --plugins, --out or --fast");
+  throw new Error("--locked is about what is shipped: not with --only, --plugins, --out or --fast");
 
 const out = values.out ?? join(projectFolder, "dist", "plugins");
 const plugins: BuiltPlugin[] = [];
 const families = resolve(values.plugins ?? join(projectFolder, "plugin"));
-for (const source of await readFamilies(families, { writePages: shipped && !values.locked })) {
+const sources = await readFamilies(families, { writePages: ofProject && !values.locked });
+for (const source of sources.filter(({ family }) => family.name === (values.only ?? family.name))) {
   const startedMs = performance.now();
   const plugin = await buildPlugin(source, { optimise: !values.fast });
   plugins.push(plugin);
@@ -50,12 +56,12 @@ for (const source of await readFamilies(families, { writePages: shipped && !valu
   const file = relative(projectFolder, join(out, `${plugin.manifest.name}.wasm`));
   console.log(`${file}  ${size} MB (${zipped} MB gzipped)  sha256 ${plugin.sha256}  ${seconds} s`);
 }
-const lock = lockText(
-  Object.fromEntries(
-    plugins.map(({ manifest: { name, version }, sha256, wasm }) => [name, { version, sha256, bytes: wasm.length }]),
-  ),
+if (plugins.length === 0) throw new Error(`Cannot build plugin: ${families} has no family ${values.only ?? ""}`);
+const built = Object.fromEntries(
+  plugins.map(({ manifest: { name, version }, sha256, wasm }) => [name, { version, sha256, bytes: wasm.length }]),
 );
-const sbom = ofSources ? await makeSbom(plugins) : null;
+const lock = lockText(values.only === undefined ? built : { ...(await readLock()), ...built });
+const sbom = ofSources && values.only === undefined ? await makeSbom(plugins) : null;
 
 if (values.locked && !(await isLocked())) {
   process.exitCode = 1;
@@ -65,14 +71,19 @@ if (values.locked && !(await isLocked())) {
   await mkdir(out, { recursive: true });
   for (const plugin of plugins) await writePlugin(plugin);
   if (sbom !== null) await writeFile(shipped ? join(out, "..", "sbom.json") : join(out, "sbom.json"), sbom);
-  if (ofSources && !values.locked) await writeLock(shipped ? lockFile : join(out, basename(lockFile)));
+  if (ofSources && !values.locked) await writeLock(ofProject ? lockFile : join(out, basename(lockFile)));
   // The compiler writes plain files; npx runs the command as a program.
   if (shipped) await chmod(join(projectFolder, "dist", "host", "cli", "main.js"), 0o755);
 }
 
-async function isLocked(): Promise<boolean> {
+/** `null` when it has not the form that the build gives it. */
+async function readLock(): Promise<LockedPlugins | null> {
   const present = await readFile(lockFile, "utf8").catch(() => null);
-  const locked = present === null ? {} : parseLock(present);
+  return present === null ? {} : parseLock(present);
+}
+
+async function isLocked(): Promise<boolean> {
+  const locked = await readLock();
   const differences = locked
     ? lockDifferences(parseLock(lock) ?? {}, locked)
     : ["build/plugins.lock.json has not the form that the build gives it"];
@@ -88,7 +99,7 @@ async function isLocked(): Promise<boolean> {
 async function writeLock(file: string): Promise<void> {
   if ((await readFile(file, "utf8").catch(() => "")) === lock) return;
   await writeFile(file, lock);
-  if (shipped) console.log("build/plugins.lock.json has changed: it is committed with what changed the plugin");
+  if (ofProject) console.log("build/plugins.lock.json has changed: it is committed with what changed the plugin");
 }
 
 async function writePlugin({ manifest: { name }, wasm, sha256 }: BuiltPlugin): Promise<void> {

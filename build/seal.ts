@@ -6,12 +6,13 @@ import { createHash } from "node:crypto";
 
 import { abiVersion } from "../shared/abi.ts";
 import { fuelSection, readFuelGlobal } from "../shared/fuel-section.ts";
-import { defaultBudget, manifestSection } from "../shared/manifest.ts";
+import { defaultBudget, manifestSchema, manifestSection } from "../shared/manifest.ts";
 import type { Family, Manifest } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
 import { readSections } from "../shared/wasm-sections.ts";
 import type { MemoryLimits, WasmSection } from "../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../shared/wasm-writer.ts";
+import { safeParse } from "../shared/zod.ts";
 import { takeExports } from "./export-section.ts";
 import { jsonSchema } from "./json-schema.ts";
 
@@ -41,6 +42,7 @@ export function makeManifest(family: Family, memoryPages: MemoryLimits & { max: 
 }
 
 export async function sealPlugin(linked: Uint8Array, manifest: Manifest): Promise<SealedPlugin> {
+  checkForm(manifest);
   const content = new TextEncoder().encode(JSON.stringify(manifest));
   const { sections, fuel } = withoutFuelExport(readSections(linked));
   const wasm = writeModule([...sections, customSection(fuelSection, fuel), customSection(manifestSection, content)]);
@@ -53,6 +55,16 @@ export async function sealPlugin(linked: Uint8Array, manifest: Manifest): Promis
   readFuelGlobal(readSections(wasm));
   if (mismatch) throw new Error(`Cannot seal plugin "${manifest.name}": ${mismatch}`);
   return { wasm, manifest, sha256: createHash("sha256").update(wasm).digest("hex") };
+}
+
+/** Types do not say what a name may be made of; hosts do. */
+function checkForm(manifest: Manifest): void {
+  const parsed = safeParse(manifestSchema, manifest);
+  if (parsed.success) return;
+  const places = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
+  throw new Error(
+    `Cannot seal plugin "${manifest.name}": its manifest has not the form of ABI version 1, at ${places}`,
+  );
 }
 
 /**

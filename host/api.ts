@@ -4,6 +4,7 @@ import type { AuditLogOptions } from "./audit/audit-log.ts";
 import type { CallContext } from "./call-context.ts";
 import type { ToolDescription } from "./describe-tool.ts";
 import type { MemoryChange } from "./memory-change.ts";
+import type { Mount } from "./mount.ts";
 import type { PolicyFile } from "./policy/policy-schema.ts";
 import type { Refusal } from "./refusal.ts";
 import type { ToolResult } from "./tool-result.ts";
@@ -24,38 +25,15 @@ export interface LogEntry {
   readonly text: string;
 }
 
-/** A folder that stands for one scope of one user. */
-export interface Mount {
-  readonly userId: string;
-  /** As tools' manifests name it: `[a-z][a-z0-9-]{0,31}`. */
-  readonly scope: string;
-  /** Need not be there. */
-  readonly dir: string;
-}
-
 export interface RuntimeOptions {
   /** The folder that holds `users/`. Made on the first write. */
   readonly dataDir: string;
-  /**
-   * Folders that each stand for one scope of one user, such as a workspace's own notes: what lies in such a folder is the
-   * scope, as it is, and the user's data folder has no part in it. Everybody else's scope of that name stays in the data
-   * folder. Default: none; at most 64.
-   *
-   * The runtime keeps its lock and its journal in `.memcell/` inside the folder, so that all runtimes that mount it keep
-   * each other out, and another user's id is refused there (`STORAGE_UNSAFE`). The folder is made by the first write, mode
-   * 0700; a file that is replaced keeps its permissions, a new one has 0600. Links that lead to the folder are followed
-   * once, by `createRuntime`; one that is put there later is `STORAGE_UNSAFE`.
-   *
-   * Throws a `RangeError` or `TypeError` for the same scope of a user twice, for folders that are or hold each other, the
-   * data folder or the audit log, and for what is no user id, scope or folder. Rejects with `PLUGIN_REFUSED` when no tool
-   * has the scope, or one has it and another: a change is never made in two places at once.
-   *
-   * @example
-   * const mounts = [{ userId: "alice", scope: "journal", dir: "/ws/.agent/memory" }];
-   * const runtime = await createRuntime({ dataDir: "data", mounts });
-   */
+  /** Folders that each stand for one scope of one user, such as a workspace's own notes. Default: none; at most 64. */
   readonly mounts?: readonly Mount[];
-  /** Plugin files. Default: those that come with the package. */
+  /**
+   * Plugin files, or names of plugins of the package, such as `journal`: a-z, 0-9 and `-`. Default: all of the package. A name
+   * that it does not have is `PLUGIN_REFUSED`.
+   */
   readonly plugins?: readonly string[];
   /**
    * What the host is willing to grant: a policy file, or an object of its form. Default: the policy that comes with the
@@ -144,7 +122,8 @@ export interface Runtime {
    *
    * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`, `INPUT_INVALID` (also
    * for a `ctx.signal` that is no `AbortSignal`, a `ctx.callId` that names nothing, or `ctx.labels` that are none), those of the tool (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`,
-   * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`), of a misbehaving plugin (`CAPABILITY_DENIED`,
+   * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or one that its plugin declares as a case of one of these, which is
+   * then in `error.of`; see `ToolDescription.errors`), of a misbehaving plugin (`CAPABILITY_DENIED`,
    * `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`, `MEMORY_EXCEEDED`), and
    * of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).
    *

@@ -4,16 +4,16 @@
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { guestLimits } from "../shared/limits.ts";
 import type { Manifest, ManifestTool } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
 import { quoted } from "../shared/text.ts";
+import type { WasmSection } from "../shared/wasm-sections.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
 import { compileGuest } from "./guest/guest-module.ts";
-import type { GuestModule } from "./guest/guest-module.ts";
-import { listPluginFiles, readPluginFile } from "./plugin-file.ts";
+import type { GuestBounds, GuestModule } from "./guest/guest-module.ts";
+import { readPluginFile } from "./plugin-file.ts";
 import { policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
 import { ToolError } from "./tool-error.ts";
@@ -35,14 +35,31 @@ export interface Catalog {
   readonly tools: ReadonlyMap<string, CatalogTool>;
 }
 
-/** The plugins that come with the package. */
-export function bundledPluginFiles(): Promise<string[]> {
-  return listPluginFiles(fileURLToPath(new URL("../plugins/", import.meta.url)));
+/** A plugin that is all it should be by our own reading, while the engine is still at work on it. */
+export interface JudgedPlugin extends Omit<LoadedPlugin, "guest"> {
+  /** Rejects with `PLUGIN_REFUSED` when the engine does not take it, or reads it otherwise than we do. */
+  readonly guest: Promise<GuestModule>;
+}
+
+export interface JudgedCatalog extends Pick<Catalog, "tools"> {
+  readonly plugins: readonly JudgedPlugin[];
 }
 
 /** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. */
 export async function loadCatalog(files: readonly string[], policy: Policy): Promise<Catalog> {
-  const plugins = await Promise.all(files.map((file) => loadPlugin(file, policy)));
+  const { plugins, tools } = await judgeCatalog(files, policy);
+  const compiled = plugins.map(async ({ manifest, sha256, guest }) => ({ manifest, sha256, guest: await guest }));
+  return { plugins: await Promise.all(compiled), tools };
+}
+
+/** As `loadCatalog`, without waiting for the engine: until every `guest` has resolved, nothing may run. */
+export async function judgeCatalog(files: readonly string[], policy: Policy): Promise<JudgedCatalog> {
+  const judged = await Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
+  const plugins = judged.map((each) => {
+    // Whichever was read first: the same files are always refused for the same.
+    if (each.status === "rejected") throw each.reason;
+    return each.value;
+  });
   const tools = new Map<string, CatalogTool>();
   for (const [moduleIndex, { manifest }] of plugins.entries()) {
     for (const tool of manifest.tools) {
@@ -53,7 +70,7 @@ export async function loadCatalog(files: readonly string[], policy: Policy): Pro
   return { plugins, tools };
 }
 
-async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
+async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const { manifest, sections, deviations, cause } = readPlugin(wasm);
@@ -62,6 +79,17 @@ async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
   const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
+  const guest = compilePlugin(wasm, bounds, { name, manifest, sections });
+  // When another plugin is refused meanwhile, nobody comes to wait for this one.
+  guest.catch(() => {});
+  return { manifest, sha256, guest };
+}
+
+async function compilePlugin(
+  wasm: Uint8Array,
+  bounds: GuestBounds,
+  { name, manifest, sections }: { name: string; manifest: Manifest; sections: readonly WasmSection[] },
+): Promise<GuestModule> {
   const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
@@ -71,7 +99,7 @@ async function loadPlugin(file: string, policy: Policy): Promise<LoadedPlugin> {
   const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));
   const mismatch = describeMismatch(manifest, { imports, exports, sections });
   if (mismatch) throw refused(name, mismatch);
-  return { manifest, sha256, guest };
+  return guest;
 }
 
 async function readBytes(file: string, name: string): Promise<Uint8Array> {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { ManifestTool } from "../shared/manifest.ts";
 import { scopeName } from "../shared/path.ts";
 import { hasNul, quoted } from "../shared/text.ts";
-import { leadsInto, realPath } from "./leads-into.ts";
+import { leadsInto, realPath } from "./store/files/disk/leads-into.ts";
 import type { MountLocation } from "./store/store.ts";
 import { ToolError } from "./tool-error.ts";
 import { isUserId, userIdsAllowed } from "./user-id.ts";
@@ -75,10 +75,14 @@ const shown = (value: unknown): string => (typeof value === "string" ? quoted(va
  * Throws `PLUGIN_REFUSED` for a tool that has a mounted scope and another one: a change set is applied at one stroke in one
  * place, and never in two. A scope that no tool has is misspelt: its tools would go on in the data folder.
  */
-export function refuseUnfitTools(tools: Iterable<ManifestTool>, mounts: readonly MountLocation[]): void {
+export function refuseUnfitTools(
+  tools: Iterable<{ readonly tool: ManifestTool }>,
+  mounts: readonly MountLocation[],
+): void {
   const mounted = new Set(mounts.map(({ scope }) => scope));
   const present = new Set<string>();
-  for (const { name, scopes } of tools) {
+  for (const { tool } of tools) {
+    const { name, scopes } = tool;
     for (const scope of scopes) present.add(scope);
     const scope = scopes.length > 1 ? scopes.find((each) => mounted.has(each)) : undefined;
     if (scope === undefined) continue;

@@ -1,6 +1,6 @@
 import type { Right } from "../shared/abi.ts";
 import type { PluginError } from "../shared/manifest.ts";
-import type { Catalog, CatalogTool } from "./catalog.ts";
+import type { CatalogTool, JudgedCatalog } from "./catalog.ts";
 
 /** What a function-calling API needs to know of a tool. */
 export interface ToolDescription {
@@ -20,7 +20,7 @@ export interface ToolDescription {
 }
 
 /** What a caller is told of a tool. Copies: what it does to them changes nothing here. */
-export function descriptionOf({ tool, moduleIndex }: CatalogTool, { plugins }: Catalog): ToolDescription {
+export function descriptionOf({ tool, moduleIndex }: CatalogTool, { plugins }: JudgedCatalog): ToolDescription {
   const { name, description, input, output, rights } = tool;
   const errors = plugins[moduleIndex]?.manifest.errors ?? [];
   return {

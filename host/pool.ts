@@ -16,12 +16,15 @@ import { closeTrail } from "./audit/read-trail.ts";
 import { TrailStock } from "./audit/trail-stock.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
+import type { GuestModule } from "./guest/guest-module.ts";
 import { Places } from "./places.ts";
 import { newStamp } from "./start-stamp.ts";
 import { ToolError } from "./tool-error.ts";
-import type { WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
+import type { ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
+  /** What threads run. They start meanwhile, and no task may be run before. Its rejection is someone else's to handle. */
+  readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
   /** Told when a thread dies that no call was in. */
   readonly onError: (error: unknown) => void;
@@ -42,7 +45,7 @@ export class Pool {
   /** Threads that were killed and are not gone yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
-  constructor(setup: WorkerSetup, { threadsMax = availableParallelism(), onError }: PoolOptions) {
+  constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), onError }: PoolOptions) {
     this.#places = new Places(threadsMax);
     this.#piscina = new Piscina<WorkerTask, WorkerReply>({
       filename: fileURLToPath(import.meta.resolve("#worker")),
@@ -60,6 +63,12 @@ export class Pool {
       execArgv: ["--disable-warning=ExperimentalWarning", "--no-experimental-require-module"],
     });
     this.#piscina.on("error", onError);
+    this.#piscina.on("message", ({ modulesTo }: ModulesRequest) => {
+      modules.then(
+        (all) => modulesTo.postMessage(all, []),
+        () => {},
+      );
+    });
   }
 
   /** Runs a task that is made when a thread is free for it. Throws `BUSY` when none is in time. */

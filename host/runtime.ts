@@ -1,7 +1,6 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { queueLimits } from "../shared/limits.ts";
 import type { ManifestTool } from "../shared/manifest.ts";
-import { quoted } from "../shared/text.ts";
 import { listEntriesOutput } from "../shared/user-memory/list-entries.ts";
 import type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 import { promptIndexOutput } from "../shared/user-memory/prompt-index.ts";
@@ -11,11 +10,12 @@ import type { PluginIdentity } from "./audit/audit-record.ts";
 import { Auditor } from "./audit/auditor.ts";
 import type { CallAudit } from "./audit/call-audit.ts";
 import { identityOf, openRuntimeLog } from "./audit/runtime-log.ts";
+import { pluginFilesOf } from "./bundled-plugins.ts";
 import { checkContext } from "./call-context.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallRunner } from "./call-runner.ts";
-import { bundledPluginFiles, loadCatalog } from "./catalog.ts";
-import type { Catalog, CatalogTool } from "./catalog.ts";
+import { judgeCatalog } from "./catalog.ts";
+import type { CatalogTool, JudgedCatalog } from "./catalog.ts";
 import { causeLines } from "./cause-line.ts";
 import { ChangeListeners } from "./change-listeners.ts";
 import type { ChangeListener } from "./change-listeners.ts";
@@ -32,6 +32,7 @@ import type { Store, StoreLocation } from "./store/store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
 import { envelopeOf, errorOf, resultOf } from "./tool-result.ts";
 import type { ToolResult } from "./tool-result.ts";
+import { toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
 import { LocalUpkeep } from "./upkeep/local-upkeep.ts";
 import type { Upkeep } from "./upkeep/upkeep.ts";
 import { writeLog } from "./write-log.ts";
@@ -51,25 +52,28 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { dataDir, mounts, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
-  const catalog = await loadCatalog(plugins ?? (await bundledPluginFiles()), policy);
-  refuseUnfitTools(
-    Array.from(catalog.tools.values(), ({ tool }) => tool),
-    mounts,
-  );
+  const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
+  refuseUnfitTools(catalog.tools.values(), mounts);
   const location: StoreLocation = { kind: "files", dataDir, mounts };
-  const modules = catalog.plugins.map(({ guest }) => guest);
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
+  const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
+  // A thread takes longer to start than an engine to compile.
+  const pool = new Pool(
+    { errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
+    { modules, threadsMax, onError: (error) => noteDeadThread(onLog, error) },
+  );
   const store = openStore(location, {
     durability,
     note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
   });
   const identities = catalog.plugins.map(identityOf);
   const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
-  const log = await openRuntimeLog(bounds.auditLog, logParts);
-  const pool = new Pool(
-    { modules, errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
-    { threadsMax, onError: (error) => noteDeadThread(onLog, error) },
-  );
+  const log = await modules
+    .then(() => openRuntimeLog(bounds.auditLog, logParts))
+    .catch(async (error: unknown) => {
+      await pool.close();
+      throw error;
+    });
   const waitingLimits = {
     calls: bounds.queuedCallsMax,
     callsPerUser: bounds.queuedCallsPerUserMax,
@@ -102,7 +106,7 @@ interface RuntimeParts {
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
-  readonly #catalog: Catalog;
+  readonly #catalog: JudgedCatalog;
   readonly #runner: CallRunner;
   readonly #auditor: Auditor;
   readonly #identities: readonly PluginIdentity[];
@@ -110,7 +114,7 @@ class LocalRuntime implements Runtime {
   readonly #listeners: ChangeListeners;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: Catalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
+  constructor(catalog: JudgedCatalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
     this.#catalog = catalog;
     this.#runner = runner;
     this.#auditor = auditor;
@@ -121,6 +125,7 @@ class LocalRuntime implements Runtime {
       store,
       runner,
       auditor,
+      tools: catalog.tools,
       find: (toolName, audit) => this.#find("host", toolName, audit),
       checkOpen: (action) => this.#checkOpen(action),
     });
@@ -150,7 +155,7 @@ class LocalRuntime implements Runtime {
 
   documentation(tool: string): string | null {
     const found = this.#catalog.tools.get(tool)?.tool;
-    if (found?.audience !== "model") throw this.#unknownTool(`document ${toolLabel(tool)}`);
+    if (found?.audience !== "model") throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
     return found.documentation ?? null;
   }
 
@@ -222,20 +227,11 @@ class LocalRuntime implements Runtime {
       audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
       return found;
     }
-    throw this.#unknownTool(`call ${toolLabel(toolName)}`);
-  }
-
-  #unknownTool(action: string): ToolError {
-    const known = this.tools().map(({ name }) => name);
-    return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${known.join(", ")}`);
+    const action = `call ${toolLabel(toolName)}`;
+    throw audience === "host" ? unknownToHost(action, this.#identities) : unknownTool(action, this.tools());
   }
 
   #checkOpen(action: string): void {
     if (this.#closing) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
-}
-
-/** A tool's name as messages show it. Callers without types may pass anything. */
-function toolLabel(toolName: unknown): string {
-  return typeof toolName === "string" ? quoted(toolName) : `a tool whose name is of type ${typeof toolName}`;
 }

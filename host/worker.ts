@@ -2,10 +2,12 @@
  * The thread's side of a call. It may be killed at any instant, so it only reads the store; what the guest wants to
  * change goes back as a change set.
  */
-import { workerData } from "node:worker_threads";
+import { MessageChannel, parentPort, workerData } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 
 import { fuelConfigKey } from "../shared/abi.ts";
 import type { Envelope } from "../shared/envelope.ts";
+import { threadLimits } from "../shared/limits.ts";
 import type { PluginError } from "../shared/manifest.ts";
 import { CapabilityTrail } from "./audit/capability-trail.ts";
 import { bindCapabilities } from "./capabilities/bind-capabilities.ts";
@@ -27,9 +29,8 @@ import type { StoreLocation } from "./store/store.ts";
 import { asToolError } from "./tool-error.ts";
 import { envelopeOf } from "./tool-result.ts";
 
-/** What every call of a pool has in common. Compiled modules are shared by all threads. */
+/** What every call of a pool has in common. */
 export interface WorkerSetup {
-  readonly modules: readonly GuestModule[];
   /** The codes that the manifest of each module's plugin declares. */
   readonly errors: readonly (readonly PluginError[])[];
   /** `restored`: a thread's instance serves call after call, put back before each. `fresh`: each call has its own. */
@@ -39,9 +40,14 @@ export interface WorkerSetup {
   readonly fuelPolls?: number;
 }
 
+/** What a thread asks when it begins, while they may still be compiled: where it takes the modules, once. */
+export interface ModulesRequest {
+  readonly modulesTo: MessagePort;
+}
+
 export interface WorkerTask {
   readonly toolName: string;
-  /** Which of the setup's modules holds the tool, and under which export. */
+  /** Which of the modules holds the tool, and under which export. */
   readonly moduleIndex: number;
   readonly exportName: string;
   /** JSON text: the host does not look into it. */
@@ -85,8 +91,9 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const { toolName, moduleIndex, exportName, input, grant, epochMs, before, trail } = task;
-  const { modules, errors: declared } = workerData as WorkerSetup;
-  const module = modules[moduleIndex];
+  const { errors: declared } = workerData as WorkerSetup;
+  hasTask = true;
+  const module = (await modules)[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
@@ -112,8 +119,27 @@ const stock = new InstanceStock(
   configOf(workerData as WorkerSetup),
   (workerData as WorkerSetup).instances === "restored",
 );
-const [firstModule] = (workerData as WorkerSetup).modules;
-if (firstModule) stock.refillSoon(firstModule, null);
+let hasTask = false;
+const modules = receiveModules();
+void modules.then((all) => setTimeout(() => prepare(all), threadLimits.quietMs).unref());
+
+/** Compiled modules are shared by all threads. */
+function receiveModules(): Promise<readonly GuestModule[]> {
+  const { port1: own, port2: modulesTo } = new MessageChannel();
+  parentPort?.postMessage({ modulesTo } satisfies ModulesRequest, [modulesTo]);
+  return new Promise((resolve) => {
+    own.once("message", (all: readonly GuestModule[]) => {
+      own.close();
+      resolve(all);
+    });
+  });
+}
+
+/** A thread that was begun for a call has its work to do, and which plugin it is for is known then. */
+function prepare(all: readonly GuestModule[]): void {
+  if (hasTask) return;
+  for (const module of all.slice(0, threadLimits.instancesMax)) stock.refillSoon(module, null);
+}
 
 /** What guests are told. A prototype would make "constructor" one of the keys. */
 function configOf({ fuelPolls }: WorkerSetup): GuestConfig {

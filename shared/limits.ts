@@ -66,6 +66,10 @@ export const queueLimits = {
 export const threadLimits = {
   /** How long a thread that has nothing to do is kept. */
   idleMs: 60_000,
+  /** After how long without a call a new thread makes instances for the first one. Whoever makes a runtime for a call is faster. */
+  quietMs: 50,
+  /** Instances that are kept ready in a thread, of as many plugins: each may be as large as its module's memory at first. */
+  instancesMax: 4,
   /** For how long a cancelled guest may go on before its thread is killed. Starting another takes 130 ms of a processor. */
   lingerMs: 50,
 } as const;

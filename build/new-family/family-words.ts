@@ -7,11 +7,11 @@
 export const sampleName = "sample";
 
 /** What may stand around the name in a word: `sample_write` is one, `samples` is not. */
-const sampleWord = /(?<![A-Za-z0-9])sample(_?)(?![A-Za-z0-9])/g;
+const sampleWord = /(?<![A-Za-z0-9_])sample(?:_|(?![A-Za-z0-9_]))/g;
 
 /** The text of a file of the sample, or its path, for a family of another name. */
 export function renamed(text: string, name: string): string {
-  return text.replaceAll(sampleWord, (_, underscore: string) => (underscore === "" ? name : `${exportPrefix(name)}_`));
+  return text.replaceAll(sampleWord, (word) => (word.endsWith("_") ? `${exportPrefix(name)}_` : name));
 }
 
 /** `reading-list` to `reading_list`, as an export and a tool are called. */

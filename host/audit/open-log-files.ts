@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { leadsInto } from "../leads-into.ts";
+import { leadsInto } from "../store/files/disk/leads-into.ts";
 import { ToolError } from "../tool-error.ts";
 import type { AuditLogOptions } from "./audit-log.ts";
 import type { LogFile } from "./disk/log-file.ts";

@@ -1,12 +1,12 @@
 import type { LogEntry } from "../api.ts";
-import type { LoadedPlugin } from "../catalog.ts";
+import type { JudgedPlugin } from "../catalog.ts";
 import { version } from "../version.ts";
 import { writeLog } from "../write-log.ts";
 import type { AuditLog, AuditLogOptions } from "./audit-log.ts";
 import type { PluginIdentity } from "./audit-record.ts";
 import type { AuditLogParts } from "./file-audit-log.ts";
 
-export const identityOf = ({ manifest, sha256 }: LoadedPlugin): PluginIdentity => ({
+export const identityOf = ({ manifest, sha256 }: JudgedPlugin): PluginIdentity => ({
   name: manifest.name,
   version: manifest.version,
   sha256,

@@ -2,7 +2,7 @@ import { readArtifactFile } from "../artifact/artifact-file.ts";
 import type { Artifact } from "../artifact/artifact.ts";
 import type { LogSummary } from "../audit/log-summary.ts";
 import { summariseLog } from "../audit/summarise-log.ts";
-import { bundledPluginFiles } from "../catalog.ts";
+import { pluginFilesOf } from "../bundled-plugins.ts";
 import { readSettings } from "../config/read-settings.ts";
 import { loadPolicy } from "../policy/load-policy.ts";
 import { proposeForAll } from "../policy/propose-for-all.ts";
@@ -33,7 +33,8 @@ Usage
   memcell audit [PLUGIN.wasm...] --rebuild [--json]
   memcell audit verify LOG...             ("memcell audit verify --help" says more)
 
-Without PLUGIN.wasm: the plugins that are configured, or else every plugin that the package ships.
+Without PLUGIN.wasm: the plugins that are configured, or else every plugin that the package ships. A plugin of the package
+may also be given by its name.
 
 Options
   --policy FILE  what the host is willing to grant (default: what the tools of the package need)
@@ -90,7 +91,7 @@ function refuseOthers(reason: string, options: Readonly<Record<string, unknown>>
 }
 
 async function readArtifacts(named: readonly string[] | null): Promise<Artifact[]> {
-  const files = named ?? (await bundledPluginFiles().catch(() => []));
+  const files = named === null ? await pluginFilesOf(null).catch(() => []) : await pluginFilesOf(named);
   // To find nothing wrong with nothing would pass an installation without its plugins.
   if (files.length === 0) throw new ToolError("PLUGIN_REFUSED", "Cannot audit: the package has no plugins");
   return await Promise.all(files.map((file) => readArtifactFile(file)));

@@ -19,7 +19,7 @@ Options
 
 The config file is JSON: "serve.port" is { "serve": { "port": 8080 } }. Names of files in it are relative to it; those in
 flags and in the environment to the present folder. MEMCELL_CONFIG names the file as --config does. A flag that takes
-"..." is given once for each; in a variable, names of plugin files stand apart as the folders of PATH do, and other texts
+"..." is given once for each; in a variable, plugins stand apart as the folders of PATH do, and other texts
 with commas. A variable that is empty, or whose name begins with MEMCELL_ and is not known, is an error.
 
 Settings: name in the file, flag, environment variable

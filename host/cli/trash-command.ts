@@ -1,5 +1,5 @@
 import { runtimePaths } from "../config/settings.ts";
-import type { Upkeep } from "../upkeep/upkeep.ts";
+import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
@@ -29,7 +29,8 @@ Options
 
 These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
 
-NAME is a name that "list" prints, or an entry's name for what was trashed last of it.
+NAME is a name that "list" prints, or an entry's name for what was trashed last of it. "list" and "purge" are about all
+scopes of the user; what is not of memory is marked, and cannot be put back with "restore".
 
 Examples
   memcell trash list --user alice
@@ -50,7 +51,7 @@ Exit codes
       await using runtime = await openRuntime(settings, options.user);
       const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
       if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
-      else for (const { name: each, bytes, epochMs } of files) process.stdout.write(lineOf(each, bytes, epochMs));
+      else for (const file of files) process.stdout.write(lineOf(file));
       return 0;
     });
   },
@@ -88,6 +89,7 @@ function performerOf(
   }
 }
 
-function lineOf(name: string, bytes: number, epochMs: number): string {
-  return `${new Date(epochMs).toISOString()}  ${String(bytes).padStart(8)} bytes  ${name}\n`;
+function lineOf({ scope, name, bytes, epochMs }: TrashedFile): string {
+  const place = scope === "memory" ? "" : `  (of ${scope})`;
+  return `${new Date(epochMs).toISOString()}  ${String(bytes).padStart(8)} bytes  ${name}${place}\n`;
 }

@@ -2,6 +2,7 @@
 import { configLimits } from "../../shared/limits.ts";
 import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
+import { isPluginName } from "../bundled-plugins.ts";
 import { UsageError } from "../cli/usage-error.ts";
 import { presentValue } from "../policy/issue-text.ts";
 import { checkValue } from "./check-value.ts";
@@ -69,7 +70,9 @@ const groups: readonly string[] = [
 /** Names of files as the present folder has them. */
 function placed(path: SettingPath, value: unknown, file: string): unknown {
   const { form } = settingAt(path);
-  if (form === "files") return (value as readonly string[]).map((each) => placeBeside(file, each));
+  if (form === "files-or-names") {
+    return (value as readonly string[]).map((each) => (isPluginName(each) ? each : placeBeside(file, each)));
+  }
   if (form === "mounts") return (value as readonly string[]).map((each) => mountBeside(file, each));
   if (form === "file") return placeBeside(file, value as string);
   return form === "file-or-url" && !isUrl(value as string) ? placeBeside(file, value as string) : value;

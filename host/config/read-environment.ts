@@ -31,5 +31,5 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
 function valueOf(path: SettingPath, text: string): unknown {
   const { form } = settingAt(path);
   if (form === "texts") return text.split(",");
-  return form === "files" || form === "mounts" ? listedFiles(text) : valueOfText(path, text);
+  return form === "files-or-names" || form === "mounts" ? listedFiles(text) : valueOfText(path, text);
 }

@@ -44,11 +44,11 @@ export const runtimeTable = {
     meaning: "where to record what is done",
   },
   plugins: {
-    form: "files",
-    schema: () => someOf(fileName(), "names of plugin files"),
+    form: "files-or-names",
+    schema: () => someOf(fileName(), "plugin files, or names of plugins"),
     default: null,
-    unset: "those that come with the package",
-    meaning: "the plugin files to load",
+    unset: "all that come with the package",
+    meaning: "the plugins to load: files, or names of those that come with the package",
   },
   durability: {
     form: "text",

@@ -3,13 +3,14 @@ import type { infer as Infer, ZodMiniType } from "../../shared/zod.ts";
 /**
  * How a setting is written. It says how the text of a variable or a flag is read, and what names a file: in the config file
  * that is relative to the file. A `switch` is `true` or `false`, as a flag `--x` or `--no-x`. A list is a flag that may be
- * repeated; in a variable `texts` have commas between them, `files` and `mounts` what separates the folders of `PATH`. A mount
+ * repeated; in a variable `texts` have commas between them, `files-or-names` and `mounts` what separates the folders of `PATH`. A mount
  * is `SCOPE=DIR`.
  */
-export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "files" | "mounts" | "file-or-url";
+export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "files-or-names" | "mounts" | "file-or-url";
 
 /** Whether it is a list. */
-export const isListed = (form: SettingForm): boolean => form === "texts" || form === "files" || form === "mounts";
+export const isListed = (form: SettingForm): boolean =>
+  form === "texts" || form === "files-or-names" || form === "mounts";
 
 /** One thing that can be configured. Its name is its path in the config file, such as `serve.port`. */
 export interface Setting {

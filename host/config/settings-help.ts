@@ -33,7 +33,7 @@ const operands: Record<Exclude<SettingForm, "switch">, string> = {
   number: "NUMBER",
   texts: "TEXT ...",
   file: "FILE",
-  files: "FILE ...",
+  "files-or-names": "FILE|NAME ...",
   mounts: "SCOPE=DIR ...",
   "file-or-url": "FILE|URL",
 };

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
+import { threadLimits } from "../../shared/limits.ts";
 import { GuestInstance } from "./extism-plugin.ts";
 import type { GuestConfig } from "./extism-plugin.ts";
 import type { GuestModule } from "./guest-module.ts";
@@ -35,10 +36,17 @@ export class InstanceStock {
     if (this.#ready.has(guest)) return;
     const instance = setImmediate().then(() => this.#next(guest, used));
     this.#ready.set(guest, instance);
+    this.#forgetOldest();
     // What fails now may work when it is needed; if not, that call tells why.
     instance.catch(() => {
       if (this.#ready.get(guest) === instance) this.#ready.delete(guest);
     });
+  }
+
+  /** Of more plugins than that, those are ready that were called last. */
+  #forgetOldest(): void {
+    const [oldest] = this.#ready.keys();
+    if (oldest !== undefined && this.#ready.size > threadLimits.instancesMax) this.#ready.delete(oldest);
   }
 
   async #next(guest: GuestModule, used: GuestInstance | null): Promise<GuestInstance> {

@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
 import { pluginLimits } from "../../shared/limits.ts";
+import type { PluginError } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../artifact/artifact.ts";
 import { bytesText, durationText } from "./quantity.ts";
@@ -73,12 +74,13 @@ function codeLines({ manifest }: Artifact): Line[] {
   const left = errors.length - shown.length;
   return [
     ...labelled("codes", [`${errors.length} of its own, each a case of one that every plugin has`]),
-    ...shown.flatMap(({ code, of, meaning }) => [
-      { text: `  ${code}, of ${of}` },
-      ...wrapText("    ", toldWords(meaning)).map((text) => ({ text })),
-    ]),
+    ...shown.flatMap(meaningLines),
     ...(left > 0 ? [{ text: `  and ${left} more` }] : []),
   ];
+}
+
+function meaningLines({ code, of, meaning }: PluginError): Line[] {
+  return [`  ${code}, of ${of}`, ...wrapText("    ", toldWords(meaning))].map((text) => ({ text }));
 }
 
 /** Each import that can reach anything on a line of its own; those of the kernel reach the call's own blocks only. */

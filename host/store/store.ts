@@ -85,6 +85,9 @@ export interface HeldUser {
 
 /** A user's scopes as one call reads them. It may hold folders open until it is disposed of. */
 export interface UserReader extends Disposable {
+  /** The scopes that the user has folders of where the reader looks, sorted. */
+  scopes(): string[];
+
   /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` when its bytes are no UTF-8. */
   read(scope: string, path: string): string | null;
 

@@ -14,7 +14,7 @@ export async function exportFiles(
   reader: UserReader,
   scope: string,
   onProgress: OnProgress = () => {},
-): Promise<MemoryExport> {
+): Promise<Omit<MemoryExport, "otherScopes">> {
   const { files: there, unfit } = reader.survey(scope);
   const listed = there.filter(({ path }) => faultOfPath(path) === null);
   refuseBytes(listed.reduce((sum, { bytes }) => sum + bytes, 0));

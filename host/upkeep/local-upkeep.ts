@@ -1,5 +1,5 @@
 import { storeLimits } from "../../shared/limits.ts";
-import { parseTrashPath, trashFolder } from "../../shared/path.ts";
+import { trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { CallAudit } from "../audit/call-audit.ts";
@@ -20,17 +20,22 @@ import { checkAmount, checkFiles } from "./import-files.ts";
 import { ImportTrial, refuseImport } from "./import-trial.ts";
 import { findingsIn } from "./inspect-answer.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
+import { removalOf, trashedFiles } from "./trashed-files.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
 import { findingsInPlaces, mendPlaces } from "./user-places.ts";
 
-/** The scope that the trash commands, exports and imports look after, and the guest of the doctor. */
+/** The scope of what is exported, imported and restored: the one whose files a loaded plugin can judge for the host. */
 const scope = "memory";
 const scopes = [scope];
+
+/** The tool that judges them. Without a plugin that has it, only what the store can tell is found and mended. */
+const inspector = "InspectMemory";
 
 export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
   readonly auditor: Auditor;
+  readonly tools: ReadonlyMap<string, CatalogTool>;
   /** A tool with the audience `host`, which the call's record then tells. */
   readonly find: (toolName: string, audit: CallAudit) => CatalogTool;
   /** Throws `CLOSED` when the runtime is. */
@@ -64,9 +69,7 @@ export class LocalUpkeep implements Upkeep {
       // Looked at before anything is held for writing, which by itself finishes what a crash has left.
       const before = await this.#inspect(checked);
       if (before.every(({ remedy }) => remedy === null)) return [];
-      throwFailure(await this.#callTool("InspectMemory", { mend: true }, checked, { isThorough: true }));
-      const { userId, signal, audit } = checked;
-      await mendPlaces({ ...this.#parts, userId, label: ofStoreOnly("mend a user's files", audit), signal });
+      await this.#mend(checked);
       // What was put right is told, also to who has cancelled meanwhile.
       const after = new Set((await this.#inspect({ ...checked, signal: undefined })).map(keyOf));
       return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
@@ -81,8 +84,10 @@ export class LocalUpkeep implements Upkeep {
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
     return this.#operate(["restore", "restore an entry"], ctx, async (checked) => {
       const files = await this.#listTrash(checked);
-      const file = files.find((each) => each.name === name) ?? files.find(({ path }) => path === `${name}.md`);
-      if (!file) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash`);
+      const ofScope = files.filter((each) => each.scope === scope);
+      const file = ofScope.find((each) => each.name === name) ?? ofScope.find(({ path }) => path === `${name}.md`);
+      if (!file)
+        throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash of ${scope}`);
       const trashed = `${trashFolder}/${file.name}`;
       const alsoCommit: SizedChange[] = [{ kind: "remove", scope, path: trashed, bytes: file.bytes }];
       throwFailure(await this.#callTool("RestoreEntry", { trashed }, checked, { alsoCommit }));
@@ -110,7 +115,7 @@ export class LocalUpkeep implements Upkeep {
     return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
       this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: false, signal }, async () => {
         using reader = this.#parts.store.openUser(userId, scopes);
-        return await exportFiles(reader, scope, onProgress);
+        return { ...(await exportFiles(reader, scope, onProgress)), otherScopes: this.#otherScopes(userId) };
       }),
     );
   }
@@ -133,7 +138,7 @@ export class LocalUpkeep implements Upkeep {
         return staged;
       };
       if (plan.created.length + plan.replaced.length + plan.trashed.length === 0) return plan;
-      const done = await this.#callTool("InspectMemory", { mend: true }, checked, { stage });
+      const done = await this.#callTool(inspector, { mend: true }, checked, { stage });
       throwFailure(done);
       return trial.plan(findingsIn(done, scope));
     });
@@ -144,13 +149,19 @@ export class LocalUpkeep implements Upkeep {
     checkAmount(files);
     const trial = this.#trialOf(operation, files, options);
     const stage = (epochMs: number): StagedByHost => trial.stage(epochMs);
-    const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { stage, isLookingOnly: true });
+    const looked = await this.#callTool(inspector, { mend: false }, operation, { stage, isLookingOnly: true });
     throwFailure(looked);
     return trial.plan(findingsIn(looked, scope));
   }
 
   #trialOf({ userId }: Operation, files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
     return new ImportTrial(() => this.#parts.store.openUser(userId, scopes), { scope, files, replaces: replace });
+  }
+
+  #otherScopes(userId: UserId): string[] {
+    using reader = this.#parts.store.openUser(userId);
+    const all = new Set([...reader.scopes(), ...this.#parts.store.mountedScopes(userId)]);
+    return [...all].filter((each) => each !== scope).toSorted();
   }
 
   /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
@@ -184,11 +195,21 @@ export class LocalUpkeep implements Upkeep {
     });
   }
 
+  /** A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. */
+  async #mend(operation: Operation): Promise<void> {
+    const { userId, signal, audit } = operation;
+    const isInspected = this.#parts.tools.has(inspector);
+    if (isInspected) throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
+    const label = ofStoreOnly("mend a user's files", audit);
+    await mendPlaces({ ...this.#parts, userId, label, signal }, { isInspected });
+  }
+
   async #inspect(operation: Operation): Promise<Finding[]> {
     const { userId, signal, audit } = operation;
     const label = ofStoreOnly("inspect a user's files", audit);
     const ofStore: Finding[] = await findingsInPlaces({ ...this.#parts, userId, label, signal });
-    const looked = await this.#callTool("InspectMemory", { mend: false }, operation, { isLookingOnly: true });
+    if (!this.#parts.tools.has(inspector)) return ofStore;
+    const looked = await this.#callTool(inspector, { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked, scope)];
   }
 
@@ -197,26 +218,13 @@ export class LocalUpkeep implements Upkeep {
     return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, async () => this.#trashOf(userId));
   }
 
-  /** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
   #trashOf(userId: UserId): TrashedFile[] {
     using reader = this.#parts.store.openUser(userId, scopes);
-    const listed = reader.list(scope, `${trashFolder}/`);
-    const files = listed.flatMap(({ path, bytes }) => {
-      const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
-      return parsed ? [{ name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
-    });
-    return files.toSorted((a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1));
+    return trashedFiles(reader);
   }
 }
 
 const ofStoreOnly = (action: string, { callId }: UpkeepAudit): HoldLabel => ({ action, tool: "store", callId });
-
-const removalOf = ({ name, bytes }: TrashedFile): SizedChange => ({
-  kind: "remove",
-  scope,
-  path: `${trashFolder}/${name}`,
-  bytes,
-});
 
 /** Parts of a list that one change set takes. */
 function partsOf<Item>(items: readonly Item[]): Item[][] {

@@ -19,6 +19,8 @@ export interface ExportOptions {
 }
 
 export interface MemoryExport {
+  /** Other scopes of the user, sorted: nothing of them is in the export. */
+  readonly otherScopes: readonly string[];
   /** Sorted by path. */
   readonly files: readonly MemoryFile[];
   /** What lies there and is no file of memory: links, pipes, giants, strange names, what no import takes. A name may hold any character. */

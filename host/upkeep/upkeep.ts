@@ -4,9 +4,11 @@ import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
 
 export interface TrashedFile {
+  /** The scope whose trash it is in: `memory` for entries; another plugin's for its files. */
+  readonly scope: string;
   /** The name to restore it by: its path below `trash/`. */
   readonly name: string;
-  /** Where it lay, inside the scope. */
+  /** Where it lay, inside its scope. */
   readonly path: string;
   /** Since when it is in the trash, in milliseconds since 1970. */
   readonly epochMs: number;
@@ -22,7 +24,8 @@ export interface Upkeep {
   users(): Promise<string[]>;
 
   /**
-   * What is wrong with a user's files, and what `mend` would do. Changes nothing.
+   * What is wrong with a user's files, and what `mend` would do. Changes nothing. What is no plain file, or unfinished, is
+   * found in all scopes; what text means is judged in the scope `memory` alone, and only when user-memory is loaded.
    *
    * @example
    * for (const { path, message, remedy } of await runtime.upkeep.inspect({ userId: "alice" })) {
@@ -38,21 +41,22 @@ export interface Upkeep {
    */
   mend(ctx: CallContext): Promise<Finding[]>;
 
-  /** What lies in a user's trash, the latest first. */
+  /** What lies in a user's trash, the latest first: of all scopes that lie with `memory`, and of none that is mounted elsewhere. */
   listTrash(ctx: CallContext): Promise<TrashedFile[]>;
 
   /**
    * Puts an entry back and takes it out of the trash. `name` is one of `listTrash`, or an entry's name for what was
-   * trashed last of it. Rejects with `ENTRY_NOT_FOUND`, and with `NAME_CONFLICT` when an entry of that name exists.
+   * trashed last of it. Of the scope `memory` alone. Rejects with `ENTRY_NOT_FOUND`, with `NAME_CONFLICT` when an entry of
+   * that name exists, and with `TOOL_UNKNOWN` when user-memory is not loaded.
    */
   restore(ctx: CallContext, name: string): Promise<TrashedFile>;
 
-  /** Removes what is in the trash since before a time, for good, and returns what that was. */
+  /** Removes what is in the trash of any scope since before a time, for good, and returns what that was. */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
 
   /**
    * A user's memory with its trash, as it is while nobody changes it: bytes as on the disk. A user who has none has no
-   * files. Rejects with `QUOTA_EXCEEDED` beyond 20,000 files or 128 MiB, which tools cannot fill a folder with.
+   * files. It is the scope `memory`: `otherScopes` names what else the user has. Rejects with `QUOTA_EXCEEDED` beyond 20,000 files or 128 MiB, which tools cannot fill a folder with.
    *
    * @example
    * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
@@ -75,7 +79,7 @@ export interface Upkeep {
    * and nothing that is there is overwritten. The files are checked as everything is that enters a user's folder: paths,
    * names, sizes, quotas, and by the plugin whether it can read each entry.
    *
-   * Rejects with the code of the first file that is refused, and names some: `INPUT_INVALID` for a path that is none of
+   * Rejects with `TOOL_UNKNOWN` when user-memory is not loaded, and else with the code of the first file that is refused, and names some: `INPUT_INVALID` for a path that is none of
    * memory, `NAME_CONFLICT`, `NAME_RESERVED`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. `planImport` names them all.
    *
    * @example

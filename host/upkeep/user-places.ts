@@ -26,10 +26,16 @@ export async function findingsInPlaces({
   return found;
 }
 
-/** The guest of the doctor holds one place. What a crash has left in the others is finished by whoever holds them. */
-export async function mendPlaces({ store, runner, userId, label, signal }: PlacesOfUser): Promise<void> {
+/**
+ * The guest of the doctor, where a plugin has one, holds one place. What a crash has left in the others is finished by
+ * whoever holds them.
+ */
+export async function mendPlaces(
+  { store, runner, userId, label, signal }: PlacesOfUser,
+  { isInspected }: { readonly isInspected: boolean },
+): Promise<void> {
   const places = placesOf(store, userId);
-  if (places.length === 1) return;
+  if (places.length === 1 && isInspected) return;
   for (const scopes of places) {
     await runner.hold(label, userId, { scopes, writes: true, isThorough: true, signal }, async () => {});
   }

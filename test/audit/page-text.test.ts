@@ -55,18 +55,6 @@ test("htmlPage tells in the order in which a reviewer asks", () => {
   ]);
 });
 
-test("htmlPage tells the error codes of a plugin's own, and nothing of them where it has none", () => {
-  const report = passingReport();
-  const { manifest } = report.artifact;
-  if (!manifest) throw new Error("The shipped plugin has no manifest");
-  const errors = [{ code: "KEY_EXISTS", of: "NAME_CONFLICT" as const, meaning: "A note has this <b>key</b> already." }];
-  const coded = { ...report, artifact: { ...report.artifact, manifest: { ...manifest, errors } } };
-  const words = wordsOf(htmlPage([coded], null));
-  expect(words).toContain("Error codes of its own, and what the file says they mean; a model is told this");
-  expect(words).toContain("KEY_EXISTS NAME_CONFLICT A note has this <b>key</b> already.");
-  expect(wordsOf(htmlPage([report], null))).not.toContain("Error codes of its own");
-});
-
 test("htmlPage makes the same bytes of the same report", () => {
   expect(htmlPage([passingReport()], busyLog())).toBe(htmlPage([passingReport()], busyLog()));
 });

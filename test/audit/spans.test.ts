@@ -119,14 +119,16 @@ test.for([
   expect(span?.attributes).not.toHaveProperty("memcell.audit.seq");
 });
 
+const failing = (code: string): object => ({ fail: JSON.stringify({ ok: false, error: { code, message: "So" } }) });
+
 test("a code of the plugin's own is in the span and the record, with the one that it is a case of", async () => {
   using folder = temporaryFolder();
   const errors = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT" as const, meaning: "Somebody sits there." }];
   const plugins = [writeCodedPuppet(folder.path, errors)];
   await using stage = await openAuditedStage({ plugins, policy: policyFor(plugins) });
-  const told = (code: string): object => ({ fail: JSON.stringify({ ok: false, error: { code, message: "So" } }) });
   const codes = ["SEAT_TAKEN", "NAME_CONFLICT", "SEAT_UNKNOWN"];
-  for (const code of codes) await stage.runtime.call("Puppet", [write("a.md", "a"), told(code)], { userId: "alice" });
+  for (const code of codes)
+    await stage.runtime.call("Puppet", [write("a.md", "a"), failing(code)], { userId: "alice" });
   const records = stage.recordsOf("call");
   expect(records).toMatchObject([
     { code: "SEAT_TAKEN", of: "NAME_CONFLICT", changes: "dropped" },

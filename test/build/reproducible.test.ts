@@ -5,9 +5,11 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { parseLock } from "../../shared/plugin-lock.ts";
 import { copyClone } from "../support/copied-clone.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 
 const folder = temporaryFolder();
@@ -48,12 +50,12 @@ beforeAll(() => {
   if (compiler.status !== 0) throw new Error(`The copy does not compile: ${compiler.stdout}`);
 }, 120_000);
 
-/** The lock with another hash in it. */
-function alterLock(): { hash: string } {
+/** The lock with another hash in it, of the first plugin. */
+function alterLock(): { name: string; hash: string } {
   const lock = projectFileOf("build/plugins.lock.json").toString();
-  const [, hash = ""] = /"sha256": "(\w+)"/.exec(lock) ?? [];
+  const [[name, { sha256: hash }] = ["", { sha256: "" }]] = Object.entries(parseLock(lock) ?? {});
   writeFileSync(lockFile, lock.replace(hash, other));
-  return { hash };
+  return { name, hash };
 }
 const other = "0".repeat(64);
 
@@ -62,18 +64,19 @@ test("another folder, umask, locale, time zone, home and user give the same byte
   mkdirSync(join(clone, "dist", "plugins"));
   writeFileSync(join(clone, "dist", "plugins", "stranger.wasm"), "left over");
   expect(build([])).toMatchObject({ status: 0, output: expect.stringContaining("plugins.lock.json has changed") });
-  for (const path of ["dist/plugins/user-memory.wasm", "dist/sbom.json", "build/plugins.lock.json"]) {
+  const plugins = shippedNames().map((name) => `dist/plugins/${name}.wasm`);
+  for (const path of [...plugins, "dist/sbom.json", "build/plugins.lock.json"]) {
     expect(fileOf(path).equals(projectFileOf(path)), path).toBe(true);
   }
   expect(existsSync(join(clone, "dist", "plugins", "stranger.wasm"))).toBe(false);
 });
 
 test("a plugin that is not the locked one is named, with both hashes, and not written", { timeout: 240_000 }, () => {
-  const { hash } = alterLock();
+  const { name, hash } = alterLock();
   const before = treeFingerprint(join(clone, "dist"));
   const { status, output } = build(["--locked"]);
   expect(status).toBe(1);
-  expect(output).toContain(`Plugin "user-memory" is not the locked one: built SHA-256 ${hash}`);
+  expect(output).toContain(`Plugin "${name}" is not the locked one: built SHA-256 ${hash}`);
   expect(output).toContain(`locked SHA-256 ${other}`);
   expect(output).toContain('"npm run build" writes build/plugins.lock.json');
   expect(treeFingerprint(join(clone, "dist"))).toEqual(before);
@@ -106,8 +109,9 @@ test.for(otherNodes)("Node %s gives the same plugin", { timeout: 600_000 }, (lin
   const node = join(prefix, "node_modules", name, "bin", "node");
   expect(spawnSync(node, ["--version"], { encoding: "utf8" }).stdout).toMatch(new RegExp(`^v${line}\\.`));
   expect(build(["--out", `dist/node-${line}`], node)).toMatchObject({ status: 0 });
-  expect(fileOf(`dist/node-${line}/user-memory.wasm`).equals(projectFileOf("dist/plugins/user-memory.wasm"))).toBe(
-    true,
-  );
+  for (const each of shippedNames()) {
+    const built = fileOf(`dist/node-${line}/${each}.wasm`);
+    expect(built.equals(projectFileOf(`dist/plugins/${each}.wasm`)), each).toBe(true);
+  }
   expect(fileOf(`dist/node-${line}/plugins.lock.json`).equals(projectFileOf("build/plugins.lock.json"))).toBe(true);
 });

@@ -12,9 +12,8 @@ import { checkSbom } from "../../build/check-sbom.ts";
 import { readFamilies } from "../../build/family.ts";
 import { linkedPackages } from "../../build/linked-packages.ts";
 import { makeSbom } from "../../build/sbom.ts";
-import { manifestSection } from "../../shared/manifest.ts";
-import type { Manifest } from "../../shared/manifest.ts";
 import { capabilitiesOf } from "../../shared/plugin-shape.ts";
+import { manifestOf } from "../support/reseal-plugin.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
 interface Component {
@@ -34,17 +33,24 @@ const { packages: locked } = JSON.parse(readFileSync(join(projectFolder, "packag
   packages: Record<string, { version: string; integrity: string; license: string }>;
 };
 
-const [source] = await readFamilies(join(projectFolder, "plugin"));
-if (!source) throw new Error("There is no family");
-const { files } = await bundlePlugin(source.folder, source.family, capabilitiesOf(source.family.tools));
-const wasm = readFileSync(shippedPlugin("user-memory"));
-const [section] = WebAssembly.Module.customSections(await WebAssembly.compile(wasm), manifestSection);
-const plugin: BuiltPlugin = {
-  wasm,
-  sha256: readFileSync(`${shippedPlugin("user-memory")}.sha256`, "utf8").slice(0, 64),
-  manifest: JSON.parse(new TextDecoder().decode(section)) as Manifest,
-  linked: linkedPackages(files),
-};
+const sources = await readFamilies(join(projectFolder, "plugin"));
+const bundles = await Promise.all(
+  sources.map(({ folder, family }) => bundlePlugin(folder, family, capabilitiesOf(family.tools))),
+);
+const files = bundles.flatMap((bundle) => bundle.files);
+const plugins = sources.map(({ family: { name } }, at): BuiltPlugin => {
+  const wasm = readFileSync(shippedPlugin(name));
+  return {
+    wasm,
+    sha256: readFileSync(`${shippedPlugin(name)}.sha256`, "utf8").slice(0, 64),
+    manifest: manifestOf(wasm),
+    linked: linkedPackages(bundles[at]?.files ?? []),
+  };
+});
+const pluginNames = new Set(plugins.map(({ manifest }) => manifest.name));
+/** The one with the most packages. */
+const plugin = plugins.find(({ manifest }) => manifest.name === "user-memory");
+if (!plugin) throw new Error("user-memory is not there");
 
 const named = (name: string): Component | undefined => sbom.components.find((each) => each.name === name);
 
@@ -55,17 +61,18 @@ test("the list is CycloneDX 1.6, by the strict reading of its schema", async () 
 });
 
 test("making it again gives the same text, without time or serial number", async () => {
-  expect(await makeSbom([plugin])).toBe(text);
+  expect(await makeSbom(plugins)).toBe(text);
   expect(text).not.toMatch(/"timestamp"|"serialNumber"/);
 });
 
-test("the plugin stands in it with its hash, version and size", () => {
-  expect(named("user-memory")).toMatchObject({
-    version: plugin.manifest.version,
-    hashes: [{ alg: "SHA-256", content: plugin.sha256 }],
+test.for(plugins)("the plugin $manifest.name stands in it with its hash, version and size", (each) => {
+  const { manifest, sha256, wasm } = each;
+  expect(named(manifest.name)).toMatchObject({
+    version: manifest.version,
+    hashes: [{ alg: "SHA-256", content: sha256 }],
     properties: [
       { name: "memcell:bytes", value: String(wasm.length) },
-      { name: "memcell:file", value: "plugins/user-memory.wasm" },
+      { name: "memcell:file", value: `plugins/${manifest.name}.wasm` },
     ],
   });
 });
@@ -73,7 +80,7 @@ test("the plugin stands in it with its hash, version and size", () => {
 test("the packages are those of which the bundler has kept something, and the engine", () => {
   const kept = files.filter(({ bytes, path }) => bytes > 0 && path.includes("node_modules/"));
   const names = new Set(kept.map(({ path }) => path.split("/")[1] ?? ""));
-  const listed = sbom.components.map(({ name }) => name).filter((name) => name !== "user-memory");
+  const listed = sbom.components.map(({ name }) => name).filter((name) => !pluginNames.has(name));
   expect(listed.toSorted()).toEqual([...names, "quickjs-ng", "quickjs-wasi"].toSorted());
   // gray-matter depends on an older YAML library, which is installed, and for which a stand-in is linked.
   expect(listed).toContain("gray-matter");

@@ -8,6 +8,8 @@ import { afterAll, expect, test } from "vitest";
 
 import { buildPlugin } from "../../build/build-plugin.ts";
 import { readFamilies } from "../../build/family.ts";
+import { sealPlugin } from "../../build/seal.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
@@ -29,6 +31,10 @@ export const family: Family = {
     name: "Count", export: "count", audience: "model", description: "Counts its calls.",
     input, output: z.strictObject({ count: z.int() }), scopes: ["counts"], rights: ["read", "write"],
   }],
+  errors: [
+    { code: "STEP_INVALID", of: "INPUT_INVALID", meaning: "The step is no whole number." },
+    { code: "COUNT_FULL", of: "QUOTA_EXCEEDED", meaning: "The count would be over 1,000." },
+  ],
 };`;
 
 const inputText = `
@@ -37,15 +43,19 @@ export const input = z.strictObject({ by: z.int() }, { error: "no other field th
 
 const indexText = `
 import { Scope } from "${projectFolder}plugin/capabilities.ts";
-import { serveTool } from "${projectFolder}plugin/serve-tool.ts";
+import { serveWithCodes } from "${projectFolder}plugin/serve-tool.ts";
+import { ToolError } from "${projectFolder}plugin/tool-error.ts";
 import { input } from "./input.ts";
 
+const codeOfField = (field: string) => (field === "by" ? "STEP_INVALID" : "INPUT_INVALID");
+
 export function count(): number {
-  return serveTool("Count", input, ({ by }) => {
+  return serveWithCodes({ toolName: "Count", schema: input, codeOfField }, ({ by }) => {
     if (by === 999) for (const kept: unknown[] = []; ; ) kept.push(new Uint8Array(1024 * 1024).fill(1));
     const scope = new Scope("counts");
     const total = Number(scope.read("total.txt") ?? 0) + by;
     scope.write("total.txt", String(total));
+    if (total > 1000) throw new ToolError("COUNT_FULL", "Cannot count to " + total + ": at most 1000 allowed");
     return { message: "Counted", data: { count: total } };
   });
 }`;
@@ -72,7 +82,41 @@ test("a folder with family.ts and index.ts becomes a plugin with a scope of its 
     ok: false,
     error: { code: "MEMORY_EXCEEDED" },
   });
+  expect(await runtime.call("Count", { by: 998 }, { userId: "alice" })).toEqual({
+    ok: false,
+    error: {
+      code: "COUNT_FULL",
+      of: "QUOTA_EXCEEDED",
+      message: "Cannot count to 1003: at most 1000 allowed",
+      blame: "caller",
+      retryable: false,
+    },
+  });
+  expect(await runtime.call("Count", { by: "1", at: 2 }, { userId: "alice" })).toMatchObject({
+    ok: false,
+    error: { code: "STEP_INVALID", of: "INPUT_INVALID", issues: [{ field: "by", value: '"1"' }, { field: "at" }] },
+  });
+  const unknown = await runtime.call("Count", { by: 1, at: 2 }, { userId: "alice" });
+  expect(unknown).toMatchObject({ ok: false, error: { code: "INPUT_INVALID", issues: [{ field: "at" }] } });
+  expect(unknown.ok ? {} : unknown.error).not.toHaveProperty("of");
   expect(readUserFiles(dataDir, "alice")).toEqual({ "counts/total.txt": "5" });
+});
+
+test("a family that declares a code of the table's is not sealed", async () => {
+  const [source] = await readFamilies(join(folder.path, "plugin"));
+  if (!source) throw new Error("The family was not found");
+  const errors = [{ code: "STORAGE_FULL", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
+  await expect(buildPlugin({ ...source, family: { ...source.family, errors } }, { optimise: false })).rejects.toThrow(
+    'Cannot seal plugin "counter": its manifest declares the error code STORAGE_FULL, which is one of ABI version 1',
+  );
+});
+
+test("a manifest of a form that no host loads is not sealed", async () => {
+  const errors = [{ code: "count_full", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
+  const manifest = { ...guestManifest("counter", { Count: "count" }), errors };
+  await expect(sealPlugin(new Uint8Array(), manifest)).rejects.toThrow(
+    'Cannot seal plugin "counter": its manifest has not the form of ABI version 1, at errors.0.code',
+  );
 });
 
 test("a folder whose name is not its family's is an error that says so", async () => {

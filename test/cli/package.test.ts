@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
+import { shippedNames } from "../support/test-plugin.ts";
+
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
 test("the package has the policy, its schema and the lock file in the places that the policy names", () => {
@@ -14,7 +16,7 @@ test("the package has the policy, its schema and the lock file in the places tha
   expect(paths).toEqual(
     expect.arrayContaining([
       "build/plugins.lock.json",
-      "dist/plugins/user-memory.wasm",
+      ...shippedNames().map((name) => `dist/plugins/${name}.wasm`),
       "host/config/config.schema.json",
       "host/policy/default-policy.json",
       "host/policy/policy.schema.json",

@@ -9,13 +9,13 @@ import { afterAll, expect, test } from "vitest";
 
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
+import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const granting = policyFor([shippedPlugin("user-memory")]);
+const granting = policyFor(shippedNames().map((name) => shippedPlugin(name)));
 const policies: Record<string, string> = {
   "granting.json": JSON.stringify(granting),
   "strict.json": JSON.stringify({ version: 1, plugins: {} } satisfies PolicyFile),
@@ -49,7 +49,7 @@ test.for(commands)("$name runs under a policy that grants enough", ({ args }) =>
 
 test.for(
   commands.flatMap(({ name, args }) => [
-    { name, args, file: "strict.json", says: 'the policy "strict.json" does not name the plugin "user-memory"' },
+    { name, args, file: "strict.json", says: 'the policy "strict.json" does not name the plugin "' },
     { name, args, file: "raising.json", says: "limits.memoryPages is 1024, allowed: a whole number from 1 to 512" },
     { name, args, file: "not-json.json", says: 'Cannot use policy "not-json.json": it is not JSON' },
     { name, args, file: "absent.json", says: 'Cannot use policy "absent.json": it cannot be read' },

@@ -37,7 +37,7 @@ test("the README's commands are those of the package", () => {
 
 test("the README shows what the audit of the shipped plugin prints", () => {
   const [shown = ""] = /^file {6}user-memory[\s\S]*?(?=\n```)/m.exec(readme) ?? [];
-  const printed = execFileSync("npx", ["memcell", "audit"], { cwd: projectFolder, encoding: "utf8" });
+  const printed = execFileSync("npx", ["memcell", "audit", "user-memory"], { cwd: projectFolder, encoding: "utf8" });
   expect(withoutIdentity(shown)).toBe(withoutIdentity(printed.trimEnd()));
 });
 

@@ -142,7 +142,7 @@ test("a list has an end", async () => {
   const says = "is an array, allowed: hosts' names, at most 100";
   expect(await mistakeOf([], { MEMCELL_SERVE_ALLOWED_HOSTS: many.join(",") })).toContain(says);
   expect(await mistakeOf(["--config", write("none.json", "plugins", [])])).toContain(
-    "is an empty array, allowed: names of plugin files, at least one",
+    "is an empty array, allowed: plugin files, or names of plugins, at least one",
   );
 });
 

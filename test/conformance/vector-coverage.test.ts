@@ -1,4 +1,9 @@
-/** What the vectors show, taken together: every code, every message of a host's own, every capability and right. */
+/**
+ * What the vectors show, taken together: every code, every message of a host's own, every capability and right, every tool
+ * and own code of the plugins that are shipped.
+ */
+import { readFileSync } from "node:fs";
+
 import { expect, test } from "vitest";
 
 import { capabilityNames, capabilityRights } from "../../shared/abi.ts";
@@ -6,6 +11,8 @@ import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { codeIn, tableUnder } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import { manifestOf } from "../support/reseal-plugin.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { readVectors } from "./vector.ts";
 
 const vectors = readVectors();
@@ -95,6 +102,21 @@ test("every action of UpdateUserMemory is taken, and every outcome is seen", () 
   expect(new Set(actions)).toEqual(new Set(["upsert", "delete"]));
   expect(new Set(outcomes)).toEqual(new Set(["created", "replaced", "deleted"]));
 });
+
+const lock = JSON.parse(textOf("build/plugins.lock.json")) as { plugins: Record<string, unknown> };
+
+test.for(Object.keys(lock.plugins))(
+  "every tool of %s is called with success, and every code of its own is provoked",
+  (name) => {
+    const manifest = manifestOf(readFileSync(shippedPlugin(name)));
+    const own = vectors.filter(({ vector }) => (vector.plugin ?? "user-memory") === name);
+    const results = own.flatMap(({ vector }) => vector.calls.map(({ tool, result }) => ({ tool, result })));
+    const served = new Set(results.flatMap(({ tool, result }) => (result["ok"] === true ? [tool] : [])));
+    expect(manifest.tools.map((tool) => tool.name).filter((tool) => !served.has(tool))).toEqual([]);
+    const provoked = new Set(refusalsIn(results).map(({ code }) => code));
+    expect((manifest.errors ?? []).map(({ code }) => code).filter((code) => !provoked.has(code))).toEqual([]);
+  },
+);
 
 test("there are as many vectors as the specification needs", () => {
   console.log(`${vectors.length} vectors with ${calls.length} calls`);

@@ -18,7 +18,7 @@ const folder = temporaryFolder();
 const clock = (): number => Date.UTC(2026, 0, 2, 3, 4, 5);
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, clock });
+  runtime = await createRuntime({ dataDir: folder.path, plugins: ["user-memory"], threadsMax: 1, clock });
 });
 afterAll(async () => {
   await runtime.close();

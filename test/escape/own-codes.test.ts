@@ -107,8 +107,9 @@ test("a denial decides, whatever code the guest answers with", async () => {
   expect(await runtime.call("Puppet", [climb, end], ctx)).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
 });
 
+const told = (): unknown => runtime.tools().map(({ name, errors }) => [name, errors]);
+
 test("each tool is told with its plugin's codes, and what a caller does to them changes nothing", async () => {
-  const told = (): unknown => runtime.tools().map(({ name, errors }) => [name, errors]);
   const expected = [
     ...["Puppet", "ReadingPuppet", "ListingPuppet", "TwoScopesPuppet"].map((name) => [name, ofPuppet]),
     ["Report", ofReporter],
@@ -122,12 +123,9 @@ test("each tool is told with its plugin's codes, and what a caller does to them 
 
 test("a tool that only the host calls has such a code, too: what is thrown carries both", async () => {
   const errors: PluginError[] = [{ code: "SEAT_LEFT_EMPTY", of: "ENTRY_NOT_FOUND", meaning: "Nobody sits there." }];
-  const tools = guestManifest("index", { PromptIndex: "fail", Succeed: "succeed" }).tools;
-  const manifest = {
-    ...guestManifest("index", {}),
-    tools: tools.map((tool) => (tool.name === "PromptIndex" ? { ...tool, audience: "host" as const } : tool)),
-    errors,
-  };
+  const [forHost, forModel] = guestManifest("index", { PromptIndex: "fail", Succeed: "succeed" }).tools;
+  const tools = [{ ...forHost, audience: "host" }, forModel];
+  const manifest = { ...guestManifest("index", {}), tools, errors };
   // As long as the code that it reports otherwise.
   const text = guestText("responder").replace("ENTRY_NOT_FOUND", "SEAT_LEFT_EMPTY");
   const file = join(folder.path, "index.wasm");
@@ -152,11 +150,5 @@ test("a tool that only the host calls has such a code, too: what is thrown carri
 test("a caller that knows the table alone can go by it", async () => {
   const error = await reported("Puppet", failure("ROOM_FULL"));
   const tableCode: ErrorCode = error.of ?? error.code;
-  switch (tableCode) {
-    case "QUOTA_EXCEEDED":
-      expect(error.code).toBe("ROOM_FULL");
-      return;
-    default:
-      throw new Error(`It is ${tableCode}`);
-  }
+  expect([error.code, tableCode]).toEqual(["ROOM_FULL", "QUOTA_EXCEEDED"]);
 });

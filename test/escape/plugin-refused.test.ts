@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createRuntime, ToolError } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import type { Manifest, PluginError } from "../../shared/manifest.ts";
+import type { Manifest } from "../../shared/manifest.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -29,12 +29,6 @@ interface Refusal {
 }
 
 const [firstTool] = good.tools as [Manifest["tools"][number]];
-const seatTaken: PluginError = { code: "SEAT_TAKEN", of: "NAME_CONFLICT", meaning: "Somebody sits there." };
-const manyErrors = (count: number): PluginError[] =>
-  Array.from({ length: count }, (_, at) => ({
-    ...seatTaken,
-    code: `SEAT_${"ABCDEFGH"[at % 8]}_${"A".repeat(at / 8 + 1)}`,
-  }));
 const change = (changes: Partial<Manifest>): unknown => ({ ...good, ...changes });
 
 const refusals: Refusal[] = [
@@ -174,62 +168,6 @@ const refusals: Refusal[] = [
     reason: /imports "extism:host\/user store_read" twice/,
   },
   {
-    name: "an error code of the table's",
-    text: module(memory, run),
-    manifests: [change({ errors: [{ code: "STORAGE_FULL", of: "QUOTA_EXCEEDED", meaning: "A lie." }] })],
-    reason: /declares the error code STORAGE_FULL, which is one of ABI version 1$/,
-  },
-  {
-    name: "an error code that it declares to be itself",
-    text: module(memory, run),
-    manifests: [change({ errors: [{ code: "NAME_CONFLICT", of: "NAME_CONFLICT", meaning: "The same." }] })],
-    reason: /declares the error code NAME_CONFLICT, which is one of ABI version 1$/,
-  },
-  {
-    name: "an error code that stands for two things",
-    text: module(memory, run),
-    manifests: [change({ errors: [seatTaken, { ...seatTaken, of: "ENTRY_NOT_FOUND" }] })],
-    reason: /declares the error code SEAT_TAKEN more than once$/,
-  },
-  {
-    name: "65 error codes",
-    text: module(memory, run),
-    manifests: [change({ errors: manyErrors(65) })],
-    reason: /declares 65 error codes, at most 64 allowed$/,
-  },
-  {
-    name: "an error code whose meaning hides something",
-    text: module(memory, run),
-    manifests: [change({ errors: [{ ...seatTaken, meaning: "Taken.\u{e0041}" }] })],
-    reason: /error code SEAT_TAKEN has the character U\+E0041 in its meaning, where a model would read it/,
-  },
-  ...[
-    { name: "is a case of what only a host finds out", error: { ...seatTaken, of: "STORAGE_FULL" } },
-    { name: "is a case of a denial", error: { ...seatTaken, of: "CAPABILITY_DENIED" } },
-    { name: "is a case of a crash", error: { ...seatTaken, of: "GUEST_TRAPPED" } },
-    { name: "is a case of nothing there is", error: { ...seatTaken, of: "SEAT" } },
-    { name: "is a case of another of its own", error: { ...seatTaken, of: "SEAT_TAKEN" } },
-    { name: "is a case of nothing", error: { code: "SEAT_TAKEN", meaning: "Taken." } },
-    { name: "means nothing", error: { ...seatTaken, meaning: "" } },
-    { name: "says whose fault it is", error: { ...seatTaken, blame: "host" } },
-    { name: "is written small", error: { ...seatTaken, code: "Seat_taken" } },
-    { name: "begins with _", error: { ...seatTaken, code: "_SEAT" } },
-    { name: "has 65 characters", error: { ...seatTaken, code: "A".repeat(65) } },
-    { name: "is empty", error: { ...seatTaken, code: "" } },
-    { name: "is the prototype's", error: { ...seatTaken, code: "__proto__" } },
-  ].map(({ name, error }) => ({
-    name: `an error code that ${name}`,
-    text: module(memory, run),
-    manifests: [{ ...good, errors: [error] }],
-    reason: /form that ABI/,
-  })),
-  {
-    name: "error codes that are no list",
-    text: module(memory, run),
-    manifests: [{ ...good, errors: { SEAT_TAKEN: "NAME_CONFLICT" } }],
-    reason: /form that ABI/,
-  },
-  {
     name: "a memory that cannot grow",
     text: module('(memory (export "memory") 4 4)', run),
     manifests: [change({ memoryPages: { min: 4, max: 4 } })],
@@ -254,20 +192,6 @@ test("control: the guest that these are made from is accepted", async () => {
   writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(good)]));
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
-});
-
-test("control: as many error codes as are allowed, and the same ones in two plugins", async () => {
-  const files = ["First", "Second"].map((tool) => {
-    const file = join(folder.path, `${tool}.wasm`);
-    const manifest = { ...guestManifest(tool.toLowerCase(), { [tool]: "guest" }), errors: manyErrors(64) };
-    writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(manifest)]));
-    return file;
-  });
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: files, policy: policyFor(files) });
-  expect(runtime.tools().map(({ name, errors }) => [name, errors])).toEqual([
-    ["First", manyErrors(64)],
-    ["Second", manyErrors(64)],
-  ]);
 });
 
 test("two plugins that offer one tool are refused", async () => {

@@ -20,7 +20,8 @@ afterAll(async () => {
 test("both shapes name each tool once, with what it is for and one object as its input", () => {
   const tools = runtime.tools();
   const [own, functions] = [definitionsWithInputSchema(tools), definitionsOfFunctions(tools)];
-  expect(own.map(({ name }) => name)).toEqual(["UpdateUserMemory", "ReadUserMemory"]);
+  expect(own.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+  expect(new Set(own.map(({ name }) => name)).size).toBe(own.length);
   expect(functions).toMatchObject(
     own.map(({ name, description }) => ({ type: "function", function: { name, description } })),
   );
@@ -34,10 +35,7 @@ test("both shapes name each tool once, with what it is for and one object as its
 
 test("strict is what has no optional property", () => {
   const strict = definitionsOfFunctions(runtime.tools()).map((each) => [each.function.name, each.function.strict]);
-  expect(strict).toEqual([
-    ["UpdateUserMemory", false],
-    ["ReadUserMemory", true],
-  ]);
+  expect(Object.fromEntries(strict)).toMatchObject({ UpdateUserMemory: false, ReadUserMemory: true });
 });
 
 test("what a program does to a definition does not reach the runtime", () => {

@@ -2,6 +2,7 @@ import type { UserReader } from "../../host/store/store.ts";
 
 /** A user who has nothing. */
 export const emptyFolder: UserReader = {
+  scopes: () => [],
   read: () => null,
   list: () => [],
   sizeOf: () => null,

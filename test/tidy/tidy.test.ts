@@ -103,6 +103,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
     "host/catalog.ts",
+    "host/check-mounts.ts",
     "host/config/file-places.ts",
     "host/plugin-file.ts",
     "host/policy/load-policy.ts",
@@ -110,6 +111,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/provenance/rebuild-sources.ts",
     "host/runtime-options.ts",
     "host/store/files/disk/data-root.ts",
+    "host/store/files/disk/leads-into.ts",
     "host/store/files/disk/place.ts",
   ]);
 });

@@ -5,8 +5,8 @@ import { Pool } from "../../host/pool.ts";
 
 test("a call that is cancelled between its place and its thread never begins", async () => {
   const pool = new Pool(
-    { modules: [], errors: [], instances: "fresh", store: { kind: "files", dataDir: "unused" } },
-    { threadsMax: 1, onError: () => {} },
+    { errors: [], instances: "fresh", store: { kind: "files", dataDir: "unused" } },
+    { modules: Promise.resolve([]), threadsMax: 1, onError: () => {} },
   );
   const controller = new AbortController();
   const bounds = { name: "T", until: Infinity, deadlineMs: 60_000, signal: controller.signal };

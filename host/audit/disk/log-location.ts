@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { identityAt } from "../../leads-into.ts";
 import { systemCode } from "../../store/files/disk/disk-failure.ts";
+import { identityAt } from "../../store/files/disk/leads-into.ts";
 import { attempt } from "./failure-of-log.ts";
 
 /** Makes a folder and those above it, for their owner only. */

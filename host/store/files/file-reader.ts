@@ -37,6 +37,10 @@ export class FileReader implements UserReader {
     return [...this.#seen.values()];
   }
 
+  scopes(): string[] {
+    return this.#scopes.names();
+  }
+
   read(scope: string, path: string): string | null {
     const bytes = this.bytesOf(scope, path);
     return bytes === null ? null : decodeText(bytes, path);

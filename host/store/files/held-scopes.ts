@@ -1,3 +1,4 @@
+import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "./disk/directory.ts";
 import { exactName, foldsAnyCase, foldsCase } from "./folded-case.ts";
 import { checkedScope, segmentsOf, walk } from "./user-folder.ts";
@@ -23,6 +24,13 @@ export class HeldScopes implements Disposable {
   constructor(user: Directory | null, mountedScope: string | null = null) {
     this.#user = user;
     this.#mountedScope = mountedScope;
+  }
+
+  /** What is no folder is no scope: the doctor tells of it. */
+  names(): string[] {
+    if (this.#mountedScope !== null) return this.#user === null ? [] : [this.#mountedScope];
+    const folders = this.#user?.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name)) ?? [];
+    return folders.map(({ name }) => name).toSorted();
   }
 
   /** The folder of a scope, which stays this object's; `null` when there is none. */

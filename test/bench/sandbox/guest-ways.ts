@@ -2,7 +2,8 @@
  * The tools' code in the guest, in this thread. The one file of the benchmark that knows how an instance is made: a new
  * way to make one is a further entry of the list.
  */
-import { bundledPluginFiles, loadCatalog } from "../../../host/catalog.ts";
+import { pluginFilesOf } from "../../../host/bundled-plugins.ts";
+import { loadCatalog } from "../../../host/catalog.ts";
 import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
 import { GuestLog } from "../../../host/guest/guest-log.ts";
 import type { GuestModule } from "../../../host/guest/guest-module.ts";
@@ -11,7 +12,7 @@ import { loadPolicy } from "../../../host/policy/load-policy.ts";
 import type { ToolCall, ToolWay } from "./tool-way.ts";
 
 export async function guestWays(): Promise<ToolWay[]> {
-  const { plugins } = await loadCatalog(await bundledPluginFiles(), await loadPolicy(undefined));
+  const { plugins } = await loadCatalog(await pluginFilesOf(["user-memory"]), await loadPolicy(undefined));
   const [plugin] = plugins;
   if (!plugin) throw new RangeError("There is no plugin to measure");
   const restored = { make: restoring(plugin.guest), name: "restored memory" };

@@ -3,7 +3,11 @@ import type { Directory } from "../disk/directory.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "../folded-case.ts";
 import { settleAll } from "../settle-all.ts";
 import { segmentsOf } from "../user-folder.ts";
-import type { UserMemo } from "../user-memo.ts";
+
+interface KnownOfFolder {
+  readonly isMounted: boolean;
+  readonly folds: Map<string, boolean>;
+}
 
 /** The folders below one open user's folder that a commit works in, each opened once. */
 export class ScopeFolders implements Disposable {
@@ -14,7 +18,7 @@ export class ScopeFolders implements Disposable {
   readonly isMounted: boolean;
 
   /** `folds` is what was found out of disks that fold case; a folder never changes in this while it holds anything. */
-  constructor(user: Directory, { isMounted, folds }: Pick<UserMemo, "isMounted" | "folds">) {
+  constructor(user: Directory, { isMounted, folds }: KnownOfFolder) {
     this.#user = user;
     this.isMounted = isMounted;
     this.#folds = folds;

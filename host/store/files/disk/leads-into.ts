@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-import { identityOf } from "./store/files/disk/place.ts";
+import { identityOf } from "./place.ts";
 
 /** Whether a path leads into a folder, however the two are spelt, and whether they are there or not. */
 export function leadsInto(path: string, folder: string): boolean {

@@ -1,0 +1,29 @@
+/** The page of a plugin that has error codes of its own. */
+import { expect, test } from "vitest";
+
+import { htmlPage } from "../../host/report/page/html-page.ts";
+import { passingReport } from "./report-samples.ts";
+
+const caption = "Error codes of its own, and what the file says they mean; a model is told this";
+
+test("htmlPage tells each code, what it is a case of and what it means, as text", () => {
+  const report = passingReport();
+  const { manifest } = report.artifact;
+  if (!manifest) throw new Error("The shipped plugin has no manifest");
+  const errors = [{ code: "KEY_EXISTS", of: "NAME_CONFLICT" as const, meaning: "A note has this <b>key</b>." }];
+  const page = htmlPage([{ ...report, artifact: { ...report.artifact, manifest: { ...manifest, errors } } }], null);
+  const [, table = ""] = new RegExp(`${caption}([\\s\\S]*?)</table>`).exec(page) ?? [];
+  const cells = Array.from(table.matchAll(/<t[dh][^>]*>([\s\S]*?)<\/t[dh]>/g), ([, cell = ""]) => cell.trim());
+  expect(cells).toEqual([
+    "Code",
+    "A case of",
+    "Meaning",
+    "<code>KEY_EXISTS</code>",
+    "<code>NAME_CONFLICT</code>",
+    "A note has this &lt;b&gt;key&lt;/b&gt;.",
+  ]);
+});
+
+test("htmlPage says nothing of codes where a plugin has none of its own", () => {
+  expect(htmlPage([passingReport()], null)).not.toContain(caption);
+});

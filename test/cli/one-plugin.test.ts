@@ -1,0 +1,139 @@
+/** An operator who wants one plugin of the package names it; what only another plugin could do is then told as missing. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { createRuntime } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { testPlugin } from "../support/test-plugin.ts";
+import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+const user = ["--user", "alice"];
+
+function memcell(args: readonly string[], { env = {}, cwd = folder.path, input = "" } = {}) {
+  const options = { cwd, env: { ...process.env, ...env }, encoding: "utf8", input } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], options);
+  return { status, stdout, stderr };
+}
+
+const toolsOf = (stdout: string): string[] => (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
+
+const written = { key: "editor", content: "Helix" };
+
+test("without a word of it, all plugins of the package are loaded", () => {
+  const { stdout } = memcell(["tools"]);
+  expect(toolsOf(stdout)).toEqual(expect.arrayContaining(["memory_write", "UpdateUserMemory"]));
+});
+
+test.for([
+  { way: "flag", args: ["--plugin", "journal"], env: {}, file: null },
+  { way: "variable", args: [], env: { MEMCELL_PLUGINS: "journal" }, file: null },
+  { way: "file", args: [], env: {}, file: { plugins: ["journal"] } },
+])("a plugin of the package is loaded by its name, which a $way says", ({ way, args, env, file }) => {
+  using place = temporaryFolder();
+  if (file) writeFileSync(join(place.path, "memcell.config.json"), JSON.stringify(file));
+  // A file of that name is another one.
+  writeFileSync(join(place.path, "journal"), "none");
+  const { status, stdout } = memcell(["tools", ...args], { env, cwd: place.path });
+  expect({ way, status, tools: toolsOf(stdout) }).toMatchObject({
+    status: 0,
+    tools: expect.arrayContaining(["memory_read"]),
+  });
+  expect(toolsOf(stdout)).not.toContain("ReadUserMemory");
+});
+
+test("names and files stand side by side", async () => {
+  await using runtime = await createRuntime({
+    dataDir: join(folder.path, "mixed"),
+    plugins: ["journal", "user-memory"],
+  });
+  expect(runtime.tools().map(({ name }) => name)).toEqual(expect.arrayContaining(["memory_write", "ReadUserMemory"]));
+  const puppet = createRuntime({ dataDir: "unused", plugins: ["journal", testPlugin("puppet")] });
+  // The name is found, and the file is judged as ever.
+  await expect(puppet).rejects.toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringContaining("puppet") });
+});
+
+test.for(["journals", "constructor", "a-b-c", "x".repeat(200)])("no plugin is called %s", async (name) => {
+  const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [name] });
+  await expect(refused).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringMatching(
+      /the package has no plugin of this name, allowed: journal, .*user-memory.*, or a file, as "/,
+    ),
+  });
+  const { status, stdout } = memcell(["tools", "--plugin", name]);
+  expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({ status: 1, error: { code: "PLUGIN_REFUSED" } });
+});
+
+test.for(["./journal", "Journal", "journal.wasm", "journal/"])("%s is a file, which is not there", async (file) => {
+  const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [file] });
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining("it cannot be read") });
+});
+
+test("an audit takes a name as well, and of a name that is none it says so", () => {
+  const { status, stdout } = memcell(["audit", "journal"]);
+  expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining("journal.wasm") });
+  expect(stdout).not.toContain("user-memory.wasm");
+  expect(memcell(["audit", "--propose"], { env: { MEMCELL_PLUGINS: "journal" } }).stdout).toContain("memory_search");
+  expect(memcell(["audit", "jornal"])).toMatchObject({ status: 1, stdout: expect.stringContaining("PLUGIN_REFUSED") });
+});
+
+/** With the journal alone. */
+const alone = (...args: string[]) => memcell([...args, "--plugin", "journal"]);
+
+test("a runtime without the plugin that keeps an index does all else, and says what is missing", () => {
+  const call = alone("call", "memory_write", ...user, "--input", JSON.stringify(written));
+  expect(call).toMatchObject({ status: 0, stderr: "" });
+  const missing = 'Cannot call "PromptIndex": no plugin that is loaded has it, loaded: journal';
+  const index = alone("index", ...user);
+  expect(index.status).toBe(1);
+  expect(JSON.parse(index.stdout)).toMatchObject({ error: { code: "TOOL_UNKNOWN", message: missing } });
+  expect(alone("trash", "list", ...user)).toEqual({ status: 0, stdout: "", stderr: "" });
+  expect(alone("doctor")).toEqual({ status: 0, stdout: "1 user looked at\n", stderr: "" });
+  const stranger = alone("call", "ReadUserMemory", ...user, "--input", '{"name":"a"}');
+  expect(JSON.parse(stranger.stdout)).toMatchObject({
+    error: { code: "TOOL_UNKNOWN", message: expect.stringContaining("allowed: memory_write, ") },
+  });
+  const exported = alone("export", ...user, "alice.zip");
+  expect(exported.status).toBe(1);
+  expect(JSON.parse(exported.stdout)).toMatchObject({
+    error: { code: "ENTRY_NOT_FOUND", message: "Cannot export the memory: this user has none, only journal" },
+  });
+  expect(existsSync(join(folder.path, "alice.zip"))).toBe(false);
+});
+
+test("an export of memory is made without its plugin, and says what is not in it; an import is refused, and changes nothing", () => {
+  const dataDir = join(folder.path, "data");
+  writeUserFiles(dataDir, {
+    bob: { "memory/a.md": "a", "journal/MEMORY.md": "b", "memory/trash/x.20200102T030405678Z.md": "c" },
+  });
+  const before = readUserFiles(dataDir, "bob");
+  const exported = alone("export", "--user", "bob", "bob.zip");
+  expect(exported).toMatchObject({
+    status: 0,
+    stdout: "not exported: journal: it is another plugin's\n2 files, 2 bytes written\n",
+  });
+  expect(readFileSync(join(folder.path, "bob.zip"), "latin1")).not.toContain("journal/");
+  for (const args of [
+    ["import", "--user", "carol", "bob.zip", "--yes"],
+    ["trash", "restore", "x", "--user", "bob"],
+  ]) {
+    const refused = alone(...args);
+    expect({ args, status: refused.status }).toEqual({ args, status: 1 });
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      error: {
+        code: "TOOL_UNKNOWN",
+        message: expect.stringContaining("no plugin that is loaded has it, loaded: journal"),
+      },
+    });
+  }
+  expect(readUserFiles(dataDir, "bob")).toEqual(before);
+  expect(existsSync(join(dataDir, "users", "carol"))).toBe(false);
+});

@@ -1,0 +1,108 @@
+/** What clients see of two plugins at once, and of the journal alone. */
+import { join } from "node:path";
+
+import type { Client } from "@modelcontextprotocol/client";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles } from "../support/user-files.ts";
+import { openHttpStage } from "./http-stage.ts";
+import { clientKinds, connect } from "./mcp-clients.ts";
+
+const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const writing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
+
+/** Writes, finds, updates, reads and fails, as one user. */
+async function goThrough(client: Client, own: string): Promise<void> {
+  const call = (name: string, input: object) => client.callTool({ name, arguments: { ...input } });
+  const written = await call("memory_write", { key: "editor", content: `${own} uses Helix`, target: "summary" });
+  expect(written).toMatchObject({
+    structuredContent: { success: true, data: { key: "editor", target: "summary", path: "MEMORY.md" } },
+  });
+  expect(JSON.parse((written.content as { text: string }[])[1]?.text ?? "")).toEqual(written.structuredContent);
+  const found = await call("memory_search", { query: "HELIX" });
+  expect(found.structuredContent).toMatchObject({
+    success: true,
+    data: { results: [{ content: `${own} uses Helix` }] },
+  });
+  const updated = await call("memory_update", { key: "editor", content: `${own} uses vi` });
+  expect(updated.structuredContent).toMatchObject({ success: true, data: { kind: "summary" } });
+  const read = await call("memory_read", { key: "editor" });
+  expect(read.structuredContent).toMatchObject({ success: true, data: { content: `${own} uses vi`, tags: [] } });
+  const taken = await call("memory_write", { key: "editor", content: "again" });
+  expect(taken.structuredContent).toBeUndefined();
+  expect(taken).toMatchObject({
+    isError: true,
+    _meta: { "memcell/error": { code: "MEMORY_KEY_EXISTS", of: "NAME_CONFLICT", blame: "caller", retryable: false } },
+  });
+}
+
+test.for(clientKinds)("a client (%s) is offered the tools of both, and what memory has besides", async (kind) => {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  await using served = await connect(kind, ["--user", "alice", "--data", dataDir]);
+  const { client } = served;
+  const { tools } = await client.listTools();
+  expect(Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]))).toMatchObject({
+    memory_write: writing,
+    memory_update: writing,
+    memory_read: reading,
+    memory_search: reading,
+    UpdateUserMemory: writing,
+    ReadUserMemory: reading,
+  });
+  const names = tools.map(({ name }) => name);
+  expect(names.filter((name) => name.startsWith("memory_"))).toEqual([
+    "memory_write",
+    "memory_update",
+    "memory_read",
+    "memory_search",
+  ]);
+  for (const { outputSchema } of tools.filter(({ name }) => name.startsWith("memory_"))) {
+    expect(outputSchema).toMatchObject({ type: "object", required: ["success", "data"] });
+  }
+  expect(client.getServerCapabilities()).toHaveProperty("resources");
+  await goThrough(client, "alice");
+  // The index is of entries: what the journal keeps is none.
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(["memory://index"]);
+  expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual(["journal/MEMORY.md"]);
+});
+
+test.for(clientKinds)("with the journal alone, a client (%s) is offered tools and nothing else", async (kind) => {
+  using folder = temporaryFolder();
+  await using served = await connect(kind, [
+    "--user",
+    "alice",
+    "--data",
+    join(folder.path, "data"),
+    "--plugin",
+    "journal",
+  ]);
+  const { client } = served;
+  expect(client.getServerCapabilities()).toEqual({ tools: {} });
+  expect(client.getInstructions()).toBeUndefined();
+  await goThrough(client, "alice");
+  const absent = client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
+  await expect(absent).rejects.toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
+});
+
+test.for(["2026-07-28", "legacy"] as const)("over HTTP (%s) each user has a journal of their own", async (mode) => {
+  await using stage = await openHttpStage();
+  const [alice, bob] = await Promise.all(
+    ["alice", "bob"].map(async (user) => await stage.client(await stage.issuer.token(user), mode)),
+  );
+  if (!alice || !bob) throw new Error("Two clients were asked for");
+  await goThrough(alice, "alice");
+  const strange = await bob.callTool({ name: "memory_read", arguments: { key: "editor" } });
+  expect(strange).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "MEMORY_KEY_NOT_FOUND" } } });
+  await Promise.all([goThrough(bob, "bob"), alice.callTool({ name: "memory_search", arguments: { query: "bob" } })]);
+  const found = await alice.callTool({ name: "memory_search", arguments: { query: "" } });
+  expect(found.structuredContent).toMatchObject({ data: { results: [{ content: "alice uses vi" }] } });
+  expect(JSON.stringify(found)).not.toContain("bob");
+  const ofBob = stage.records().filter(({ userId, tool }) => userId === "bob" && tool === "memory_write");
+  expect(ofBob).toMatchObject([
+    { plugin: { name: "journal" }, code: null },
+    { plugin: { name: "journal" }, code: "NAME_CONFLICT" },
+  ]);
+});

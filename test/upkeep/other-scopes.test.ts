@@ -1,0 +1,87 @@
+/** The owner's view of scopes beside `memory`: another family's files are told of, and never taken for entries. */
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
+
+const alice = { userId: "alice" };
+const early = "20200102T030405678Z";
+const late = "20260102T030405678Z";
+const files = {
+  "memory/MEMORY.md": "",
+  [`memory/trash/a.${early}.md`]: "1",
+  [`notes/trash/a.${late}.md`]: "22",
+  [`notes/trash/old.${early}.txt`]: "333",
+  "notes/a.md": "kept",
+};
+
+test("the trash is that of all scopes; what is not of memory is not put back", async () => {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: files });
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  const listed = await runtime.upkeep.listTrash(alice);
+  expect(listed.map(({ scope, name, path }) => ({ scope, name, path }))).toEqual([
+    { scope: "notes", name: `a.${late}.md`, path: "a.md" },
+    { scope: "notes", name: `old.${early}.txt`, path: "old.txt" },
+    { scope: "memory", name: `a.${early}.md`, path: "a.md" },
+  ]);
+  const message = `Cannot restore "old.${early}.txt": it is not in the trash of memory`;
+  const restored = runtime.upkeep.restore(alice, `old.${early}.txt`);
+  await expect(restored).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND", message });
+  // By the name alone the one in notes would be the latest.
+  expect(await runtime.upkeep.restore(alice, "a")).toMatchObject({ scope: "memory", name: `a.${early}.md` });
+  const { "notes/a.md": kept, [`notes/trash/a.${late}.md`]: trashed } = readUserFiles(folder.path, "alice");
+  expect({ kept, trashed }).toEqual({ kept: "kept", trashed: "22" });
+});
+
+test("purge() empties the trash of all scopes, and nothing else", async () => {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: files });
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, plugins: ["journal"] });
+  const purged = await runtime.upkeep.purge(alice, { beforeEpochMs: Date.UTC(2025, 0, 1) });
+  expect(purged.map(({ scope, name }) => `${scope} ${name}`)).toEqual([
+    `notes old.${early}.txt`,
+    `memory a.${early}.md`,
+  ]);
+  expect(Object.keys(readUserFiles(folder.path, "alice"))).toEqual([
+    "memory/MEMORY.md",
+    "notes/a.md",
+    `notes/trash/a.${late}.md`,
+  ]);
+});
+
+test("a scope that is a link is no scope: its trash is neither listed nor purged, and the doctor tells of it", async () => {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: { "memory/MEMORY.md": "" }, bob: { [`notes/trash/b.${early}.md`]: "b" } });
+  symlinkSync(join(userFolder(folder.path, "bob"), "notes"), join(userFolder(folder.path, "alice"), "notes"));
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+  expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.now() })).toEqual([]);
+  expect((await runtime.upkeep.export(alice)).otherScopes).toEqual([]);
+  expect(readUserFiles(folder.path, "bob")).toEqual({ [`notes/trash/b.${early}.md`]: "b" });
+  expect(await runtime.upkeep.inspect(alice)).toMatchObject([{ problem: "not-a-plain-file", path: "notes" }]);
+});
+
+test("without the plugin that judges entries, the doctor finds and mends what the store can tell, in every scope", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, plugins: ["journal"] });
+  const write = { key: "a", content: "b" };
+  expect(await runtime.call("memory_write", write, alice)).toMatchObject({ ok: true });
+  const own = userFolder(folder.path, "alice");
+  rmSync(join(own, ".memcell", "owner"));
+  mkdirSync(join(own, "memory"));
+  // An entry without an index is for user-memory to find.
+  writeUserFiles(folder.path, { alice: { "memory/b.md": "no entry" } });
+  symlinkSync("/etc/hostname", join(own, "journal", "link.md"));
+  const linked = { problem: "not-a-plain-file", path: "journal/link.md", remedy: null };
+  const unowned = { problem: "owner-missing", path: ".memcell/owner" };
+  const found = await runtime.upkeep.inspect(alice);
+  expect(found).toMatchObject([linked, unowned]);
+  expect(await runtime.upkeep.mend(alice)).toMatchObject([unowned]);
+  expect(await runtime.upkeep.inspect(alice)).toMatchObject([linked]);
+  expect(await runtime.upkeep.mend(alice)).toEqual([]);
+});
