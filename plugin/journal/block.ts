@@ -1,8 +1,8 @@
 /** A block of a journal's file, as it is written: a heading with the key, the content, a line of meta. */
 import { escapeContent } from "./escape.ts";
 import { formatMemcellLine } from "./memcell-line.ts";
-import { formatMeta } from "./meta-line.ts";
-import { trimEnd } from "./white-space.ts";
+import { formatMeta, metaMark } from "./meta-line.ts";
+import { trim, trimEnd } from "./white-space.ts";
 
 export interface NewBlock {
   readonly key: string;
@@ -22,8 +22,19 @@ export function formatBlock({ key, content, tags, at, created }: NewBlock): stri
   return `${lines.join("\n")}\n\n`;
 }
 
-/** A file with a block more, at its end. */
+/**
+ * A file with a block more, at its end. The line that only memcell reads stays behind when agentool takes out its block:
+ * it must not come to stand directly behind another block's line of meta, which it would then count for.
+ */
 export function appendBlock(file: string, block: NewBlock): string {
+  const text = formatBlock(block);
   const lineEnd = file === "" || file.endsWith("\n") ? "" : "\n";
-  return `${file}${lineEnd}${formatBlock(block)}`;
+  const emptyLine = endsInMeta(file) && !endsInMeta(text.slice(0, -1)) ? "\n" : "";
+  return `${file}${lineEnd}${emptyLine}${text}`;
+}
+
+/** Whether a line of meta is the last of a text. */
+export function endsInMeta(text: string): boolean {
+  const end = text.endsWith("\n") ? text.length - 1 : text.length;
+  return trim(text.slice(text.lastIndexOf("\n", end - 1) + 1, end)).startsWith(metaMark);
 }

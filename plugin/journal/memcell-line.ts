@@ -9,12 +9,14 @@ export interface MemcellLine {
   readonly isEscaped: boolean;
 }
 
+export const memcellMark = "<!-- memcell:";
+
 const form = /^<!-- memcell:(?: created=([\w:.+-]*))?( escaped)? -->$/;
 
 /** `null` when there is nothing to say. */
 export function formatMemcellLine({ created, isEscaped }: MemcellLine): string | null {
   if (created === null && !isEscaped) return null;
-  return `<!-- memcell:${created === null ? "" : ` created=${created}`}${isEscaped ? " escaped" : ""} -->`;
+  return `${memcellMark}${created === null ? "" : ` created=${created}`}${isEscaped ? " escaped" : ""} -->`;
 }
 
 /** `null` for any other line. The line comes without its end. */

@@ -2,12 +2,13 @@ import { quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { formatAt, parseAt } from "./at-time.ts";
-import { appendBlock } from "./block.ts";
+import { appendBlock, endsInMeta } from "./block.ts";
 import { findCanonical } from "./canonical-block.ts";
 import type { FoundBlock } from "./canonical-block.ts";
 import type { UpdateInput } from "./input.ts";
 import { journal, JournalFiles } from "./journal-files.ts";
 import { keyNotFound } from "./key-not-found.ts";
+import { memcellMark } from "./memcell-line.ts";
 import type { UpdateOutput } from "./output.ts";
 import type { Footer } from "./stored-block.ts";
 import { normalTags } from "./tags.ts";
@@ -30,12 +31,17 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   };
 }
 
-/** The file without the block and the empty line behind it, so that a file does not grow by a line with each update. */
+/**
+ * The file without the block and the empty line behind it, so that a file does not grow by a line with each update. Where
+ * that line keeps apart a block and a line of memcell's that agentool has left, it stays.
+ */
 function withoutBlock({ file, start, block }: FoundBlock): string {
   const emptyLine = /\r*\n/y;
   const end = start + "### ".length + block.footer.end;
   emptyLine.lastIndex = end;
-  return file.slice(0, start) + file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
+  const before = file.slice(0, start);
+  const behind = file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
+  return behind.startsWith(memcellMark) && endsInMeta(before) ? before + file.slice(end) : before + behind;
 }
 
 /** When the replaced block was first written; empty when nobody knows, or cannot be read. */
