@@ -21,6 +21,8 @@ mkdirSync(at("linked"));
 symlinkSync(at("linked"), at("link"));
 mkdirSync(at("place"));
 symlinkSync(at("place"), at("data-link"));
+symlinkSync("not-yet/there", at("link-ahead"));
+symlinkSync("turning", at("turning"));
 
 const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: string }[] = [
   { name: "no list", mounts: {}, says: "mounts is not an array" },
@@ -69,6 +71,22 @@ const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: st
     mounts: [ofAlice(at("place", "notes"))],
     dataDir: at("data-link"),
     says: "mounts[0].dir lies in the data folder",
+  },
+  {
+    name: "the data folder behind a link to what is not there yet",
+    mounts: [ofAlice(at("not-yet", "there", "notes"))],
+    dataDir: at("link-ahead", "data", ".."),
+    says: "mounts[0].dir lies in the data folder",
+  },
+  {
+    name: "a folder behind a link to what is not there yet",
+    mounts: [ofAlice(at("not-yet")), ofAlice(at("link-ahead"), "journal", "bob")],
+    says: "mounts[1].dir is, holds or lies in",
+  },
+  {
+    name: "a folder twice, behind a link that leads to itself",
+    mounts: [ofAlice(at("turning", "a")), ofAlice(at("turning"), "journal", "bob")],
+    says: "mounts[1].dir is, holds or lies in",
   },
   { name: "what holds the data folder", mounts: [ofAlice(stage.path)], says: "mounts[0].dir holds the data folder" },
   {

@@ -1,5 +1,5 @@
-import { realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { identityOf } from "./place.ts";
 
@@ -12,12 +12,26 @@ export function leadsInto(path: string, folder: string): boolean {
   }
 }
 
-/** Links resolved as far as the path is there. */
-export function realPath(path: string): string {
+/** As the system follows at most. */
+const linksMax = 40;
+
+/** Links resolved as far as the path is there. One that leads to what is not there yet is one all the same. */
+export function realPath(path: string, linksLeft = linksMax): string {
   try {
     return realpathSync(path);
   } catch {
-    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path));
+    const target = linksLeft > 0 ? targetOf(path) : null;
+    const above = dirname(path);
+    if (target !== null) return realPath(resolve(realPath(above), target), linksLeft - 1);
+    return above === path ? path : join(realPath(above, linksLeft), basename(path));
+  }
+}
+
+function targetOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
   }
 }
 
