@@ -55,6 +55,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
   refuseUnfitTools(catalog.tools.values(), mounts);
   const location: StoreLocation = { kind: "files", dataDir, mounts };
+  // Before any thread: what refuses the disk leaves none behind.
+  const store = openStore(location, {
+    durability,
+    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
+  });
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // A thread takes longer to start than an engine to compile.
@@ -62,10 +67,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     { errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
     { modules, threadsMax, onError: (error) => noteDeadThread(onLog, error) },
   );
-  const store = openStore(location, {
-    durability,
-    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
-  });
   const identities = catalog.plugins.map(identityOf);
   const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
   const log = await modules
