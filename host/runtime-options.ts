@@ -1,8 +1,9 @@
-import { resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 
 import { closingLimits, queueLimits } from "../shared/limits.ts";
 import type { RuntimeOptions } from "./api.ts";
 import { checkAuditLogOptions } from "./audit/audit-log-options.ts";
+import { isPluginName } from "./bundled-plugins.ts";
 import { checkMounts } from "./check-mounts.ts";
 import type { MountLocation } from "./store/store.ts";
 
@@ -45,6 +46,8 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     ...options,
     // Now: while plugins are loaded the program may change its folder, or what it has passed.
     dataDir: resolve(dataDir),
+    ...(plugins && { plugins: plugins.map(placedPlugin) }),
+    ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
     mounts: checkMounts(options.mounts ?? [], { dataDir, logFile: auditLog?.file }),
     ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
     clock,
@@ -57,6 +60,14 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     closeGraceMs: options.closeGraceMs ?? closingLimits.graceMs,
   };
 }
+
+function placedPlugin(plugin: unknown, at: number): string {
+  if (typeof plugin !== "string") throw new TypeError(`plugins[${at}] is neither a file nor a name`);
+  return isPluginName(plugin) ? plugin : placed(plugin);
+}
+
+/** What ends in a separator keeps it, and what is empty stays so: it names no file. */
+const placed = (file: string): string => (file === "" || isAbsolute(file) ? file : join(process.cwd(), file));
 
 /** What it says is judged when it is loaded. */
 function checkPolicySource(policy: unknown): void {

@@ -1,11 +1,13 @@
-/** Relative names of the data folder and the log mean what they meant when the runtime was asked for. */
-import { readdirSync } from "node:fs";
+/** Relative names of the data folder, the log, plugins and the policy mean what they meant when the runtime was asked for. */
+import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { readRecords, upsert } from "./audited-stage.ts";
 
 test("a program that changes its folder, and its options, while a runtime is made", async () => {
@@ -13,20 +15,30 @@ test("a program that changes its folder, and its options, while a runtime is mad
   using elsewhere = temporaryFolder();
   const before = process.cwd();
   const auditLog = { file: "log/audit.jsonl" };
+  const plugins = ["mine.wasm"];
+  copyFileSync(shippedPlugin("user-memory"), join(folder.path, "mine.wasm"));
+  writeFileSync(join(folder.path, "policy.json"), JSON.stringify(policyFor([join(folder.path, "mine.wasm")])));
   try {
     process.chdir(folder.path);
-    const opening = createRuntime({ dataDir: "data", auditLog });
+    const opening = createRuntime({ dataDir: "data", auditLog, plugins, policy: "policy.json" });
     process.chdir(elsewhere.path);
     auditLog.file = "other.jsonl";
+    plugins[0] = "other.wasm";
     await using runtime = await opening;
     expect(await runtime.call("UpdateUserMemory", upsert("a"), { userId: "alice" })).toMatchObject({ ok: true });
   } finally {
     process.chdir(before);
   }
   expect(readdirSync(elsewhere.path)).toEqual([]);
-  expect(readdirSync(folder.path).toSorted()).toEqual(["data", "log"]);
+  expect(readdirSync(folder.path).toSorted()).toEqual(["data", "log", "mine.wasm", "policy.json"]);
   const kinds = readRecords(join(folder.path, "log/audit.jsonl")).map(({ kind }) => kind);
   expect(kinds).toEqual(["opened", "staged", "call", "closed"]);
+});
+
+test.for([null, 0, ["journal"]])("a plugin that is %o is refused, and not taken for a name", async (plugin) => {
+  using folder = temporaryFolder();
+  const options = { dataDir: folder.path, plugins: [plugin as never] };
+  await expect(createRuntime(options)).rejects.toThrow("plugins[0] is neither a file nor a name");
 });
 
 test.for([null, false, "", 0])("an audit log that is %o is refused, not left out", async (auditLog) => {
