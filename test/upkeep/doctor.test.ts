@@ -162,6 +162,17 @@ test("what a killed process has left in the host's own folder is found and remov
   expect(readdirSync(own).toSorted()).toEqual(["journal", "journal-damaged-1", "lock", "owner", "turnstile"]);
 });
 
+test("a folder of a scope hides nothing from the doctor by being called as the host's own", async () => {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: { "memory/a.md": fact("a"), "memory/sub/b.md": "" } });
+  const memory = join(userFolder(folder.path, "alice"), "memory");
+  for (const place of [memory, join(memory, "sub")]) symlinkSync("/etc", join(place, ".memcell"));
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  expect((await runtime.upkeep.inspect(alice)).map(inShort)).toEqual(
+    expect.arrayContaining(["memory/.memcell not-a-plain-file", "memory/sub/.memcell not-a-plain-file"]),
+  );
+});
+
 test("users() names everyone who has a folder, whatever their ids look like", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });

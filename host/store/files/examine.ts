@@ -20,7 +20,7 @@ export function examineUser(folder: UserFolder, boot: string | null): StoreFindi
   using user = folder.open();
   if (user === null) return [];
   const { mountedScope } = folder;
-  const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`);
+  const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`, hostFolder);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
   const ofOwn = orFinding(hostFolder, () => ownFindings(folder, user, boot));
   const placed = ofOwn.map(({ problem, path, message, remedy }) => ({ problem, path: above + path, message, remedy }));
@@ -36,13 +36,13 @@ function findingsInScopes(user: Directory): StoreFinding[] {
   });
 }
 
-function strangeFiles(folder: Directory, above: string): StoreFinding[] {
+/** `hidden` is a name in the folder that is passed over: in a mounted one the host's own, which has findings of its own. */
+function strangeFiles(folder: Directory, above: string, hidden: string | null = null): StoreFinding[] {
   // Deeper than any tool can name.
   if (above.length > storeLimits.pathCharsMax) return [];
   return folder.entries().flatMap(({ name, kind }) => {
     const path = above + name;
-    // In a mounted folder it lies among the files, and has findings of its own.
-    if (name === hostFolder) return [];
+    if (name === hidden) return [];
     if (kind === "other") return [unsafe(path, "it is neither a file nor a folder")];
     return orFinding(path, () => {
       if (kind === "file") folder.sizeOf(name, path);
