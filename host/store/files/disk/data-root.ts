@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 
 import type { Directory } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
@@ -73,14 +73,14 @@ export class DiskRoot implements DataRoot {
     if (existsSync(path)) return;
     const above = dirname(path);
     await this.#makeFolders(above);
-    using folder = this.#openAt(above);
+    using place = openRootPlace(above, this.#kind, this.#isExact);
     try {
-      mkdirSync(path, { mode: 0o700 });
+      mkdirSync(place.child(basename(path)), { mode: 0o700 });
     } catch (error) {
       // Another process may be making it too.
       if (systemCode(error) !== "EEXIST") throw error;
     }
-    await folder.flush();
+    await new PinnedDirectory(place).flush();
   }
 
   #openAt(path: string): Directory {
