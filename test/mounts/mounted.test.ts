@@ -3,12 +3,17 @@ import { execFileSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { list, mountedStage, play, read, write } from "./mounted-stage.ts";
+
+const memberWrite = fileURLToPath(
+  new URL("dist/test/mounts/member-write.js", import.meta.resolve("memcell/package.json")),
+);
 
 const modeOf = (file: string): number => statSync(file).mode & 0o7777;
 
@@ -80,6 +85,26 @@ test("a file that is replaced stays its owner's where the host may give files aw
   const { uid, gid } = statSync(join(stage.dir, "a.md"));
   expect({ uid, gid, mode: modeOf(join(stage.dir, "a.md")) }).toEqual({ uid: 4711, gid: 4712, mode: 0o640 });
 });
+
+test.for([
+  { name: "one that the host is in", group: 4712, mode: 0o664 },
+  { name: "another", group: 4713, mode: 0o644 },
+])(
+  "a file of somebody else and of a group, $name: nobody gains, and members go on",
+  async ({ group, mode }, context) => {
+    if (process.getuid?.() !== 0) skipWithReason(context, "only root can become somebody else");
+    using stage = mountedStage();
+    stage.put("a.md", "old");
+    chmodSync(stage.path, 0o711);
+    chmodSync(stage.dir, 0o777);
+    chmodSync(join(stage.dir, "a.md"), 0o664);
+    chownSync(join(stage.dir, "a.md"), 4710, group);
+    execFileSync(process.execPath, [memberWrite, stage.dir, "4711", "4712"]);
+    const { uid, gid } = statSync(join(stage.dir, "a.md"));
+    const expected = { uid: 4711, gid: group === 4712 ? group : 4711, mode };
+    expect({ uid, gid, mode: modeOf(join(stage.dir, "a.md")) }).toEqual(expected);
+  },
+);
 
 test("the host keeps to .memcell, hides it from git, and nothing in it is a name that agentool reads", async () => {
   using stage = mountedStage();

@@ -36,7 +36,7 @@ export interface Directory extends Disposable {
   /** Writes a file that must not exist yet: for the host's user alone, unless it is to be used as another one was. */
   create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void;
 
-  /** Who may use what lies under a name; `null` when nothing does. Follows no link. */
+  /** Who may use the file under a name; `null` when there is none. Follows no link: anybody may use one. */
   permissionsOf(name: string): Permissions | null;
 
   /** Opens a file for more than one use; `null` when there is none and none is to be made. */

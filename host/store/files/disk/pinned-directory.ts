@@ -127,7 +127,7 @@ export class PinnedDirectory implements Directory {
     const facts = this.#try("open the user's folder", () =>
       lstatSync(this.#place.child(checkComponent(name)), { throwIfNoEntry: false }),
     );
-    return facts ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
+    return facts?.isFile() ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
   }
 
   create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {
@@ -211,13 +211,17 @@ export class PinnedDirectory implements Directory {
 
 /** Only who runs as root can give a file away; others keep it, and share it with the group if they may. */
 function permit(descriptor: number, like: Permissions): void {
-  const made = fstatSync(descriptor);
-  if (made.uid !== like.owner || made.gid !== like.group) {
-    try {
-      fchownSync(descriptor, like.owner, like.group);
-    } catch {
-      // The bits below are chosen by the group that it has.
-    }
-  }
+  const { uid } = fstatSync(descriptor);
+  for (const owner of new Set([uid, like.owner])) giveTo(descriptor, owner, like.group);
   fchmodSync(descriptor, bitsLike(like, fstatSync(descriptor).gid));
+}
+
+function giveTo(descriptor: number, owner: number, group: number): void {
+  const made = fstatSync(descriptor);
+  if (made.uid === owner && made.gid === group) return;
+  try {
+    fchownSync(descriptor, owner, group);
+  } catch {
+    // The bits are chosen by the group that it has.
+  }
 }
