@@ -78,7 +78,7 @@ const traps: readonly { name: string; set: (dir: string) => void }[] = [
   { name: "a link that leads nowhere", set: (dir) => symlinkSync("../absent.md", join(dir, "trap.md")) },
   { name: "a second name of a file outside", set: (dir) => linkSync(join(dir, "../secret.md"), join(dir, "trap.md")) },
   { name: "a pipe", set: (dir) => void execFileSync("mkfifo", [join(dir, "trap.md")]) },
-  { name: "a folder", set: (dir) => void mkdirSync(join(dir, "trap.md")) },
+  { name: "a folder", set: (dir) => mkdirSync(join(dir, "trap.md")) },
 ];
 
 test.for(traps)("$name is not read, not written through, and does not hide the other files", async ({ set }) => {
