@@ -4,7 +4,9 @@ import { resolve } from "node:path";
 import type { ManifestTool } from "../shared/manifest.ts";
 import { scopeName } from "../shared/path.ts";
 import { hasNul, quoted } from "../shared/text.ts";
-import { leadsInto, realPath } from "./store/files/disk/leads-into.ts";
+import { holds, leadsInto, realPath, wayUp } from "./store/files/disk/leads-into.ts";
+import type { Located } from "./store/files/disk/leads-into.ts";
+import { hasOtherLock } from "./store/files/other-lock.ts";
 import type { MountLocation } from "./store/store.ts";
 import { ToolError } from "./tool-error.ts";
 import { isUserId, userIdsAllowed } from "./user-id.ts";
@@ -29,13 +31,20 @@ export function checkMounts(mounts: unknown, around: MountSurroundings): MountLo
   if (mounts.length > mountsMax)
     throw new RangeError(`mounts has ${mounts.length} items, at most ${mountsMax} allowed`);
   const checked = mounts.map((mount: unknown, at) => checkMount(mount, `mounts[${at}]`));
-  for (const [at, mount] of checked.entries()) {
+  // Once for each: with all of them in pairs, the disk would be asked some ten thousand times.
+  const located = checked.map((mount) => ({ ...mount, way: wayUp(mount.dir) }));
+  for (const [at, mount] of located.entries()) {
     refuseSurroundings(mount, `mounts[${at}]`, around);
-    for (const [earlier, other] of checked.slice(0, at).entries()) {
+    for (const [earlier, other] of located.slice(0, at).entries()) {
       refusePair([mount, other], `mounts[${at}]`, `mounts[${earlier}]`);
     }
   }
   return checked;
+}
+
+interface LocatedMount extends MountLocation {
+  /** From its folder up. */
+  readonly way: readonly [Located, ...Located[]];
 }
 
 function checkMount(mount: unknown, label: string): MountLocation {
@@ -52,19 +61,23 @@ function checkMount(mount: unknown, label: string): MountLocation {
   return { userId: userId as UserId, scope, dir: realPath(resolve(dir)) };
 }
 
-function refuseSurroundings({ dir }: MountLocation, label: string, { dataDir, logFile }: MountSurroundings): void {
+function refuseSurroundings({ dir, way }: LocatedMount, label: string, { dataDir, logFile }: MountSurroundings): void {
   if (leadsInto(dir, dataDir)) throw new RangeError(`${label}.dir lies in the data folder, allowed: a folder outside`);
   if (leadsInto(dataDir, dir)) throw new RangeError(`${label}.dir holds the data folder, allowed: a folder beside it`);
   if (logFile !== undefined && leadsInto(logFile, dir)) {
     throw new RangeError(`${label}.dir holds the audit log, allowed: a folder without it`);
   }
+  if (hasOtherLock(way)) {
+    const allowed = "a folder outside, or the very one that is mounted there";
+    throw new RangeError(`${label}.dir is or lies in a folder that a host keeps under its lock, allowed: ${allowed}`);
+  }
 }
 
-function refusePair([mount, other]: readonly [MountLocation, MountLocation], label: string, earlier: string): void {
+function refusePair([mount, other]: readonly [LocatedMount, LocatedMount], label: string, earlier: string): void {
   if (mount.userId === other.userId && mount.scope === other.scope) {
     throw new RangeError(`${label} has user and scope of ${earlier}, allowed: one folder for each scope of a user`);
   }
-  if (leadsInto(mount.dir, other.dir) || leadsInto(other.dir, mount.dir)) {
+  if (holds(mount.way, other.way[0]) || holds(other.way, mount.way[0])) {
     throw new RangeError(`${label}.dir is, holds or lies in the folder of ${earlier}, allowed: folders apart`);
   }
 }

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { policyFor } from "../support/policy-for.ts";
 import { testPlugin } from "../support/test-plugin.ts";
-import { mountedStage } from "./mounted-stage.ts";
+import { journalPuppet, mountedStage, play, read, write } from "./mounted-stage.ts";
 
 const stage = mountedStage();
 afterAll(() => stage[Symbol.dispose]());
@@ -118,6 +118,36 @@ test("an audit log in a mounted folder is refused: a tool could write there", as
   const auditLog = { file: join(stage.dir, "log", "audit.jsonl") };
   await expect(stage.open({ auditLog })).rejects.toThrow("mounts[0].dir holds the audit log");
   expect(existsSync(stage.dir)).toBe(false);
+});
+
+test("a folder that another runtime keeps under its lock is refused, and so is what lies in it", async () => {
+  using other = mountedStage();
+  const plugins = [journalPuppet(other.path)];
+  await using server = await other.open();
+  for (const userId of ["alice", "bob"])
+    expect(await play(server, [write("a/b.md", "")], userId)).toMatchObject({ ok: true });
+  const opened = (dir: string): Promise<unknown> =>
+    createRuntime({ dataDir: at("elsewhere"), plugins, policy: policyFor(plugins), mounts: [ofAlice(dir)] });
+  const bob = join(other.dataDir, "users", "bob");
+  for (const dir of [
+    join(other.dir, "a"),
+    join(other.dir, "absent", "b"),
+    bob,
+    join(bob, "journal"),
+    join(bob, "notes"),
+  ]) {
+    await expect(opened(dir)).rejects.toThrow("mounts[0].dir is or lies in a folder that a host keeps under its lock");
+  }
+  await using sharing = await other.open({ dataDir: at("elsewhere") });
+  expect(await play(sharing, [read("a/b.md")])).toMatchObject({ ok: true, data: [{ content: "" }] });
+});
+
+test("a folder below one that is called users may be mounted again and again", async () => {
+  const mounts = [ofAlice(at("users", "alice"))];
+  for (const content of ["one", "two"]) {
+    await using runtime = await stage.open({ mounts });
+    expect(await play(runtime, [write("a.md", content)])).toMatchObject({ ok: true });
+  }
 });
 
 test("a tool with a mounted scope and another is refused, and so is a scope that no tool has", async () => {

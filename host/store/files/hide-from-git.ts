@@ -1,6 +1,6 @@
 import type { Directory } from "./disk/directory.ts";
 
-const ignoreFile = ".gitignore";
+export const ignoreFile = ".gitignore";
 
 /**
  * Keeps the host's own folder out of the repository that a mounted folder may lie in: locks and journals are of this machine.

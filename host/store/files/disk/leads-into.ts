@@ -3,14 +3,33 @@ import { basename, dirname, join, resolve } from "node:path";
 
 import { identityOf } from "./place.ts";
 
+/** A folder or a file by its resolved path; `identity` is `null` when nothing is there. */
+export interface Located {
+  readonly path: string;
+  readonly name: string;
+  readonly identity: string | null;
+}
+
 /** Whether a path leads into a folder, however the two are spelt, and whether they are there or not. */
 export function leadsInto(path: string, folder: string): boolean {
-  const [target, identity] = [realPath(folder), identityAt(folder)];
-  for (let at = realPath(path); ; at = dirname(at)) {
-    if (at === target || (identity !== null && identityAt(at) === identity)) return true;
-    if (dirname(at) === at) return false;
-  }
+  return holds(wayUp(realPath(path)), locate(realPath(folder)));
 }
+
+/** A resolved path and all that it lies in, from the inside out. */
+export function wayUp(path: string): [Located, ...Located[]] {
+  const above = dirname(path);
+  return above === path ? [locate(path)] : [locate(path), ...wayUp(above)];
+}
+
+export function holds(way: readonly Located[], { path, identity }: Located): boolean {
+  return way.some((each) => each.path === path || (identity !== null && each.identity === identity));
+}
+
+const locate = (path: string): Located => ({ path, name: basename(path), identity: identityAt(path) });
+
+/** Whether anything has a name in a folder, or in one below it. */
+export const isIn = (folder: Located, ...names: readonly string[]): boolean =>
+  identityAt(join(folder.path, ...names)) !== null;
 
 /** As the system follows at most. */
 const linksMax = 40;
