@@ -8,8 +8,9 @@
  * followed once, by `createRuntime`; one that is put there later is `STORAGE_UNSAFE`.
  *
  * `createRuntime` rejects with a `RangeError` or `TypeError` for the same scope of a user twice, for folders that are or
- * hold each other, the data folder or the audit log, and for what is no user id, scope or folder; with `PLUGIN_REFUSED`
- * when no tool has the scope, or one has it and another: a change is never made in two places at once.
+ * hold each other, the data folder or the audit log, for one that lies in what another host keeps under its lock (a folder
+ * with `.memcell/`, a user's folder), and for what is no user id, scope or folder; with `PLUGIN_REFUSED` when no tool has the
+ * scope, or one has it and another: a change is never made in two places at once.
  *
  * @example
  * const mounts = [{ userId: "alice", scope: "journal", dir: "/ws/.agent/memory" }];
