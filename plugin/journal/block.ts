@@ -1,7 +1,7 @@
 /** A block of a journal's file, as it is written: a heading with the key, the content, a line of meta. */
 import { escapeContent } from "./escape.ts";
 import { formatMemcellLine } from "./memcell-line.ts";
-import { formatMeta } from "./meta-line.ts";
+import { endsInMeta, formatMeta } from "./meta-line.ts";
 import { trimEnd } from "./white-space.ts";
 
 export interface NewBlock {
@@ -22,8 +22,13 @@ export function formatBlock({ key, content, tags, at, created }: NewBlock): stri
   return `${lines.join("\n")}\n\n`;
 }
 
-/** A file with a block more, at its end. */
+/**
+ * A file with a block more, at its end. When agentool replaces a block, memcell's line of it stays behind: it must not
+ * come to stand right behind another block's meta, whose time and content it would change.
+ */
 export function appendBlock(file: string, block: NewBlock): string {
+  const text = formatBlock(block);
   const lineEnd = file === "" || file.endsWith("\n") ? "" : "\n";
-  return `${file}${lineEnd}${formatBlock(block)}`;
+  const hasMemcellLine = !text.endsWith(`${formatMeta(block)}\n\n`);
+  return `${file}${lineEnd}${hasMemcellLine && endsInMeta(file) ? "\n" : ""}${text}`;
 }

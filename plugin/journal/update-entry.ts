@@ -8,6 +8,8 @@ import type { FoundBlock } from "./canonical-block.ts";
 import type { UpdateInput } from "./input.ts";
 import { journal, JournalFiles } from "./journal-files.ts";
 import { keyNotFound } from "./key-not-found.ts";
+import { beginsWithMemcellLine } from "./memcell-line.ts";
+import { endsInMeta } from "./meta-line.ts";
 import type { UpdateOutput } from "./output.ts";
 import type { Footer } from "./stored-block.ts";
 import { normalTags } from "./tags.ts";
@@ -30,12 +32,17 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   };
 }
 
-/** The file without the block and the empty line behind it, so that a file does not grow by a line with each update. */
+/**
+ * The file without the block and the empty line behind it, so that a file does not grow by a line with each update. That
+ * line stays where what is behind it would become part of the block before.
+ */
 function withoutBlock({ file, start, block }: FoundBlock): string {
   const emptyLine = /\r*\n/y;
   const end = start + "### ".length + block.footer.end;
   emptyLine.lastIndex = end;
-  return file.slice(0, start) + file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
+  const before = file.slice(0, start);
+  const behind = file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
+  return `${before}${beginsWithMemcellLine(behind) && endsInMeta(before) ? "\n" : ""}${behind}`;
 }
 
 /** When the replaced block was first written; empty when nobody knows, or cannot be read. */
