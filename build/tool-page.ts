@@ -5,6 +5,8 @@
  * tables are not those of the schemas.
  */
 import type { ManifestTool } from "../shared/manifest.ts";
+import { fieldsOf, limitsOf, typeOf } from "./schema-fields.ts";
+import type { Field } from "./schema-fields.ts";
 
 const begin = "<!-- parameters -->";
 const end = "<!-- /parameters -->";
@@ -32,24 +34,13 @@ function tablesOf({ input, output }: Pick<ManifestTool, "input" | "output">): st
   return `\n### Input\n\n${table(input)}\n### Output\n\n${table(output)}`;
 }
 
-function table(schema: Record<string, unknown>): string {
-  const { properties = {}, required = [] } = schema as { properties?: Record<string, Field>; required?: string[] };
-  const rows = Object.entries(properties).map(([name, field]) => {
+function table(schema: Field): string {
+  const rows = fieldsOf(schema).map(({ path, field, isRequired }) => {
     const { condition, meaning } = describe(field.description ?? "");
-    const isRequired = required.includes(name) ? "yes" : (condition ?? "no");
-    return [`\`${name}\``, typeOf(field), isRequired, limitsOf(field), meaning];
+    return [`\`${path}\``, typeOf(field), isRequired ? "yes" : (condition ?? "no"), limitsOf(field), meaning];
   });
   const lines = [["field", "type", "required", "limits", "meaning"], ["---", "---", "---", "---", "---"], ...rows];
   return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
-}
-
-interface Field {
-  readonly description?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
 }
 
 /** A flat schema cannot say when a field is required, so its description says it first. */
@@ -57,15 +48,3 @@ function describe(description: string): { condition: string | null; meaning: str
   const [, condition = null, meaning = description] = /^Required (for \w+)\. (.*)$/s.exec(description) ?? [];
   return { condition, meaning: meaning.replaceAll(/\s+/g, " ").replaceAll("|", "\\|") };
 }
-
-function typeOf(field: Field): string {
-  if (field.enum) return field.enum.map((each) => `\`"${each}"\``).join(", ");
-  return typeof field.type === "string" ? field.type : (field.type ?? ["any"]).join(" or ");
-}
-
-function limitsOf({ pattern, minLength = 0, maxLength }: Field): string {
-  const characters = maxLength === undefined ? [] : [`${number(minLength)} to ${number(maxLength)} characters`];
-  return [...characters, ...(pattern === undefined ? [] : [`\`${pattern.replaceAll("|", "\\|")}\``])].join(", ");
-}
-
-const number = (value: number): string => value.toLocaleString("en-GB");

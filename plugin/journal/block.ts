@@ -1,8 +1,8 @@
 /** A block of a journal's file, as it is written: a heading with the key, the content, a line of meta. */
 import { escapeContent } from "./escape.ts";
 import { formatMemcellLine } from "./memcell-line.ts";
-import { endsInMeta, formatMeta } from "./meta-line.ts";
-import { trimEnd } from "./white-space.ts";
+import { formatMeta, metaMark } from "./meta-line.ts";
+import { trim, trimEnd } from "./white-space.ts";
 
 export interface NewBlock {
   readonly key: string;
@@ -23,12 +23,18 @@ export function formatBlock({ key, content, tags, at, created }: NewBlock): stri
 }
 
 /**
- * A file with a block more, at its end. When agentool replaces a block, memcell's line of it stays behind: it must not
- * come to stand right behind another block's meta, whose time and content it would change.
+ * A file with a block more, at its end. The line that only memcell reads stays behind when agentool takes out its block:
+ * it must not come to stand directly behind another block's line of meta, which it would then count for.
  */
 export function appendBlock(file: string, block: NewBlock): string {
   const text = formatBlock(block);
   const lineEnd = file === "" || file.endsWith("\n") ? "" : "\n";
-  const hasMemcellLine = !text.endsWith(`${formatMeta(block)}\n\n`);
-  return `${file}${lineEnd}${hasMemcellLine && endsInMeta(file) ? "\n" : ""}${text}`;
+  const emptyLine = endsInMeta(file) && !endsInMeta(text.slice(0, -1)) ? "\n" : "";
+  return `${file}${lineEnd}${emptyLine}${text}`;
+}
+
+/** Whether a line of meta is the last of a text. */
+export function endsInMeta(text: string): boolean {
+  const end = text.endsWith("\n") ? text.length - 1 : text.length;
+  return trim(text.slice(text.lastIndexOf("\n", end - 1) + 1, end)).startsWith(metaMark);
 }

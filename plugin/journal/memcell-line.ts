@@ -2,7 +2,6 @@
  * The line behind a meta line for what agentool's form has no place for: when the block was first written, and that its
  * content is escaped. agentool passes over it; anywhere else it means nothing.
  */
-import { withoutReturns } from "./line-ends.ts";
 
 export interface MemcellLine {
   /** Empty when it is not known; `null` when the line does not say it. */
@@ -10,12 +9,14 @@ export interface MemcellLine {
   readonly isEscaped: boolean;
 }
 
+export const memcellMark = "<!-- memcell:";
+
 const form = /^<!-- memcell:(?: created=([\w:.+-]*))?( escaped)? -->$/;
 
 /** `null` when there is nothing to say. */
 export function formatMemcellLine({ created, isEscaped }: MemcellLine): string | null {
   if (created === null && !isEscaped) return null;
-  return `<!-- memcell:${created === null ? "" : ` created=${created}`}${isEscaped ? " escaped" : ""} -->`;
+  return `${memcellMark}${created === null ? "" : ` created=${created}`}${isEscaped ? " escaped" : ""} -->`;
 }
 
 /** `null` for any other line. The line comes without its end. */
@@ -23,10 +24,4 @@ export function parseMemcellLine(line: string): MemcellLine | null {
   const [, created, escaped] = form.exec(line) ?? [];
   if (created === undefined && escaped === undefined) return null;
   return { created: created ?? null, isEscaped: escaped !== undefined };
-}
-
-/** Whether the first line of a text would be one behind a line of meta. */
-export function beginsWithMemcellLine(text: string): boolean {
-  const line = text.slice(0, `${text}\n`.indexOf("\n"));
-  return parseMemcellLine(withoutReturns(line)) !== null;
 }

@@ -26,12 +26,6 @@ export function parseMeta(line: string): Meta | null {
   return { at: trim(fields.slice("at=".length, tagsAt)), tags: splitTags(fields.slice(tagsAt + " tags=".length)) };
 }
 
-/** Whether the last line of a text is one, with or without its line end. */
-export function endsInMeta(text: string): boolean {
-  const lineStart = text.lastIndexOf("\n", text.length - 2) + 1;
-  return parseMeta(text.slice(lineStart)) !== null;
-}
-
 function splitTags(text: string): string[] {
   return text
     .split("|")

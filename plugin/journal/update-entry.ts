@@ -2,14 +2,13 @@ import { quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { formatAt, parseAt } from "./at-time.ts";
-import { appendBlock } from "./block.ts";
+import { appendBlock, endsInMeta } from "./block.ts";
 import { findCanonical } from "./canonical-block.ts";
 import type { FoundBlock } from "./canonical-block.ts";
 import type { UpdateInput } from "./input.ts";
 import { journal, JournalFiles } from "./journal-files.ts";
 import { keyNotFound } from "./key-not-found.ts";
-import { beginsWithMemcellLine } from "./memcell-line.ts";
-import { endsInMeta } from "./meta-line.ts";
+import { memcellMark } from "./memcell-line.ts";
 import type { UpdateOutput } from "./output.ts";
 import type { Footer } from "./stored-block.ts";
 import { normalTags } from "./tags.ts";
@@ -33,8 +32,8 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
 }
 
 /**
- * The file without the block and the empty line behind it, so that a file does not grow by a line with each update. That
- * line stays where what is behind it would become part of the block before.
+ * The file without the block and the empty line behind it, so that a file does not grow by a line with each update. Where
+ * a line of memcell's that belongs to nothing would come to stand behind another block, one keeps them apart.
  */
 function withoutBlock({ file, start, block }: FoundBlock): string {
   const emptyLine = /\r*\n/y;
@@ -42,7 +41,7 @@ function withoutBlock({ file, start, block }: FoundBlock): string {
   emptyLine.lastIndex = end;
   const before = file.slice(0, start);
   const behind = file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
-  return `${before}${beginsWithMemcellLine(behind) && endsInMeta(before) ? "\n" : ""}${behind}`;
+  return `${before}${behind.startsWith(memcellMark) && endsInMeta(before) ? "\n" : ""}${behind}`;
 }
 
 /** When the replaced block was first written; empty when nobody knows, or cannot be read. */

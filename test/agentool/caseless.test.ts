@@ -29,9 +29,9 @@ async function found(ask: Ask, query: string): Promise<readonly string[]> {
 const surrogates = /\p{Cs}/u;
 const casedLetters = Array.from({ length: 0x110000 }, (_, code) =>
   code >= 0xd800 && code < 0xe000 ? "" : String.fromCodePoint(code),
-).filter((letter) => letter !== "ẞ" && (letter.toLowerCase() !== letter || letter.toUpperCase() !== letter));
+).filter((letter) => letter.toLowerCase() !== letter || letter.toUpperCase() !== letter);
 /** Some letters of each kind: those that become several, that have two forms, that no other letter becomes. */
-const oddLetters = Array.from("ßİıiIŉǰΐΰςσΣſKÅΩθϴϑµμẖẗﬁﬃﬅﬓᾳᾼῼᏸᏰꭰꙋᲈẛ\u0345\u0307");
+const oddLetters = Array.from("ßẞİıiIŉǰΐΰςσΣſKÅΩθϴϑµμẖẗﬁﬃﬅﬓᾳᾼῼᏸᏰꭰꙋᲈẛ\u0345\u0307");
 
 function randomText(random: () => number): string {
   const letter = (): string =>

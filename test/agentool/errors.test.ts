@@ -61,6 +61,7 @@ const stricter: readonly (readonly [reason: string, code: string, ...Call])[] = 
   ["a type", "INVALID_PATH", "memory_search", { query: "x", limit: -1 }],
   ["a type", "INVALID_PATH", "memory_search", { query: "x", limit: 1.5 }],
   ["an unknown field", "INVALID_PATH", "memory_write", { key: "x", content: "y", kind: "daily" }],
+  ["an unknown field", "INVALID_PATH", "memory_update", { key: "there", content: "y", target: "daily" }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["a|b"] }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["a\nb"] }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["x --> y"] }],

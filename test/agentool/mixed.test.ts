@@ -1,4 +1,7 @@
 /** Both tools in turn on one folder: each finds what the other has left, and leaves what the other finds. */
+import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 import { expect, test } from "vitest";
 
 import { seededRandom } from "../support/seeded-random.ts";
@@ -67,4 +70,39 @@ test.for([1, 2])(`seed %i: ${steps} calls on one folder`, async (seed, context) 
     await expectKnown(stage, user, known, what);
   }
   expect(known.size).toBeGreaterThan(5);
+});
+
+/** A journal with one hand-written file. */
+function journalOf(stage: Stage, text: string): { user: string; read: () => string } {
+  const user = stage.newUser();
+  const file = join(stage.journal(user), "MEMORY.md");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return { user, read: () => readFileSync(file, "utf8") };
+}
+
+const blockText = (key: string, content: string): string =>
+  `### ${key}\n\n${content}\n\n<!-- agentool-memory: at=2020-01-01T00:00:00+00:00 -->\n`;
+
+/** agentool's update leaves memcell's line behind, where the block was. */
+test("the line of a block that agentool has replaced says nothing of the block before it", async (context) => {
+  const stage = stageFor(context);
+  // Without the empty line that both tools leave at a file's end.
+  const { user, read } = journalOf(stage, blockText("before", "\\### kept"));
+  const before = await stage.memcell(user)("memory_read", { key: "before" });
+  dataOf(await stage.memcell(user)("memory_write", { key: "k", content: "### forging", target: "summary" }));
+  dataOf(await stage.memcell(user)("memory_update", { key: "k", content: "### forging" }));
+  dataOf(await stage.agentool(user)("memory_update", { key: "k", content: "replaced" }));
+  expect(await stage.memcell(user)("memory_read", { key: "before" }), read()).toEqual(before);
+  expect(await stage.agentool(user)("memory_read", { key: "before" })).toEqual(before);
+});
+
+test("nor does it when the block between is taken out", async (context) => {
+  const stage = stageFor(context);
+  const { user, read } = journalOf(stage, blockText("before", "\\### kept") + blockText("between", "x") + "\n");
+  const before = await stage.memcell(user)("memory_read", { key: "before" });
+  dataOf(await stage.memcell(user)("memory_write", { key: "k", content: "### forging", target: "summary" }));
+  dataOf(await stage.agentool(user)("memory_update", { key: "k", content: "replaced" }));
+  dataOf(await stage.memcell(user)("memory_update", { key: "between", content: "y" }));
+  expect(await stage.memcell(user)("memory_read", { key: "before" }), read()).toEqual(before);
 });

@@ -101,8 +101,8 @@ test.for(["2026-07-28", "legacy"] as const)("over HTTP (%s) each user has a jour
   expect(found.structuredContent).toMatchObject({ data: { results: [{ content: "alice uses vi" }] } });
   expect(JSON.stringify(found)).not.toContain("bob");
   const ofBob = stage.records().filter(({ userId, tool }) => userId === "bob" && tool === "memory_write");
-  expect(ofBob).toMatchObject([
+  expect(ofBob.filter(({ kind }) => kind === "call")).toMatchObject([
     { plugin: { name: "journal" }, code: null },
-    { plugin: { name: "journal" }, code: "NAME_CONFLICT" },
+    { plugin: { name: "journal" }, code: "MEMORY_KEY_EXISTS" },
   ]);
 });

@@ -102,6 +102,7 @@ test("only the store's disk folder touches users' files, and nothing in the stor
     "host/audit/disk/log-location.ts",
     "host/audit/log-files.ts",
     "host/audit/open-log-files.ts",
+    "host/bundled-plugins.ts",
     "host/catalog.ts",
     "host/check-mounts.ts",
     "host/config/file-places.ts",

@@ -44,7 +44,7 @@ test("gives what tools and people have written, and the trash, byte for byte; ch
 test("a user who has nothing has no files, and gets no folder", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  expect(await runtime.upkeep.export(alice)).toEqual({ files: [], leftOut: [] });
+  expect(await runtime.upkeep.export(alice)).toEqual({ files: [], leftOut: [], otherScopes: [] });
   expect(userFolderNames(folder.path)).toEqual([]);
   await expect(runtime.upkeep.export({ userId: "../bob" })).rejects.toMatchObject({ code: "USER_INVALID" });
 });

@@ -1,0 +1,54 @@
+/** The fields that a JSON Schema of an object tells of, those inside other fields behind them: `data.results[].key`. */
+
+/** As much of a JSON Schema as a page tells. */
+export interface Field {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly items?: Field;
+  readonly anyOf?: readonly Field[];
+  readonly properties?: Readonly<Record<string, Field>>;
+  readonly required?: readonly string[];
+}
+
+export interface NamedField {
+  readonly path: string;
+  readonly field: Field;
+  readonly isRequired: boolean;
+}
+
+export function fieldsOf({ properties = {}, required = [] }: Field, above = ""): NamedField[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${above}${name}`;
+    return [{ path, field, isRequired: required.includes(name) }, ...fieldsInside(field, path)];
+  });
+}
+
+function fieldsInside(field: Field, path: string): NamedField[] {
+  if (field.properties) return fieldsOf(field, `${path}.`);
+  return field.items?.properties ? fieldsOf(field.items, `${path}[].`) : [];
+}
+
+/** What a field may be: "string", `"daily", "summary" or null`, "array of string". */
+export function typeOf(field: Field): string {
+  if (field.anyOf) return field.anyOf.map((each) => typeOf(each)).join(" or ");
+  if (field.enum) return field.enum.map((each) => `\`"${each}"\``).join(", ");
+  if (field.type === "array" && field.items) return `array of ${typeOf(field.items)}`;
+  return typeof field.type === "string" ? field.type : (field.type ?? ["any"]).join(" or ");
+}
+
+/** How long it may be, and of which form. */
+export function limitsOf({ pattern, minLength = 0, maxLength, maxItems, anyOf = [] }: Field): string {
+  return [
+    ...(maxLength === undefined ? [] : [`${number(minLength)} to ${number(maxLength)} characters`]),
+    ...(maxItems === undefined ? [] : [`at most ${number(maxItems)}`]),
+    ...(pattern === undefined ? [] : [`\`${pattern.replaceAll("|", "\\|")}\``]),
+    ...anyOf.map((each) => limitsOf(each)).filter((limits) => limits !== ""),
+  ].join(", ");
+}
+
+const number = (value: number): string => value.toLocaleString("en-GB");
