@@ -15,11 +15,17 @@ export interface Rank {
   readonly start: number;
 }
 
-interface Kept {
-  readonly rank: Rank;
+/** What is kept of a block that was found. */
+export interface Hit {
   /** The UTF-16 units of its content: it takes no fewer bytes as JSON. */
   readonly units: number;
   /** `null` when the answer has no room for it. */
+  readonly result: SearchResult | null;
+}
+
+interface Kept {
+  readonly rank: Rank;
+  readonly units: number;
   result: SearchResult | null;
 }
 
@@ -43,12 +49,12 @@ export class BestHits {
     return worst === null || compareRanks(rank, worst) < 0;
   }
 
-  add(rank: Rank, result: SearchResult): void {
+  add(rank: Rank, hit: Hit): void {
     let at = this.#kept.length;
     for (let before = this.#kept[at - 1]; before && compareRanks(rank, before.rank) < 0; before = this.#kept[at - 1]) {
       at--;
     }
-    this.#kept.splice(at, 0, { rank, units: result.content.length, result });
+    this.#kept.splice(at, 0, { rank, ...hit });
     this.#kept.splice(this.#limit);
     this.#dropHopeless();
   }

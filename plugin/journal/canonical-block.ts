@@ -23,12 +23,15 @@ export function findCanonical(files: JournalFiles, key: string): FoundBlock | nu
 /** Of blocks of one time, the one with the greater path, and of one file, the later. */
 function newestOf(kind: BlockKind, files: JournalFiles, key: string): FoundBlock | null {
   let newest: FoundBlock | null = null;
+  let newestTime = readAt("");
   for (const { path } of files.of(kind)) {
     const file = files.read(path);
     if (file === null) continue;
     for (const { start, block } of blocksOfKey(file, key, files)) {
-      const isOlder = newest && compareTimes(readAt(block.footer.at), readAt(newest.block.footer.at)) < 0;
-      if (!isOlder) newest = { path, kind, file, start, block };
+      const time = readAt(block.footer.at);
+      if (newest && compareTimes(time, newestTime) < 0) continue;
+      newest = { path, kind, file, start, block };
+      newestTime = time;
     }
   }
   return newest;

@@ -24,6 +24,11 @@ export const journalLimits = {
    * its time.
    */
   blocksMax: 400_000,
+  /**
+   * UTF-16 units. A larger block is found and can be replaced, but is not shown: as JSON it takes more than
+   * `resultsBytesMax`, but for white space around it.
+   */
+  blockCharsMax: 504 * kib,
   /** UTF-16 units. A file of 2 MiB may hold 350,000 headings; cut at once, they would take more memory than there is. */
   portionChars: 64 * kib,
   /** Files and keys that a message names; those beyond are counted. */

@@ -2,6 +2,7 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { BestHits } from "./best-hits.ts";
+import type { Hit } from "./best-hits.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import type { Portion } from "./cut-blocks.ts";
 import type { SearchInput } from "./input.ts";
@@ -64,13 +65,18 @@ function searchPortion({ filter, best, files }: Search, portion: Portion, { isAs
   for (const text of texts) {
     const blockStart = start;
     start += headingLine.length + text.length;
-    if (!filter.mayBeIn(text, isAscii)) continue;
+    if (!filter.mayBeBlock(text, isAscii)) continue;
     const block = new StoredBlock(text);
+    if (block.key === "" || !filter.hasTags(block)) continue;
     const rank = { ...place, time: readAt(block.footer.at), start: blockStart };
-    if (block.key === "" || !best.takes(rank) || !filter.hasTags(block) || !filter.hasText(block)) continue;
-    const { path: file, kind } = place;
-    best.add(rank, { key: block.key, content: block.content, tags: block.footer.tags, file, kind });
+    if (best.takes(rank) && (block.isTooLarge || filter.hasText(block))) best.add(rank, hitOf(block, place));
   }
+}
+
+function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
+  if (block.isTooLarge) return { units: block.length, result: null };
+  const { key, content, footer } = block;
+  return { units: content.length, result: { key, content, tags: footer.tags, file, kind } };
 }
 
 function foundNote(count: number, leftOut: number): string {

@@ -1,8 +1,9 @@
 /** What a block says. Parts are read when they are asked for: most blocks are only looked at. */
 import { unescapeContent } from "./escape.ts";
+import { journalLimits } from "./journal-limits.ts";
 import { parseMemcellLine } from "./memcell-line.ts";
 import { metaMark, parseMeta } from "./meta-line.ts";
-import { isWhiteSpace, trim } from "./white-space.ts";
+import { trim } from "./white-space.ts";
 
 /** What stands below a block's content. */
 export interface Footer {
@@ -38,8 +39,18 @@ export class StoredBlock {
   /** As it was written, but for what agentool's form does not keep: CR before LF, and white space around it. */
   get content(): string {
     const body = this.#text.slice(this.#bodyStart, this.#metaLine.start);
-    const lines = body.includes("\r") ? body.replace(/\r+(?=\n|$)/g, "") : body;
+    const lines = body.includes("\r") ? withoutLineEndingReturns(body) : body;
     return trim(this.footer.isEscaped ? unescapeContent(lines) : lines);
+  }
+
+  /** Its content is not to be asked for: no answer has room for it, and taking it apart takes more memory than there is. */
+  get isTooLarge(): boolean {
+    return this.#text.length > journalLimits.blockCharsMax;
+  }
+
+  /** Its UTF-16 units, those of its footer among them. */
+  get length(): number {
+    return this.#text.length;
   }
 
   #readFooter(): Footer {
@@ -47,7 +58,7 @@ export class StoredBlock {
     const meta = start === end ? null : parseMeta(this.#text.slice(start, end));
     if (meta === null) return { at: "", tags: [], created: null, isEscaped: false, end: this.#endWithoutMeta(end) };
     const lineEnd = behindLine(this.#text, end);
-    const line = parseMemcellLine(this.#text.slice(end, lineEnd).replace(/\r*\n?$/, ""));
+    const line = parseMemcellLine(this.#text.slice(end, lineEnd));
     if (line === null) return { ...meta, created: null, isEscaped: false, end };
     return { ...meta, ...line, end: lineEnd };
   }
@@ -63,12 +74,14 @@ export class StoredBlock {
     return (this.#meta ??= this.#findMetaLine());
   }
 
+  /** Each line is looked at once, at its first mark: behind that one, no other begins a line. */
   #findMetaLine(): { start: number; end: number } {
     const text = this.#text;
-    for (let mark = text.indexOf(metaMark, this.#bodyStart); mark !== -1; mark = text.indexOf(metaMark, mark + 1)) {
-      let start = mark;
-      while (start > this.#bodyStart && isBlank(text.charCodeAt(start - 1))) start--;
-      if (start === this.#bodyStart || text[start - 1] === "\n") return { start, end: behindLine(text, mark) };
+    let end = this.#bodyStart;
+    for (let mark = text.indexOf(metaMark, end); mark !== -1; mark = text.indexOf(metaMark, end)) {
+      const start = Math.max(text.lastIndexOf("\n", mark) + 1, this.#bodyStart);
+      end = behindLine(text, mark);
+      if (start === mark || trim(text.slice(start, mark)) === "") return { start, end };
     }
     return { start: text.length, end: text.length };
   }
@@ -79,5 +92,14 @@ function behindLine(text: string, from: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** White space that ends no line. */
-const isBlank = (unit: number): boolean => unit !== 0x0a && isWhiteSpace(unit);
+/** Line by line: a regular expression would need time by the square of a run of CRs, and memory by its length. */
+function withoutLineEndingReturns(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      let end = line.length;
+      while (end > 0 && line.charCodeAt(end - 1) === 0x0d) end--;
+      return line.slice(0, end);
+    })
+    .join("\n");
+}

@@ -36,11 +36,11 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
  * that line keeps apart a block and a line of memcell's that agentool has left, it stays.
  */
 function withoutBlock({ file, start, block }: FoundBlock): string {
-  const emptyLine = /\r*\n/y;
   const end = start + "### ".length + block.footer.end;
-  emptyLine.lastIndex = end;
+  let returns = end;
+  while (file.charCodeAt(returns) === 0x0d) returns++;
   const before = file.slice(0, start);
-  const behind = file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
+  const behind = file.slice(file.charCodeAt(returns) === 0x0a ? returns + 1 : end);
   return behind.startsWith(memcellMark) && endsInMeta(before) ? before + file.slice(end) : before + behind;
 }
 
