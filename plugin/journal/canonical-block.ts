@@ -4,6 +4,7 @@ import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { holds } from "./holds.ts";
 import type { BlockKind, JournalFiles } from "./journal-files.ts";
 import { StoredBlock } from "./stored-block.ts";
+import { isWhiteSpace } from "./white-space.ts";
 
 export interface FoundBlock {
   readonly path: string;
@@ -54,12 +55,21 @@ function* blocksOfKey(
   for (const portion of portionsOf(file)) {
     if (!holds(portion.text, key)) continue;
     const [before = "", ...texts] = cutBlocks(portion.text);
-    files.countBlocks(texts.length);
+    files.countCut(texts.length);
     let start = portion.start + before.length;
     for (const text of texts) {
-      const block = new StoredBlock(text);
-      if (block.key === key) yield { start, block };
+      if (mayHaveKey(text, key)) {
+        files.countRead();
+        const block = new StoredBlock(text);
+        if (block.key === key) yield { start, block };
+      }
       start += headingLine.length + text.length;
     }
   }
+}
+
+/** A look at the first character, which dismisses most blocks without parsing them. False is sure. */
+function mayHaveKey(text: string, key: string): boolean {
+  const first = text.charCodeAt(0);
+  return first === key.charCodeAt(0) || isWhiteSpace(first);
 }

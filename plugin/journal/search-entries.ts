@@ -60,12 +60,13 @@ function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind
 
 function searchPortion({ filter, best, files }: Search, portion: Portion, { isAscii, ...place }: Place): void {
   const [before = "", ...texts] = cutBlocks(portion.text);
-  files.countBlocks(texts.length);
+  files.countCut(texts.length);
   let start = portion.start + before.length;
   for (const text of texts) {
     const blockStart = start;
     start += headingLine.length + text.length;
     if (!filter.mayBeBlock(text, isAscii)) continue;
+    files.countRead();
     const block = new StoredBlock(text);
     if (block.key === "" || !filter.hasTags(block)) continue;
     const rank = { ...place, time: readAt(block.footer.at), start: blockStart };

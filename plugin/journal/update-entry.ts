@@ -37,10 +37,10 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
  */
 function withoutBlock({ file, start, block }: FoundBlock): string {
   const end = start + "### ".length + block.footer.end;
-  let returns = end;
-  while (file.charCodeAt(returns) === 0x0d) returns++;
+  const lineEnd = file.indexOf("\n", end);
+  const isEmptyLine = lineEnd !== -1 && file.slice(end, lineEnd).replaceAll("\r", "") === "";
   const before = file.slice(0, start);
-  const behind = file.slice(file.charCodeAt(returns) === 0x0a ? returns + 1 : end);
+  const behind = file.slice(isEmptyLine ? lineEnd + 1 : end);
   return behind.startsWith(memcellMark) && endsInMeta(before) ? before + file.slice(end) : before + behind;
 }
 

@@ -28,7 +28,7 @@ export function trimEnd(text: string): string {
   return text.slice(0, own);
 }
 
-function isWhiteSpace(unit: number): boolean {
+export function isWhiteSpace(unit: number): boolean {
   if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;
   if (unit <= 0x200a) return unit === 0x1680 || unit >= 0x2000;
