@@ -10,10 +10,11 @@ export const tagsMark = " tags=";
 export interface Meta {
   /** The text behind `at=`, whatever it is. */
   readonly at: string;
-  readonly tags: string[];
+  /** The text behind `tags=`, for `splitTags`. */
+  readonly tags: string;
 }
 
-export function formatMeta({ at, tags }: Meta): string {
+export function formatMeta({ at, tags }: { readonly at: string; readonly tags: readonly string[] }): string {
   return `${metaMark} at=${at}${tags.length === 0 ? "" : ` tags=${tags.join("|")}`} -->`;
 }
 
@@ -27,11 +28,12 @@ export function parseMeta(line: string): Meta | null {
   const fields = trim(inner.slice(0, -"-->".length));
   if (!fields.startsWith("at=")) return null;
   const tagsAt = fields.indexOf(tagsMark);
-  if (tagsAt === -1) return { at: trim(fields.slice("at=".length)), tags: [] };
-  return { at: trim(fields.slice("at=".length, tagsAt)), tags: splitTags(fields.slice(tagsAt + tagsMark.length)) };
+  if (tagsAt === -1) return { at: trim(fields.slice("at=".length)), tags: "" };
+  return { at: trim(fields.slice("at=".length, tagsAt)), tags: fields.slice(tagsAt + tagsMark.length) };
 }
 
-function splitTags(text: string): string[] {
+/** A file may have a million of them: they are told apart only in the blocks that are asked for. */
+export function splitTags(text: string): string[] {
   return text
     .split("|")
     .map((tag) => trim(tag))

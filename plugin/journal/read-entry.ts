@@ -18,8 +18,16 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
 
   const { path, kind, block } = found;
   if (block.isTooLarge) throw tooLarge({ key, path }, `${block.length} characters`);
-  const { tags, at, created } = block.footer;
-  const data = { key, content: block.content, tags, file: path, kind, created_at: created ?? at, updated_at: at };
+  const { at, created } = block.footer;
+  const data = {
+    key,
+    content: block.content,
+    tags: block.tags,
+    file: path,
+    kind,
+    created_at: created ?? at,
+    updated_at: at,
+  };
   const bytes = utf8Bytes(JSON.stringify(data));
   if (bytes > journalLimits.resultsBytesMax) throw tooLarge({ key, path }, `${bytes} bytes of JSON`);
   return { message: `Memory ${quoted(key)} from ${path}${files.unreadableNote()}`, data: { success: true, data } };

@@ -76,8 +76,8 @@ function searchPortion({ filter, best, files }: Search, portion: Portion, { isAs
 
 function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
   if (block.isTooLarge) return { units: block.length, result: null };
-  const { key, content, footer } = block;
-  return { units: content.length, result: { key, content, tags: footer.tags, file, kind } };
+  const { key, content, tags } = block;
+  return { units: content.length, result: { key, content, tags, file, kind } };
 }
 
 function foundNote(count: number, leftOut: number): string {

@@ -35,8 +35,10 @@ export class SearchFilter {
     return this.#query === "" || this.mayBeIn(text, isAscii);
   }
 
-  hasTags({ footer }: StoredBlock): boolean {
-    return this.#tags.length === 0 || this.#tags.every((tag) => footer.tags.includes(tag));
+  hasTags(block: StoredBlock): boolean {
+    if (this.#tags.length === 0) return true;
+    const { tags } = block;
+    return this.#tags.every((tag) => tags.includes(tag));
   }
 
   hasText({ key, content }: StoredBlock): boolean {

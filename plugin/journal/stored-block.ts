@@ -2,14 +2,15 @@
 import { unescapeContent } from "./escape.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { parseMemcellLine } from "./memcell-line.ts";
-import { metaMark, parseMeta } from "./meta-line.ts";
+import { metaMark, parseMeta, splitTags } from "./meta-line.ts";
 import { trim } from "./white-space.ts";
 
 /** What stands below a block's content. */
 export interface Footer {
   /** When it was written, as the file has it; empty without a line of meta. */
   readonly at: string;
-  readonly tags: string[];
+  /** Its tags as the file has them, for `splitTags`. */
+  readonly tags: string;
   /** When it was first written, where the block says it. */
   readonly created: string | null;
   readonly isEscaped: boolean;
@@ -53,10 +54,14 @@ export class StoredBlock {
     return this.#text.length;
   }
 
+  get tags(): string[] {
+    return splitTags(this.footer.tags);
+  }
+
   #readFooter(): Footer {
     const { start, end } = this.#metaLine;
     const meta = start === end ? null : parseMeta(this.#text.slice(start, end));
-    if (meta === null) return { at: "", tags: [], created: null, isEscaped: false, end: this.#endWithoutMeta(end) };
+    if (meta === null) return { at: "", tags: "", created: null, isEscaped: false, end: this.#endWithoutMeta(end) };
     const lineEnd = behindLine(this.#text, end);
     const line = parseMemcellLine(this.#text.slice(end, lineEnd));
     if (line === null) return { ...meta, created: null, isEscaped: false, end };

@@ -22,7 +22,7 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   if (found === null) throw keyNotFound("update", key, files);
 
   const { path, kind, block: old } = found;
-  const newTags = tags === undefined || tags === null ? old.footer.tags : normalTags(tags);
+  const newTags = tags === undefined || tags === null ? old.tags : normalTags(tags);
   const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(old.footer) };
   journal.write(path, appendBlock(withoutBlock(found), block));
   return {

@@ -19,7 +19,7 @@ export const keyOfBlock = (at: number): string => `topic-${at % blocksCount}`;
 const firstOf = (day: number): number => Math.round((day * blocksCount) / days);
 
 function blockOf(at: number, date: string, word: string): string {
-  const text = `The ${word} of number ${at} is a ${at % 500 === 7 ? "needle" : "straw"} Common; it was cut from the branch.`;
+  const text = `The ${word} of number ${at} is a ${at % 500 === 7 ? "needle" : "straw"} Common; it was cut from the branch by the team.`;
   const time = `${date}T${twoDigits(at % 24)}:00:${twoDigits(at % 60)}+00:00`;
   const meta = `<!-- agentool-memory: at=${time} tags=ops|t${at % 100} -->`;
   return `### ${keyOfBlock(at)}\n\n${text}\nSee OPS-${at}.\n\n${meta}\n\n`;
