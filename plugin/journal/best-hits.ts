@@ -34,6 +34,8 @@ const { resultsBytesMax } = journalLimits;
 export class BestHits {
   readonly #limit: number;
   readonly #kept: Kept[] = [];
+  /** Of all that are kept. */
+  #bytesMin = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -49,14 +51,11 @@ export class BestHits {
     return worst === null || compareRanks(rank, worst) < 0;
   }
 
-  add(rank: Rank, hit: Hit): void {
-    let at = this.#kept.length;
-    for (let before = this.#kept[at - 1]; before && compareRanks(rank, before.rank) < 0; before = this.#kept[at - 1]) {
-      at--;
-    }
-    this.#kept.splice(at, 0, { rank, ...hit });
-    this.#kept.splice(this.#limit);
-    this.#dropHopeless();
+  add(rank: Rank, { bytesMin, result }: Hit): void {
+    this.#kept.splice(this.#placeOf(rank), 0, { rank, bytesMin, result: bytesMin > resultsBytesMax ? null : result });
+    const surplus = this.#kept.length > this.#limit ? this.#kept.pop() : undefined;
+    this.#bytesMin += ofShown(bytesMin) - ofShown(surplus?.bytesMin ?? 0);
+    if (this.#bytesMin > resultsBytesMax) this.#dropHopeless();
   }
 
   /**
@@ -76,15 +75,30 @@ export class BestHits {
     return { results, leftOut: this.#kept.length - results.length };
   }
 
+  /** By halves: a file in which each block is better than all before has as many as it has lines. */
+  #placeOf(rank: Rank): number {
+    let [from, to] = [0, this.#kept.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const kept = this.#kept[middle];
+      if (kept && compareRanks(rank, kept.rank) < 0) to = middle;
+      else from = middle + 1;
+    }
+    return from;
+  }
+
   /** What comes now before a result can only become more, so that one without room for it never has room again. */
   #dropHopeless(): void {
     let bytes = 0;
     for (const kept of this.#kept) {
-      if (kept.bytesMin <= resultsBytesMax) bytes += kept.bytesMin;
-      if (bytes > resultsBytesMax || kept.bytesMin > resultsBytesMax) kept.result = null;
+      bytes += ofShown(kept.bytesMin);
+      if (bytes > resultsBytesMax) kept.result = null;
     }
   }
 }
+
+/** One that would not even fit alone is passed over, and takes no room. */
+const ofShown = (bytesMin: number): number => (bytesMin > resultsBytesMax ? 0 : bytesMin);
 
 const bytesOf = (result: SearchResult): number => utf8Bytes(JSON.stringify(result)) + ",".length;
 
