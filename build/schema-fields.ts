@@ -24,7 +24,8 @@ export interface NamedField {
 export function fieldsOf({ properties = {}, required = [] }: Field, above = ""): NamedField[] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = `${above}${name}`;
-    return [{ path, field, isRequired: required.includes(name) }, ...fieldsInside(field, path)];
+    const named: NamedField = { path, field, isRequired: required.includes(name) };
+    return [named].concat(fieldsInside(field, path));
   });
 }
 
