@@ -21,8 +21,11 @@ export async function whyNoName(name: string): Promise<string | null> {
   }
   if (name === trashFolder) return "this is the folder of what was deleted";
   if (deviceName.test(name)) return "this is a device of some operating system";
+  if (name in {}) return "every object has a property of this name";
   if (guestNames().includes(name)) return "a guest of the tests has this name";
-  if (await hasFamily(join("test", "plugins"), name)) return "a plugin of the tests has this name";
+  for (const folder of ["plugins", "foreign"]) {
+    if (await hasFamily(join("test", folder), name)) return "a plugin of the tests has this name";
+  }
   for (const { family } of await readFamilies(join(projectFolder, "plugin"))) {
     const taken = whyTaken(name, family);
     if (taken !== null) return taken;

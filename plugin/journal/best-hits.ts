@@ -17,8 +17,8 @@ export interface Rank {
 
 interface Kept {
   readonly rank: Rank;
-  /** The UTF-16 units of its content: it takes no fewer bytes as JSON. */
-  readonly units: number;
+  /** It takes no fewer bytes as JSON: the UTF-16 units of its texts, or of a long one the bytes themselves. */
+  readonly bytesMin: number;
   /** `null` when the answer has no room for it. */
   result: SearchResult | null;
 }
@@ -48,7 +48,7 @@ export class BestHits {
     for (let before = this.#kept[at - 1]; before && compareRanks(rank, before.rank) < 0; before = this.#kept[at - 1]) {
       at--;
     }
-    this.#kept.splice(at, 0, { rank, units: result.content.length, result });
+    this.#kept.splice(at, 0, { rank, bytesMin: bytesMinOf(result), result });
     this.#kept.splice(this.#limit);
     this.#dropHopeless();
   }
@@ -60,8 +60,8 @@ export class BestHits {
   shown(): { results: SearchResult[]; leftOut: number } {
     const results: SearchResult[] = [];
     let bytes = 0;
-    for (const { units, result } of this.#kept) {
-      const own = result === null ? units : utf8Bytes(JSON.stringify(result)) + ",".length;
+    for (const { bytesMin, result } of this.#kept) {
+      const own = result === null ? bytesMin : bytesOf(result);
       if (own > resultsBytesMax) continue;
       bytes += own;
       if (bytes > resultsBytesMax || result === null) break;
@@ -72,12 +72,22 @@ export class BestHits {
 
   /** What comes now before a result can only become more, so that one without room for it never has room again. */
   #dropHopeless(): void {
-    let units = 0;
+    let bytes = 0;
     for (const kept of this.#kept) {
-      if (kept.units <= resultsBytesMax) units += kept.units;
-      if (units > resultsBytesMax || kept.units > resultsBytesMax) kept.result = null;
+      if (kept.bytesMin <= resultsBytesMax) bytes += kept.bytesMin;
+      if (bytes > resultsBytesMax || kept.bytesMin > resultsBytesMax) kept.result = null;
     }
   }
+}
+
+const bytesOf = (result: SearchResult): number => utf8Bytes(JSON.stringify(result)) + ",".length;
+
+/** One that may not fit alone, which only people can write, is measured: it must not count against the others. */
+function bytesMinOf(result: SearchResult): number {
+  const units = [result.key, result.content, ...result.tags].reduce((sum, { length }) => sum + length, 0);
+  // JSON writes a unit with six bytes at most, and a path and the names of the fields in less than 1 KiB.
+  const fitsAlone = units * 6 + 1024 <= resultsBytesMax;
+  return fitsAlone || units > resultsBytesMax ? units : bytesOf(result);
 }
 
 /** Below zero when the first comes before: summary first, then the newest, then by path, then by place. */

@@ -20,8 +20,8 @@ export const journalLimits = {
   /** Files of a journal. Each is read by one of a call's 10,000 requests; one a day is 24 years. */
   filesMax: 9_000,
   /**
-   * Blocks that a call looks at one by one. A full journal of blocks of 200 bytes has 340,000; that many take a call half
-   * its time.
+   * Blocks that a call looks at one by one. A full journal of blocks of 200 bytes has 340,000. A search that has to read
+   * each of them, because all may be hits, is ended by the deadline before.
    */
   blocksMax: 400_000,
   /** UTF-16 units. A file of 2 MiB may hold 350,000 headings; cut at once, they would take more memory than there is. */

@@ -2,7 +2,7 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { BestHits } from "./best-hits.ts";
-import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
+import { cutBlocks, portionsOf } from "./cut-blocks.ts";
 import type { Portion } from "./cut-blocks.ts";
 import type { SearchInput } from "./input.ts";
 import { JournalFiles } from "./journal-files.ts";
@@ -22,7 +22,7 @@ export function searchEntries({ query, tags, limit }: SearchInput): Answer<Searc
     best: new BestHits(Math.min(Math.max(limit ?? resultsDefault, 1), resultsMax)),
     files,
   };
-  // From the last file on: the newest blocks are there, and show soon that older files have none to add.
+  // From the end of the last file on: the newest blocks are there, and show soon that older ones have none to add.
   for (const file of files.of("summary").toReversed()) searchFile(search, file, "summary");
   for (const file of files.of("daily").toReversed()) {
     if (search.best.worst?.kind === "summary") break;
@@ -50,7 +50,7 @@ function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind
   if (file === null) return;
   // Every other character takes more bytes than it has UTF-16 units.
   const isAscii = bytes === file.length;
-  for (const portion of portionsOf(file)) {
+  for (const portion of portionsOf(file).toReversed()) {
     const { worst } = search.best;
     if (worst?.kind === kind && isSurelyOlder(portion.text, worst.time)) continue;
     if (search.filter.mayBeIn(portion.text, isAscii)) searchPortion(search, portion, { path, kind, isAscii });
@@ -58,15 +58,16 @@ function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind
 }
 
 function searchPortion({ filter, best, files }: Search, portion: Portion, { isAscii, ...place }: Place): void {
-  const [before = "", ...texts] = cutBlocks(portion.text);
+  const [, ...texts] = cutBlocks(portion.text);
   files.countBlocks(texts.length);
-  let start = portion.start + before.length;
-  for (const text of texts) {
-    const blockStart = start;
-    start += headingLine.length + text.length;
+  // One less: the text begins with a line end that is not of this part of the file.
+  let end = portion.start + portion.text.length - 1;
+  for (const text of texts.toReversed()) {
+    const start = end - text.length - "### ".length;
+    end = start - 1;
     if (!filter.mayBeIn(text, isAscii)) continue;
     const block = new StoredBlock(text);
-    const rank = { ...place, time: readAt(block.footer.at), start: blockStart };
+    const rank = { ...place, time: readAt(block.footer.at), start };
     if (block.key === "" || !best.takes(rank) || !filter.hasTags(block) || !filter.hasText(block)) continue;
     const { path: file, kind } = place;
     best.add(rank, { key: block.key, content: block.content, tags: block.footer.tags, file, kind });

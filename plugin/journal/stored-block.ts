@@ -1,5 +1,6 @@
 /** What a block says. Parts are read when they are asked for: most blocks are only looked at. */
 import { unescapeContent } from "./escape.ts";
+import { withoutReturns } from "./line-ends.ts";
 import { parseMemcellLine } from "./memcell-line.ts";
 import { metaMark, parseMeta } from "./meta-line.ts";
 import { isWhiteSpace, trim } from "./white-space.ts";
@@ -38,7 +39,7 @@ export class StoredBlock {
   /** As it was written, but for what agentool's form does not keep: CR before LF, and white space around it. */
   get content(): string {
     const body = this.#text.slice(this.#bodyStart, this.#metaLine.start);
-    const lines = body.includes("\r") ? body.replace(/\r+(?=\n|$)/g, "") : body;
+    const lines = withoutReturns(body);
     return trim(this.footer.isEscaped ? unescapeContent(lines) : lines);
   }
 
@@ -47,7 +48,7 @@ export class StoredBlock {
     const meta = start === end ? null : parseMeta(this.#text.slice(start, end));
     if (meta === null) return { at: "", tags: [], created: null, isEscaped: false, end: this.#endWithoutMeta(end) };
     const lineEnd = behindLine(this.#text, end);
-    const line = parseMemcellLine(this.#text.slice(end, lineEnd).replace(/\r*\n?$/, ""));
+    const line = parseMemcellLine(withoutReturns(this.#text.slice(end, lineEnd)).replace("\n", ""));
     if (line === null) return { ...meta, created: null, isEscaped: false, end };
     return { ...meta, ...line, end: lineEnd };
   }

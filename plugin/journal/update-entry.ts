@@ -33,7 +33,7 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
 
 /**
  * The file without the block and the empty line behind it, so that a file does not grow by a line with each update. Where
- * that line keeps apart a block and a line of memcell's that agentool has left, it stays.
+ * a line of memcell's that belongs to nothing would come to stand behind another block, one keeps them apart.
  */
 function withoutBlock({ file, start, block }: FoundBlock): string {
   const emptyLine = /\r*\n/y;
@@ -41,7 +41,7 @@ function withoutBlock({ file, start, block }: FoundBlock): string {
   emptyLine.lastIndex = end;
   const before = file.slice(0, start);
   const behind = file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
-  return behind.startsWith(memcellMark) && endsInMeta(before) ? before + file.slice(end) : before + behind;
+  return `${before}${behind.startsWith(memcellMark) && endsInMeta(before) ? "\n" : ""}${behind}`;
 }
 
 /** When the replaced block was first written; empty when nobody knows, or cannot be read. */

@@ -55,6 +55,8 @@ describe("refuses, and leaves everything as it was:", () => {
     ["memory", "Cannot call a family"],
     ["sample", "a plugin of the tests"],
     ["puppet", "a plugin of the tests"],
+    ["tally", "a plugin of the tests"],
+    ["constructor", "every object"],
     ["echo", "a guest of the tests"],
     ["policy", "test/unit/policy.test.ts is there already"],
   ] as const)("%j", ([name, reason]) => {
