@@ -15,11 +15,17 @@ export interface Rank {
   readonly start: number;
 }
 
-interface Kept {
-  readonly rank: Rank;
-  /** It takes no fewer bytes as JSON: the UTF-16 units of its texts, or of a long one the bytes themselves. */
+/** What is kept of a block that was found. */
+export interface Hit {
+  /** It takes no fewer bytes as JSON. */
   readonly bytesMin: number;
   /** `null` when the answer has no room for it. */
+  readonly result: SearchResult | null;
+}
+
+interface Kept {
+  readonly rank: Rank;
+  readonly bytesMin: number;
   result: SearchResult | null;
 }
 
@@ -43,12 +49,12 @@ export class BestHits {
     return worst === null || compareRanks(rank, worst) < 0;
   }
 
-  add(rank: Rank, result: SearchResult): void {
+  add(rank: Rank, hit: Hit): void {
     let at = this.#kept.length;
     for (let before = this.#kept[at - 1]; before && compareRanks(rank, before.rank) < 0; before = this.#kept[at - 1]) {
       at--;
     }
-    this.#kept.splice(at, 0, { rank, bytesMin: bytesMinOf(result), result });
+    this.#kept.splice(at, 0, { rank, ...hit });
     this.#kept.splice(this.#limit);
     this.#dropHopeless();
   }
@@ -83,7 +89,7 @@ export class BestHits {
 const bytesOf = (result: SearchResult): number => utf8Bytes(JSON.stringify(result)) + ",".length;
 
 /** One that may not fit alone, which only people can write, is measured: it must not count against the others. */
-function bytesMinOf(result: SearchResult): number {
+export function bytesMinOf(result: SearchResult): number {
   const units = [result.key, result.content, ...result.tags].reduce((sum, { length }) => sum + length, 0);
   // JSON writes a unit with six bytes at most, and a path and the names of the fields in less than 1 KiB.
   const fitsAlone = units * 6 + 1024 <= resultsBytesMax;

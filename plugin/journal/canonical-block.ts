@@ -4,6 +4,7 @@ import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { holds } from "./holds.ts";
 import type { BlockKind, JournalFiles } from "./journal-files.ts";
 import { StoredBlock } from "./stored-block.ts";
+import { isWhiteSpace } from "./white-space.ts";
 
 export interface FoundBlock {
   readonly path: string;
@@ -23,12 +24,15 @@ export function findCanonical(files: JournalFiles, key: string): FoundBlock | nu
 /** Of blocks of one time, the one with the greater path, and of one file, the later. */
 function newestOf(kind: BlockKind, files: JournalFiles, key: string): FoundBlock | null {
   let newest: FoundBlock | null = null;
+  let newestTime = readAt("");
   for (const { path } of files.of(kind)) {
     const file = files.read(path);
     if (file === null) continue;
     for (const { start, block } of blocksOfKey(file, key, files)) {
-      const isOlder = newest && compareTimes(readAt(block.footer.at), readAt(newest.block.footer.at)) < 0;
-      if (!isOlder) newest = { path, kind, file, start, block };
+      const time = readAt(block.footer.at);
+      if (newest && compareTimes(time, newestTime) < 0) continue;
+      newest = { path, kind, file, start, block };
+      newestTime = time;
     }
   }
   return newest;
@@ -51,12 +55,21 @@ function* blocksOfKey(
   for (const portion of portionsOf(file)) {
     if (!holds(portion.text, key)) continue;
     const [before = "", ...texts] = cutBlocks(portion.text);
-    files.countBlocks(texts.length);
+    files.countCut(texts.length);
     let start = portion.start + before.length;
     for (const text of texts) {
-      const block = new StoredBlock(text);
-      if (block.key === key) yield { start, block };
+      if (mayHaveKey(text, key)) {
+        files.countRead();
+        const block = new StoredBlock(text);
+        if (block.key === key) yield { start, block };
+      }
       start += headingLine.length + text.length;
     }
   }
+}
+
+/** A look at the first character, which dismisses most blocks without parsing them. False is sure. */
+function mayHaveKey(text: string, key: string): boolean {
+  const first = text.charCodeAt(0);
+  return first === key.charCodeAt(0) || isWhiteSpace(first);
 }

@@ -20,7 +20,8 @@ export function kindOf(path: string): BlockKind {
 export class JournalFiles {
   readonly #files: readonly ListedFile[];
   readonly #unreadable: string[] = [];
-  #blocks = 0;
+  #blocksCut = 0;
+  #blocksRead = 0;
 
   constructor() {
     this.#files = journal.list().filter(({ path }) => path.slice(-".md".length).toLowerCase() === ".md");
@@ -49,15 +50,16 @@ export class JournalFiles {
     }
   }
 
-  /** Ends a call that would look at more blocks than it has time for. */
-  countBlocks(count: number): void {
-    this.#blocks += count;
-    const { blocksMax } = journalLimits;
-    if (this.#blocks <= blocksMax) return;
-    throw new ToolError(
-      "MEMORY_STORAGE_ERROR",
-      `Cannot look through the memory: it has over ${blocksMax} blocks to look at, no more are allowed`,
-    );
+  /** Ends a call that would cut files into more blocks than it has time for. */
+  countCut(count: number): void {
+    this.#blocksCut += count;
+    if (this.#blocksCut > journalLimits.blocksCutMax) throw tooManyBlocks(journalLimits.blocksCutMax, "pass over");
+  }
+
+  /** Ends a call that would read more blocks than it has time for. */
+  countRead(): void {
+    this.#blocksRead++;
+    if (this.#blocksRead > journalLimits.blocksReadMax) throw tooManyBlocks(journalLimits.blocksReadMax, "read");
   }
 
   /** What a message says of files that could not be read, from its own semicolon on; empty when all could be. */
@@ -68,6 +70,13 @@ export class JournalFiles {
     const more = count > named.length ? ` and ${count - named.length} more` : "";
     return `; ${count} ${count === 1 ? "file" : "files"} could not be read: ${named.join(", ")}${more}`;
   }
+}
+
+function tooManyBlocks(blocksMax: number, verb: string): ToolError {
+  return new ToolError(
+    "MEMORY_STORAGE_ERROR",
+    `Cannot look through the memory: it has over ${blocksMax} blocks to ${verb}, at most ${blocksMax} allowed`,
+  );
 }
 
 /** The text of a file that is to be changed; empty when there is none. */

@@ -20,10 +20,20 @@ export const journalLimits = {
   /** Files of a journal. Each is read by one of a call's 10,000 requests; one a day is 24 years. */
   filesMax: 9_000,
   /**
-   * Blocks that a call looks at one by one. A full journal of blocks of 200 bytes has 340,000. A search that has to read
-   * each of them, because all may be hits, is ended by the deadline before.
+   * Blocks that a call parses: those that may be what it looks for. The dearest take 35 µs each, so that this many take a
+   * third of a call's time. A search that fills its answer reads few of the older ones.
    */
-  blocksMax: 400_000,
+  blocksReadMax: 100_000,
+  /**
+   * Blocks that a call cuts its files into. Passing one over takes at most 3 µs, so that this many take a quarter of a
+   * call's time. A full journal of blocks of 200 bytes has 340,000; the smallest would be 16 million.
+   */
+  blocksCutMax: 800_000,
+  /**
+   * UTF-16 units. A larger block is found and can be replaced, but is not shown: as JSON it takes more than
+   * `resultsBytesMax`, but for white space around it.
+   */
+  blockCharsMax: 504 * kib,
   /** UTF-16 units. A file of 2 MiB may hold 350,000 headings; cut at once, they would take more memory than there is. */
   portionChars: 64 * kib,
   /** Files and keys that a message names; those beyond are counted. */

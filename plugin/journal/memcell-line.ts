@@ -11,7 +11,10 @@ export interface MemcellLine {
 
 export const memcellMark = "<!-- memcell:";
 
-const form = /^<!-- memcell:(?: created=([\w:.+-]*))?( escaped)? -->$/;
+const form = /^<!-- memcell:(?: created=([\w:.+-]*))?( escaped)? -->\r*\n?$/;
+
+/** A longer line is none of memcell's. */
+const lineCharsMax = 1_000;
 
 /** `null` when there is nothing to say. */
 export function formatMemcellLine({ created, isEscaped }: MemcellLine): string | null {
@@ -19,8 +22,9 @@ export function formatMemcellLine({ created, isEscaped }: MemcellLine): string |
   return `${memcellMark}${created === null ? "" : ` created=${created}`}${isEscaped ? " escaped" : ""} -->`;
 }
 
-/** `null` for any other line. The line comes without its end. */
+/** `null` for any other line. The line may come with its end. */
 export function parseMemcellLine(line: string): MemcellLine | null {
+  if (!line.startsWith(memcellMark) || line.length > lineCharsMax) return null;
   const [, created, escaped] = form.exec(line) ?? [];
   if (created === undefined && escaped === undefined) return null;
   return { created: created ?? null, isEscaped: escaped !== undefined };

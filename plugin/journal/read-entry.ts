@@ -17,15 +17,26 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
   if (found === null) throw keyNotFound("read", key, files);
 
   const { path, kind, block } = found;
-  const { tags, at, created } = block.footer;
-  const data = { key, content: block.content, tags, file: path, kind, created_at: created ?? at, updated_at: at };
+  if (block.isTooLarge) throw tooLarge({ key, path }, `${block.length} characters`);
+  const { at, created } = block.footer;
+  const data = {
+    key,
+    content: block.content,
+    tags: block.tags,
+    file: path,
+    kind,
+    created_at: created ?? at,
+    updated_at: at,
+  };
   const bytes = utf8Bytes(JSON.stringify(data));
-  if (bytes > journalLimits.resultsBytesMax) {
-    throw new ToolError(
-      "MEMORY_STORAGE_ERROR",
-      `Cannot read memory ${quoted(key)}: its block in ${path} is ${bytes} bytes of JSON, ` +
-        `at most ${journalLimits.resultsBytesMax} allowed`,
-    );
-  }
+  if (bytes > journalLimits.resultsBytesMax) throw tooLarge({ key, path }, `${bytes} bytes of JSON`);
   return { message: `Memory ${quoted(key)} from ${path}${files.unreadableNote()}`, data: { success: true, data } };
+}
+
+function tooLarge({ key, path }: { key: string; path: string }, size: string): ToolError {
+  return new ToolError(
+    "MEMORY_STORAGE_ERROR",
+    `Cannot read memory ${quoted(key)}: its block in ${path} is ${size}, ` +
+      `at most ${journalLimits.resultsBytesMax} bytes of JSON allowed`,
+  );
 }

@@ -1,7 +1,8 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
-import { BestHits } from "./best-hits.ts";
+import { bytesMinOf, BestHits } from "./best-hits.ts";
+import type { Hit } from "./best-hits.ts";
 import { cutBlocks, portionsOf } from "./cut-blocks.ts";
 import type { Portion } from "./cut-blocks.ts";
 import type { SearchInput } from "./input.ts";
@@ -59,19 +60,26 @@ function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind
 
 function searchPortion({ filter, best, files }: Search, portion: Portion, { isAscii, ...place }: Place): void {
   const [, ...texts] = cutBlocks(portion.text);
-  files.countBlocks(texts.length);
+  files.countCut(texts.length);
   // One less: the text begins with a line end that is not of this part of the file.
   let end = portion.start + portion.text.length - 1;
   for (const text of texts.toReversed()) {
     const start = end - text.length - "### ".length;
     end = start - 1;
-    if (!filter.mayBeIn(text, isAscii)) continue;
+    if (!filter.mayBeBlock(text, isAscii)) continue;
+    files.countRead();
     const block = new StoredBlock(text);
+    if (block.key === "" || !filter.hasTags(block)) continue;
     const rank = { ...place, time: readAt(block.footer.at), start };
-    if (block.key === "" || !best.takes(rank) || !filter.hasTags(block) || !filter.hasText(block)) continue;
-    const { path: file, kind } = place;
-    best.add(rank, { key: block.key, content: block.content, tags: block.footer.tags, file, kind });
+    if (best.takes(rank) && (block.isTooLarge || filter.hasText(block))) best.add(rank, hitOf(block, place));
   }
+}
+
+function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
+  if (block.isTooLarge) return { bytesMin: block.length, result: null };
+  const { key, content, tags } = block;
+  const result = { key, content, tags, file, kind };
+  return { bytesMin: bytesMinOf(result), result };
 }
 
 function foundNote(count: number, leftOut: number): string {

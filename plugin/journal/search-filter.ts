@@ -1,6 +1,7 @@
 /** What a search looks for. A text is asked as a whole first: most files hold nothing of it, and are not cut at all. */
 import { foldAscii, foldCase } from "./caseless.ts";
 import { holds } from "./holds.ts";
+import { metaMark, tagsMark } from "./meta-line.ts";
 import type { StoredBlock } from "./stored-block.ts";
 import { normalTags } from "./tags.ts";
 import { trim } from "./white-space.ts";
@@ -25,8 +26,19 @@ export class SearchFilter {
     return this.#queryLines.every((line) => holds(folded, line));
   }
 
-  hasTags({ footer }: StoredBlock): boolean {
-    return this.#tags.every((tag) => footer.tags.includes(tag));
+  /** The same of one block, whose tags stand behind its text. */
+  mayBeBlock(text: string, isAscii: boolean): boolean {
+    if (this.#tags.length > 0) {
+      const tagsAt = text.indexOf(tagsMark, text.indexOf(metaMark));
+      if (tagsAt === -1 || !this.#tags.every((tag) => text.includes(tag, tagsAt + tagsMark.length))) return false;
+    }
+    return this.#query === "" || this.mayBeIn(text, isAscii);
+  }
+
+  hasTags(block: StoredBlock): boolean {
+    if (this.#tags.length === 0) return true;
+    const { tags } = block;
+    return this.#tags.every((tag) => tags.includes(tag));
   }
 
   hasText({ key, content }: StoredBlock): boolean {

@@ -1,15 +1,17 @@
 /** What a block says. Parts are read when they are asked for: most blocks are only looked at. */
 import { unescapeContent } from "./escape.ts";
+import { journalLimits } from "./journal-limits.ts";
 import { withoutReturns } from "./line-ends.ts";
 import { parseMemcellLine } from "./memcell-line.ts";
-import { metaMark, parseMeta } from "./meta-line.ts";
-import { isWhiteSpace, trim } from "./white-space.ts";
+import { metaMark, parseMeta, splitTags } from "./meta-line.ts";
+import { trim } from "./white-space.ts";
 
 /** What stands below a block's content. */
 export interface Footer {
   /** When it was written, as the file has it; empty without a line of meta. */
   readonly at: string;
-  readonly tags: string[];
+  /** Its tags as the file has them, for `splitTags`. */
+  readonly tags: string;
   /** When it was first written, where the block says it. */
   readonly created: string | null;
   readonly isEscaped: boolean;
@@ -43,12 +45,26 @@ export class StoredBlock {
     return trim(this.footer.isEscaped ? unescapeContent(lines) : lines);
   }
 
+  /** Its content is not to be asked for: no answer has room for it, and taking it apart takes more memory than there is. */
+  get isTooLarge(): boolean {
+    return this.#text.length > journalLimits.blockCharsMax;
+  }
+
+  /** Its UTF-16 units, those of its footer among them. */
+  get length(): number {
+    return this.#text.length;
+  }
+
+  get tags(): string[] {
+    return splitTags(this.footer.tags);
+  }
+
   #readFooter(): Footer {
     const { start, end } = this.#metaLine;
     const meta = start === end ? null : parseMeta(this.#text.slice(start, end));
-    if (meta === null) return { at: "", tags: [], created: null, isEscaped: false, end: this.#endWithoutMeta(end) };
+    if (meta === null) return { at: "", tags: "", created: null, isEscaped: false, end: this.#endWithoutMeta(end) };
     const lineEnd = behindLine(this.#text, end);
-    const line = parseMemcellLine(withoutReturns(this.#text.slice(end, lineEnd)).replace("\n", ""));
+    const line = parseMemcellLine(this.#text.slice(end, lineEnd));
     if (line === null) return { ...meta, created: null, isEscaped: false, end };
     return { ...meta, ...line, end: lineEnd };
   }
@@ -64,12 +80,14 @@ export class StoredBlock {
     return (this.#meta ??= this.#findMetaLine());
   }
 
+  /** Each line is looked at once, at its first mark: behind that one, no other begins a line. */
   #findMetaLine(): { start: number; end: number } {
     const text = this.#text;
-    for (let mark = text.indexOf(metaMark, this.#bodyStart); mark !== -1; mark = text.indexOf(metaMark, mark + 1)) {
-      let start = mark;
-      while (start > this.#bodyStart && isBlank(text.charCodeAt(start - 1))) start--;
-      if (start === this.#bodyStart || text[start - 1] === "\n") return { start, end: behindLine(text, mark) };
+    let end = this.#bodyStart;
+    for (let mark = text.indexOf(metaMark, end); mark !== -1; mark = text.indexOf(metaMark, end)) {
+      const start = Math.max(text.lastIndexOf("\n", mark) + 1, this.#bodyStart);
+      end = behindLine(text, mark);
+      if (start === mark || trim(text.slice(start, mark)) === "") return { start, end };
     }
     return { start: text.length, end: text.length };
   }
@@ -79,6 +97,3 @@ function behindLine(text: string, from: number): number {
   const end = text.indexOf("\n", from);
   return end === -1 ? text.length : end + 1;
 }
-
-/** White space that ends no line. */
-const isBlank = (unit: number): boolean => unit !== 0x0a && isWhiteSpace(unit);

@@ -22,7 +22,7 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   if (found === null) throw keyNotFound("update", key, files);
 
   const { path, kind, block: old } = found;
-  const newTags = tags === undefined || tags === null ? old.footer.tags : normalTags(tags);
+  const newTags = tags === undefined || tags === null ? old.tags : normalTags(tags);
   const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(old.footer) };
   journal.write(path, appendBlock(withoutBlock(found), block));
   return {
@@ -36,11 +36,11 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
  * a line of memcell's that belongs to nothing would come to stand behind another block, one keeps them apart.
  */
 function withoutBlock({ file, start, block }: FoundBlock): string {
-  const emptyLine = /\r*\n/y;
   const end = start + "### ".length + block.footer.end;
-  emptyLine.lastIndex = end;
+  const lineEnd = file.indexOf("\n", end);
+  const isEmptyLine = lineEnd !== -1 && file.slice(end, lineEnd).replaceAll("\r", "") === "";
   const before = file.slice(0, start);
-  const behind = file.slice(emptyLine.test(file) ? emptyLine.lastIndex : end);
+  const behind = file.slice(isEmptyLine ? lineEnd + 1 : end);
   return `${before}${behind.startsWith(memcellMark) && endsInMeta(before) ? "\n" : ""}${behind}`;
 }
 

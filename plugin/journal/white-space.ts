@@ -1,26 +1,31 @@
 /**
  * White space as agentool's language means it: the Unicode property White_Space. `String.prototype.trim` differs in two
- * characters: it takes U+FEFF, and leaves U+0085.
+ * characters: it takes U+FEFF, and leaves U+0085. It is a hundred times as fast as a loop in the guest, so it goes first,
+ * and a loop where one of the two is met.
  */
+const byteOrderMark = "\ufeff";
+const nextLine = 0x85;
 
 /** For a class in a regular expression. */
 export const whiteSpace = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
 export function trim(text: string): string {
-  const end = trimmedEnd(text);
-  let start = 0;
-  while (start < end && isWhiteSpace(text.charCodeAt(start))) start++;
-  return text.slice(start, end);
+  const ended = trimEnd(text);
+  const trimmed = ended.trimStart();
+  const start = ended.length - trimmed.length;
+  if (trimmed.charCodeAt(0) !== nextLine && !ended.slice(0, start).includes(byteOrderMark)) return trimmed;
+  let own = 0;
+  while (own < ended.length && isWhiteSpace(ended.charCodeAt(own))) own++;
+  return ended.slice(own);
 }
 
 export function trimEnd(text: string): string {
-  return text.slice(0, trimmedEnd(text));
-}
-
-function trimmedEnd(text: string): number {
-  let end = text.length;
-  while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
-  return end;
+  const trimmed = text.trimEnd();
+  const end = trimmed.length;
+  if (trimmed.charCodeAt(end - 1) !== nextLine && !text.slice(end).includes(byteOrderMark)) return trimmed;
+  let own = text.length;
+  while (own > 0 && isWhiteSpace(text.charCodeAt(own - 1))) own--;
+  return text.slice(0, own);
 }
 
 export function isWhiteSpace(unit: number): boolean {

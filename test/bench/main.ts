@@ -4,7 +4,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
  *
  * usage: node dist/test/bench/main.js [--only 1,3] [--rounds N] [--quick] [--write]
  *
- *   --only    sections to run: 1 durable upsert, 2 sandbox, 3 throughput, 4 growth, 5 cold start, 6 recovery
+ *   --only    sections to run: 1 durable upsert, 2 sandbox, 3 throughput, 4 growth, 5 cold start, 6 recovery,
+ *             7 journal
  *   --rounds  how many rounds count (10, or 3 with --quick)
  *   --quick   under a minute: to see that all runs, not to quote
  *   --write   store the results in test/bench/results/ and in README.md, not only in dist/bench/. Only with all

@@ -24,6 +24,12 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
   ["added by the sandbox with 4 KB, upsert / read", ["sandbox-upsert", "4096-ours"], ["sandbox-read", "4096-ours"]],
   ["throughput of 8 users, against 8 naive threads", ["throughput", "8-memcell"]],
   ["1,000 entries, against 10, upsert / read", ["growth-upsert", "1000"], ["growth-read", "1000"]],
+  [
+    "search of a journal of 10,000 blocks, the guest's own time: a word of 20 / of all / not ASCII",
+    ["journal-guest", "some"],
+    ["journal-guest", "all"],
+    ["journal-guest", "not-ascii"],
+  ],
   ["first result of a new process, command / `createRuntime`", ["cold", "output"], ["cold", "runtime"]],
   ["memory of each further worker", ["memory", "further"]],
   ["the plugin / gzipped", ["size", "plain"], ["size", "zipped"]],

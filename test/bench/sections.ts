@@ -2,6 +2,7 @@ import type { BenchRun } from "./bench-run.ts";
 import { measureCold } from "./cold/section.ts";
 import { measureDurable } from "./durable/section.ts";
 import { measureGrowth } from "./growth/section.ts";
+import { measureJournal } from "./journal/section.ts";
 import { measureRecoverySection } from "./recovery-section.ts";
 import type { Section } from "./results.ts";
 import { measureSandbox } from "./sandbox/section.ts";
@@ -15,4 +16,5 @@ export const sections: ReadonlyMap<number, (run: BenchRun) => Promise<Section>> 
   [4, measureGrowth],
   [5, measureCold],
   [6, measureRecoverySection],
+  [7, measureJournal],
 ]);

@@ -81,8 +81,10 @@ test.for(
 
 test("what a caller changes in a tool's description changes nothing in the next", () => {
   const [first] = runtime.tools();
+  const before = structuredClone(first?.inputSchema);
   Object.assign(first?.inputSchema ?? {}, { properties: {} });
-  expect(runtime.tools()[0]?.inputSchema).toMatchObject({ properties: { action: { type: "string" } } });
+  expect(first?.inputSchema).not.toEqual(before);
+  expect(runtime.tools()[0]?.inputSchema).toEqual(before);
 });
 
 const brokenLog = (): never => {

@@ -9,7 +9,7 @@ import { afterAll, expect, test } from "vitest";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
+import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 
 const folder = temporaryFolder();
@@ -17,26 +17,29 @@ afterAll(() => folder[Symbol.dispose]());
 
 const file = new URL(import.meta.resolve("memcell/default-policy.json"));
 const { lockFile, ...unlocked } = JSON.parse(readFileSync(file, "utf8")) as PolicyFile;
-const shipped = readFileSync(shippedPlugin("user-memory"));
-const tools = Object.entries(unlocked.plugins["user-memory"]?.tools ?? {});
 const alice = { userId: "alice" };
 
 /** Each part of the policy. */
-const grants = tools.flatMap(([tool, { rights, scopes }]) => [
-  ...rights.map((part) => ({ tool, kind: "rights" as const, part: part as string })),
-  ...scopes.map((part) => ({ tool, kind: "scopes" as const, part })),
-]);
+const grants = Object.entries(unlocked.plugins).flatMap(([plugin, { tools }]) =>
+  Object.entries(tools).flatMap(([tool, { rights, scopes }]) => [
+    ...rights.map((part) => ({ plugin, tool, kind: "rights" as const, part: part as string })),
+    ...scopes.map((part) => ({ plugin, tool, kind: "scopes" as const, part })),
+  ]),
+);
 
-test("the shipped policy names the shipped plugin alone, pins it, and leaves the limits as they are", () => {
-  expect(Object.keys(unlocked.plugins)).toEqual(["user-memory"]);
-  expect(tools.map(([name]) => name)).toEqual(manifestOf(shipped).tools.map(({ name }) => name));
+test("the shipped policy names the shipped plugins alone, pins them, and leaves the limits as they are", () => {
+  expect(Object.keys(unlocked.plugins).toSorted()).toEqual(shippedNames());
+  for (const [plugin, { tools }] of Object.entries(unlocked.plugins)) {
+    const manifest = manifestOf(readFileSync(shippedPlugin(plugin)));
+    expect(Object.keys(tools)).toEqual(manifest.tools.map(({ name }) => name));
+  }
   expect(lockFile).toBe("../../build/plugins.lock.json");
   expect(unlocked.limits).toBeUndefined();
 });
 
-test.for(grants)("without $part in the $kind of $tool the shipped plugin is refused", async ({ tool, kind, part }) => {
+test.for(grants)("without $part in the $kind of $tool its plugin is refused", async ({ plugin, tool, kind, part }) => {
   const policy = structuredClone(unlocked) as unknown as ChangeablePolicy;
-  const granted = policy.plugins["user-memory"].tools[tool];
+  const granted = policy.plugins[plugin]?.tools[tool];
   if (!granted) throw new Error("The policy does not name the tool");
   granted[kind] = granted[kind].filter((each) => each !== part);
   const creating = createRuntime({ dataDir: folder.path, policy: policy as unknown as PolicyFile });
@@ -47,15 +50,16 @@ test.for(grants)("without $part in the $kind of $tool the shipped plugin is refu
   });
 });
 
-test("control: with all of it the shipped plugin is loaded, and what each tool does is allowed", async () => {
+test("control: with all of it the shipped plugins are loaded, and what each tool does is allowed", async () => {
   await using runtime = await createRuntime({ dataDir: dataFolder("control"), policy: unlocked, threadsMax: 1 });
   for (const steps of Object.values(uses)) expect(await denialsIn(steps(runtime))).toEqual([]);
 });
 
-test.for(grants)("$tool really uses $part of its $kind", async ({ tool, kind, part }, { task }) => {
+test.for(grants)("$tool really uses $part of its $kind", async ({ plugin: name, tool, kind, part }, { task }) => {
   const plugin = join(folder.path, `${task.id}.wasm`);
+  const shipped = readFileSync(shippedPlugin(name));
   const manifest = manifestOf(shipped);
-  const asked = manifest.tools.find(({ name }) => name === tool)?.[kind] ?? [];
+  const asked = manifest.tools.find((each) => each.name === tool)?.[kind] ?? [];
   const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part) });
   writeFileSync(plugin, resealPlugin(shipped, narrowed));
   const plugins = [plugin];
@@ -66,7 +70,7 @@ test.for(grants)("$tool really uses $part of its $kind", async ({ tool, kind, pa
 });
 
 interface ChangeablePolicy {
-  plugins: { "user-memory": { tools: Record<string, { rights: string[]; scopes: string[] }> } };
+  plugins: Record<string, { tools: Record<string, { rights: string[]; scopes: string[] }> }>;
 }
 
 const entry = { type: "user", description: "d", body: "b" };
@@ -88,6 +92,10 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
     () => ended(runtime.upkeep.mend(alice)),
   ],
   RestoreEntry: (runtime) => [() => ended(runtime.upkeep.restore(alice, "gone"))],
+  memory_write: (runtime) => [() => called(runtime, "memory_write", { key: "new", content: "b" })],
+  memory_update: (runtime) => [() => called(runtime, "memory_update", { key: "kept", content: "b" })],
+  memory_read: (runtime) => [() => called(runtime, "memory_read", { key: "kept" })],
+  memory_search: (runtime) => [() => called(runtime, "memory_search", { query: "b" })],
 };
 
 async function called(runtime: Runtime, tool: string, input: object): Promise<string[]> {
@@ -123,6 +131,7 @@ function dataFolder(name: string): string {
     "memory/kept.md": fact("kept"),
     "memory/broken.md": "No front matter.\n",
     "memory/trash/gone.20260102T030405000Z.md": fact("gone"),
+    "journal/2026/01/02.md": "### kept\n\nb\n",
   };
   writeUserFiles(dataDir, { alice: files });
   return dataDir;

@@ -63,7 +63,7 @@ test("a content comes back as it was, whatever it looks like, and forges no bloc
       expect(blocks.map(({ key }) => key)).toEqual(["one", "two"]);
       expect(blocks.map((block) => block.content)).toEqual([normalised(first), normalised(second)]);
       expect(blocks.map(({ footer }) => footer.at)).toEqual([made.at, made.at]);
-      expect(blocks.map(({ footer }) => footer.tags)).toEqual([made.tags, made.tags]);
+      expect(blocks.map(({ tags }) => tags)).toEqual([made.tags, made.tags]);
       expect(blocks.map(({ footer }) => footer.created)).toEqual([created, null]);
     }),
     { numRuns: 3000 },
@@ -76,7 +76,7 @@ test("a file that people wrote keeps its bytes when a block is added", () => {
       const file = appendBlock(before, { ...made, key: "k", content: "x" });
       expect(file.startsWith(before)).toBe(true);
       const last = blocksIn(file).at(-1);
-      expect([last?.key, last?.content, last?.footer.tags]).toEqual(["k", "x", made.tags]);
+      expect([last?.key, last?.content, last?.tags]).toEqual(["k", "x", made.tags]);
     }),
     { numRuns: 1000 },
   );

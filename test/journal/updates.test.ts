@@ -71,7 +71,7 @@ test("a block that no answer holds is told with its size, and does not hide othe
   expect(await runtime.call("memory_read", { key: "big" }, ctx)).toMatchObject({
     error: {
       code: "MEMORY_STORAGE_ERROR",
-      message: expect.stringMatching(/is 600\d\d\d bytes of JSON, at most 516096/),
+      message: expect.stringMatching(/is 600\d\d\d characters, at most 516096 bytes of JSON/),
     },
   });
   expect(await runtime.call("memory_search", { query: "x" }, ctx)).toMatchObject({

@@ -16,7 +16,7 @@ const said = (file: string): unknown[] =>
     .flatMap(({ text }) => cutBlocks(text).slice(1))
     .map((text) => new StoredBlock(text))
     .filter(({ key }) => key !== "")
-    .map(({ key, content, footer }) => [key, content, footer.at, footer.tags.join("|")]);
+    .map(({ key, content, footer, tags }) => [key, content, footer.at, tags.join("|")]);
 
 test("a block has agentool's bytes", () => {
   const block = {

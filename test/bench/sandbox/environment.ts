@@ -14,12 +14,12 @@ export interface CallEnvironment extends Disposable {
 }
 
 /** Nothing is committed, so every call finds the same folder. */
-export function callEnvironments(dataDir: string): (userId: string) => CallEnvironment {
+export function callEnvironments(dataDir: string, scopes?: readonly string[]): (userId: string) => CallEnvironment {
   const readers = openReaders({ kind: "files", dataDir });
   const trails = new TrailStock();
   return (userId) => {
     const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-    const grant = fullGrant(userId as UserId);
+    const grant = fullGrant(userId as UserId, scopes);
     const store = readers.openUser(grant.userId);
     const parts = { grant, store, staged: new StagedChanges(), epochMs: Date.now() };
     const memory = trails.lease();

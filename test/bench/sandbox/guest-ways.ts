@@ -68,6 +68,14 @@ function madeForTheCall(key: string, { make, name }: Source): ToolWay {
   };
 }
 
+/** The way of a call of the runtime, for the tools of one plugin. */
+export async function restoredGuest(pluginName: string): Promise<ToolWay> {
+  const { plugins } = await loadCatalog(await pluginFilesOf([pluginName]), await loadPolicy(undefined));
+  const [plugin] = plugins;
+  if (!plugin) throw new RangeError("There is no plugin to measure");
+  return madeBeforehand("restored", { make: restoring(plugin.guest), name: "restored memory" });
+}
+
 async function runIn(instance: GuestInstance, { tool, exportName, input, environment }: ToolCall): Promise<void> {
   const { capabilities, record } = environment;
   const outcome = await instance.run(exportName, input, { capabilities, log: new GuestLog() });
