@@ -210,6 +210,31 @@ test("a file that another program never leaves alone is BUSY, and stays the othe
   expect(stage.files()).toEqual({ "a.md": `first${", and theirs".repeat(3)}` });
 });
 
+test("what another program writes while a change is made durable is not written over either", async () => {
+  using stage = mountedStage();
+  stage.put("a.md", "first");
+  await using runtime = await stage.open();
+  const staged = join(stage.dir, ".memcell/staged-0");
+  let theirs = 0;
+  let isOver = false;
+  // Between the record and the renames the disk is waited for, and so others have their turn.
+  const watch = (): void => {
+    if (theirs < 1 && existsSync(staged)) {
+      appendByAnother(stage.dir, "a.md");
+      theirs++;
+    }
+    if (!isOver) setImmediate(watch);
+  };
+  watch();
+  const steps = [read("a.md"), write("a.md", "ours"), write("b.md", "ours")];
+  const seen = await play(runtime, steps);
+  isOver = true;
+  expect(theirs).toBe(1);
+  expect(seen).toMatchObject({ ok: true, data: [{ content: "first, and theirs" }, {}, {}] });
+  expect(stage.files()).toEqual({ "a.md": "ours", "b.md": "ours" });
+  expect(await runtime.upkeep.users()).toEqual(["alice"]);
+});
+
 /** A process that knows of no lock. */
 function appendByAnother(dir: string, name: string): void {
   execFileSync("sh", ["-c", `printf ', and theirs' >> "$1"`, "sh", join(dir, name)]);

@@ -1,6 +1,8 @@
 import type { Seen } from "../../change-set.ts";
 import { ToolError } from "../../tool-error.ts";
+import { digestOf } from "./commit/journal-record.ts";
 import type { PlannedFile } from "./commit/plan-changes.ts";
+import type { ScopeFolders } from "./commit/scope-folders.ts";
 
 /** Someone has changed the user's files since the call read them. The call is made again before this is reported. */
 export class StaleCall extends ToolError {
@@ -15,5 +17,14 @@ export function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen
   for (const { scope, path, digest } of seen) {
     const before = befores.get(`${scope}:${path}`);
     if (before !== undefined && before !== digest) throw new StaleCall();
+  }
+}
+
+/** Whether someone has changed a file since the change was planned. What cannot be looked at is left to who applies it. */
+export function isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]): boolean {
+  try {
+    return planned.some(({ scope, path, before }) => digestOf(folders.read(scope, path)) !== before);
+  } catch {
+    return false;
   }
 }

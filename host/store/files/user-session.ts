@@ -10,8 +10,10 @@ import { applyStaged, removeStaged, removeStagedQuietly, stageFiles } from "./co
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
 import { journalLimits } from "./commit/journal-limits.ts";
+import type { JournalFile } from "./commit/journal-record.ts";
 import { Journal, JournalUnflushable } from "./commit/journal.ts";
-import { planChanges, withoutSteps } from "./commit/plan-changes.ts";
+import { asPresent, planChanges, withoutSteps } from "./commit/plan-changes.ts";
+import type { PlannedFile } from "./commit/plan-changes.ts";
 import { needsRecovery, recover } from "./commit/recover.ts";
 import { replaceJournal } from "./commit/replace-journal.ts";
 import { retireJournal } from "./commit/retire.ts";
@@ -20,23 +22,10 @@ import { ScopeFolders } from "./commit/scope-folders.ts";
 import type { Directory } from "./disk/directory.ts";
 import { failureOfDisk } from "./disk/disk-failure.ts";
 import { claimOwner } from "./owner.ts";
-import { refuseStale } from "./stale-call.ts";
-import type { UserFolder } from "./user-folder.ts";
+import type { SessionSetup } from "./session-setup.ts";
+import { isEdited, refuseStale, StaleCall } from "./stale-call.ts";
 import type { UserLock } from "./user-lock.ts";
-import type { UserMemo } from "./user-memo.ts";
 import type { UserWay } from "./user-way.ts";
-
-export interface SessionSetup {
-  readonly folder: UserFolder;
-  readonly memo: UserMemo;
-  /** Whether the folder records its owner. */
-  readonly isOwned: boolean;
-  /** Whether to put right what a usual call may leave for later. */
-  readonly isThorough: boolean;
-  readonly isFlushed: boolean;
-  readonly boot: string | null;
-  readonly note: (text: string) => void;
-}
 
 /** Disposing of it closes everything and releases the lock. */
 export class UserSession implements Disposable {
@@ -94,9 +83,20 @@ export class UserSession implements Disposable {
     const planned = planChanges(folders, changes);
     refuseStale(planned, seen);
     const staged = stageFiles(this.#own, folders, planned);
-    await this.#writeDown(staged);
+    await this.#writeDown(planned);
+    if (isEdited(folders, planned)) await this.#takeBack(folders, planned);
     this.#apply(staged);
     this.#checkCommitted(folders);
+  }
+
+  /** Nothing of the last record is applied, which alone would be nothing to finish. Another says that all is as it is. */
+  async #takeBack(folders: ScopeFolders, planned: readonly PlannedFile[]): Promise<never> {
+    for (const file of planned) this.#touch(file);
+    Object.assign(this.#setup.memo, { tail: null, records: this.#setup.memo.records + 2 });
+    this.#journal?.markApplied();
+    await this.#writeDown(asPresent(folders, planned));
+    this.#journal?.markApplied();
+    throw new StaleCall();
   }
 
   /** Makes all files durable and empties the journal. */
@@ -171,7 +171,7 @@ export class UserSession implements Disposable {
     }
   }
 
-  async #writeDown({ files }: StagedPlan): Promise<void> {
+  async #writeDown(files: readonly JournalFile[]): Promise<void> {
     const { isFlushed, boot } = this.#setup;
     try {
       const journal = (this.#journal ??= Journal.make(this.#own, this.#setup.folder.userId));

@@ -69,7 +69,17 @@ function gone(path: string): ToolError {
   return new ToolError("STORAGE_FAILED", `Cannot move "${path}": it is gone`);
 }
 
+/** What a plan that is given up leaves behind: each of its files as it is now. */
+export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): JournalFile[] {
+  return planned.map(({ scope, path, after }) => ({
+    scope,
+    path,
+    before: digestOf(after),
+    after: folders.read(scope, path),
+  }));
+}
+
 /** What the journal keeps of a planned file. */
-export function withoutSteps({ scope, path, before, after }: PlannedFile): JournalFile {
+export function withoutSteps({ scope, path, before, after }: JournalFile): JournalFile {
   return { scope, path, before, after };
 }
