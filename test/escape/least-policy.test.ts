@@ -19,12 +19,19 @@ const file = new URL(import.meta.resolve("memcell/default-policy.json"));
 const { lockFile, ...unlocked } = JSON.parse(readFileSync(file, "utf8")) as PolicyFile;
 const alice = { userId: "alice" };
 
+interface Granted {
+  readonly plugin: string;
+  readonly tool: string;
+  readonly kind: "rights" | "scopes";
+  readonly part: string;
+}
+
 /** Each part of the policy. */
 const grants = Object.entries(unlocked.plugins).flatMap(([plugin, { tools }]) =>
-  Object.entries(tools).flatMap(([tool, { rights, scopes }]) => [
-    ...rights.map((part) => ({ plugin, tool, kind: "rights" as const, part: part as string })),
-    ...scopes.map((part) => ({ plugin, tool, kind: "scopes" as const, part })),
-  ]),
+  Object.entries(tools).flatMap(([tool, { rights, scopes }]) => {
+    const ofRights = rights.map((part): Granted => ({ plugin, tool, kind: "rights", part }));
+    return ofRights.concat(scopes.map((part) => ({ plugin, tool, kind: "scopes", part })));
+  }),
 );
 
 test("the shipped policy names the shipped plugins alone, pins them, and leaves the limits as they are", () => {
