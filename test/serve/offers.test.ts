@@ -50,11 +50,17 @@ describe.for(clientKinds)("client: %s", (kind) => {
   test("tools are annotated by what they are granted", async () => {
     const { tools } = await served.client.listTools();
     const annotations = Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]));
-    expect(annotations).toEqual({
-      UpdateUserMemory: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-      ReadUserMemory: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
+    const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+    expect(annotations).toMatchObject({
+      UpdateUserMemory: changing,
+      ReadUserMemory: reading,
+      memory_write: changing,
+      memory_update: changing,
+      memory_read: reading,
+      memory_search: reading,
     });
-    expect(tools[0]).toMatchObject({
+    expect(tools.find(({ name }) => name === "UpdateUserMemory")).toMatchObject({
       description: expect.stringContaining("upsert"),
       inputSchema: { type: "object", required: ["action", "name"] },
       outputSchema: { type: "object", required: ["name", "outcome", "path", "trashed"] },
