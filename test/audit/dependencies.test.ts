@@ -74,7 +74,7 @@ const states: { name: string; sbom: string | ((path: string) => void) }[] = [
     name: "with a dependency that is not listed",
     sbom: text.replaceAll('"bom-ref": "pkg:npm/zod', '"bom-ref": "pkg:npm/dod'),
   },
-  { name: "with the plugin's hash of another kind", sbom: text.replace('"SHA-256"', '"SHA-1"') },
+  { name: "with the plugins' hashes of another kind", sbom: text.replaceAll('"SHA-256"', '"SHA-1"') },
 ];
 
 test.for(states)("a list that is $name is none", async ({ name, sbom }) => {

@@ -31,7 +31,7 @@ export const threadsOf = (name: string): "main" | "all" => (isFlush(name) ? "all
 
 /** The calls that touch files, of the kinds that the store makes. */
 export const fileCalls: readonly string[] = (
-  "openat mkdir rename renameat2 unlink write pwrite64 ftruncate fsync fdatasync fcntl close " +
+  "openat mkdir rename renameat2 unlink write writev pwrite64 ftruncate fsync fdatasync fcntl close " +
   "pread64 read getdents64 fstat statx newfstatat lstat stat"
 ).split(" ");
 
@@ -44,7 +44,9 @@ export function isChange({ name, text }: SystemCall): boolean {
     case "openat":
       return text.includes("O_CREAT");
     case "write":
-      return text.includes("/users/") || text.startsWith("write(1<");
+      return text.includes("/users/");
+    case "writev":
+      return text.startsWith("writev(1<");
     case "fcntl":
     case "close":
       return /\/\.memcell\/(lock|turnstile)>/.test(text);
