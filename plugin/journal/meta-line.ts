@@ -1,5 +1,6 @@
 /** The line that ends a block: when it was written, and its tags. Its form is agentool's. */
 import { journalLimits } from "./journal-limits.ts";
+import { normalTags } from "./tags.ts";
 import { trim } from "./white-space.ts";
 
 export const metaMark = "<!-- agentool-memory:";
@@ -34,8 +35,5 @@ export function parseMeta(line: string): Meta | null {
 
 /** A file may have a million of them: they are told apart only in the blocks that are asked for. */
 export function splitTags(text: string): string[] {
-  return text
-    .split("|")
-    .map((tag) => trim(tag))
-    .filter((tag) => tag !== "");
+  return normalTags(text.split("|"));
 }
