@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 
 import { projectFolder } from "../bundle.ts";
-import { readFamilies } from "../family.ts";
+import { readFamily } from "../family.ts";
 import { grantLines, policyFile, withGrant } from "./grant.ts";
 import { filesFor } from "./laid-files.ts";
 
@@ -24,12 +24,10 @@ export async function layDown(name: string): Promise<LaidDown> {
   try {
     for (const { path, text } of files) writeNew(path, text, made);
     format(files.map(({ path }) => path).filter((path) => path.endsWith(".ts")));
-    const sources = await readFamilies(join(projectFolder, "plugin"), { writePages: false });
-    const source = sources.find(({ family }) => family.name === name);
-    if (!source) throw new Error(`Cannot add family "${name}": its family.ts is not found`);
+    const family = await readFamily(join(projectFolder, "plugin", name));
     const policy = join(projectFolder, policyFile);
-    writeFileSync(policy, withGrant(readFileSync(policy, "utf8"), source.family));
-    return { files: files.map(({ path }) => path), grant: grantLines(source.family) };
+    writeFileSync(policy, withGrant(readFileSync(policy, "utf8"), family));
+    return { files: files.map(({ path }) => path), grant: grantLines(family) };
   } catch (error) {
     for (const path of made.toReversed()) rmSync(path, { recursive: true, force: true });
     throw error;
