@@ -1,13 +1,12 @@
 /** The process is killed between a change set's record and its commit: the log tells what was about to change. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
-import { traceProcess, whyNoTracing } from "../crash/strace.ts";
+import { runKilledAt } from "../crash/run-killed-at.ts";
+import { whyNoTracing } from "../crash/strace.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
@@ -19,30 +18,14 @@ const workload = fileURLToPath(
 );
 
 /** Runs the workload, which dies at its second call's first use of a system call. Returns all that it said. */
-async function runKilledAt(systemCall: string, args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [workload, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on("data", (text: Buffer) => {
-      said += text.toString();
-      if (said.startsWith("ready\n")) resolve();
-    });
-    child.once("close", () => reject(new Error("The workload did not become ready")));
-  });
-  const injection = ["-e", `trace=${systemCall}`, "-e", `inject=${systemCall}:signal=KILL:when=1`];
-  const tracing = await traceProcess(child.pid ?? 0, "all", injection);
-  child.stdin.write("go\n");
-  await closed;
-  await tracing.ended;
-  return said;
-}
+const killedAt = (systemCall: string, args: readonly string[]): Promise<string> =>
+  runKilledAt({ systemCall, ordinal: 1, threads: "all" }, workload, args);
 
 test("killed at the flush that commits: the record of what was staged is there, and that of the call is not", async (context) => {
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "log", "audit.jsonl")];
-  expect(await runKilledAt("fdatasync", [dataDir, file])).toBe("ready\n");
+  expect(await killedAt("fdatasync", [dataDir, file])).toBe("ready\n");
   const records = readRecords(file);
   expect(records.map(({ kind }) => kind)).toEqual(["opened", "staged", "call", "staged"]);
   expect(records.at(-1)).toMatchObject({

@@ -1,6 +1,4 @@
 /** A process dies in the middle of a call: the mounted folder holds what is needed to finish, and only it does. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
-import { traceProcess, whyNoTracing } from "../crash/strace.ts";
+import { runKilledAt } from "../crash/run-killed-at.ts";
+import { whyNoTracing } from "../crash/strace.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { alice, journalPuppet, list, mountedStage, play, read } from "./mounted-stage.ts";
 import type { MountedStage } from "./mounted-stage.ts";
@@ -17,25 +16,12 @@ const reason = await whyNoTracing();
 const workload = fileURLToPath(new URL("dist/test/mounts/killed-call.js", import.meta.resolve("memcell/package.json")));
 
 /** Kills the process at a system call of its second change; it is never acknowledged. */
-async function killAt(stage: MountedStage, systemCall: string, ordinal: number): Promise<string> {
-  const args = [stage.dataDir, stage.dir, journalPuppet(stage.path)];
-  const child = spawn(process.execPath, [workload, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on("data", (text: Buffer) => {
-      said += text.toString();
-      if (said.startsWith("ready\n")) resolve();
-    });
-    child.once("close", () => reject(new Error("The process did not become ready")));
-  });
-  const injection = ["-e", `trace=${systemCall}`, "-e", `inject=${systemCall}:signal=KILL:when=${ordinal}`];
-  const tracing = await traceProcess(child.pid ?? 0, "main", injection);
-  child.stdin.write("go\n");
-  await closed;
-  await tracing.ended;
-  return said;
-}
+const killAt = (stage: MountedStage, systemCall: string, ordinal: number): Promise<string> =>
+  runKilledAt({ systemCall, ordinal, threads: "main" }, workload, [
+    stage.dataDir,
+    stage.dir,
+    journalPuppet(stage.path),
+  ]);
 
 const old = { "a.md": "old", "b.md": "old" };
 const whole = { "2026/c.md": "new", "a.md": "new", "b.md": "new" };
