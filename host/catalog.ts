@@ -18,41 +18,29 @@ import { policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
 import { ToolError } from "./tool-error.ts";
 
-export interface LoadedPlugin {
-  readonly manifest: Manifest;
-  /** Of the whole file, in hex. */
-  readonly sha256: string;
-  readonly guest: GuestModule;
-}
-
 export interface CatalogTool {
   readonly tool: ManifestTool;
   readonly moduleIndex: number;
 }
 
-export interface Catalog {
-  readonly plugins: readonly LoadedPlugin[];
-  readonly tools: ReadonlyMap<string, CatalogTool>;
-}
-
 /** A plugin that is all it should be by our own reading, while the engine is still at work on it. */
-export interface JudgedPlugin extends Omit<LoadedPlugin, "guest"> {
+export interface JudgedPlugin {
+  readonly manifest: Manifest;
+  /** Of the whole file, in hex. */
+  readonly sha256: string;
   /** Rejects with `PLUGIN_REFUSED` when the engine does not take it, or reads it otherwise than we do. */
   readonly guest: Promise<GuestModule>;
 }
 
-export interface JudgedCatalog extends Pick<Catalog, "tools"> {
+export interface JudgedCatalog {
   readonly plugins: readonly JudgedPlugin[];
+  readonly tools: ReadonlyMap<string, CatalogTool>;
 }
 
-/** Loads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. */
-export async function loadCatalog(files: readonly string[], policy: Policy): Promise<Catalog> {
-  const { plugins, tools } = await judgeCatalog(files, policy);
-  const compiled = plugins.map(async ({ manifest, sha256, guest }) => ({ manifest, sha256, guest: await guest }));
-  return { plugins: await Promise.all(compiled), tools };
-}
-
-/** As `loadCatalog`, without waiting for the engine: until every `guest` has resolved, nothing may run. */
+/**
+ * Reads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. The engine
+ * is not waited for: until every `guest` has resolved, nothing may run.
+ */
 export async function judgeCatalog(files: readonly string[], policy: Policy): Promise<JudgedCatalog> {
   const judged = await Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
   const plugins = judged.map((each) => {

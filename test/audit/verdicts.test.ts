@@ -6,12 +6,12 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
 import { readArtifact } from "../../host/artifact/read-artifact.ts";
-import { loadCatalog } from "../../host/catalog.ts";
 import { loadPolicy } from "../../host/policy/load-policy.ts";
 import { proposePolicy } from "../../host/policy/propose-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
 import { ToolError } from "../../host/tool-error.ts";
 import { concatBytes, customSection, writeModule } from "../../shared/wasm-writer.ts";
+import { loadCatalog } from "../support/load-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { isManifest, sections, shippedManifest } from "./tamper.ts";
 

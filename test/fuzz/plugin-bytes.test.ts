@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { readArtifact } from "../../host/artifact/read-artifact.ts";
-import { loadCatalog } from "../../host/catalog.ts";
 import { loadPolicy } from "../../host/policy/load-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
 import { asToolError } from "../../host/tool-error.ts";
@@ -14,6 +13,7 @@ import { readInterface } from "../../shared/wasm-signatures.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
+import { loadCatalog } from "../support/load-catalog.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

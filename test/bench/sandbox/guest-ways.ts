@@ -3,12 +3,12 @@
  * way to make one is a further entry of the list.
  */
 import { pluginFilesOf } from "../../../host/bundled-plugins.ts";
-import { loadCatalog } from "../../../host/catalog.ts";
 import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
 import { GuestLog } from "../../../host/guest/guest-log.ts";
 import type { GuestModule } from "../../../host/guest/guest-module.ts";
 import { judgeOutcome } from "../../../host/guest/judge-outcome.ts";
 import { loadPolicy } from "../../../host/policy/load-policy.ts";
+import { loadCatalog } from "../../support/load-catalog.ts";
 import type { ToolCall, ToolWay } from "./tool-way.ts";
 
 export async function guestWays(): Promise<ToolWay[]> {

@@ -1,0 +1,15 @@
+import { judgeCatalog } from "../../host/catalog.ts";
+import type { JudgedPlugin } from "../../host/catalog.ts";
+import type { GuestModule } from "../../host/guest/guest-module.ts";
+import type { Policy } from "../../host/policy/policy.ts";
+
+interface LoadedPlugin extends Omit<JudgedPlugin, "guest"> {
+  readonly guest: GuestModule;
+}
+
+/** Plugin files as a runtime has them before it is there: judged by us, and taken by the engine. */
+export async function loadCatalog(files: readonly string[], policy: Policy): Promise<{ plugins: LoadedPlugin[] }> {
+  const { plugins } = await judgeCatalog(files, policy);
+  const compiled = plugins.map(async ({ manifest, sha256, guest }) => ({ manifest, sha256, guest: await guest }));
+  return { plugins: await Promise.all(compiled) };
+}
