@@ -1,16 +1,17 @@
 /** The public face of memcell. What is not exported here may change without notice. */
-export { createRuntime } from "./runtime.ts";
+export { createRuntime } from "./runtime/runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
-export type { CallContext } from "./call-context.ts";
-export type { MemoryChange } from "./memory-change.ts";
-export type { Mount } from "./mount.ts";
-export type { Refusal } from "./refusal.ts";
+export type { CallContext } from "./values/call-context.ts";
+export type { MemoryChange } from "./values/memory-change.ts";
+export type { Mount } from "./values/mount.ts";
+export type { Refusal } from "./values/refusal.ts";
 export type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
-export type { LogEntry, Runtime, RuntimeOptions } from "./api.ts";
-export type { ToolDescription } from "./describe-tool.ts";
-export type { PolicyFile } from "./policy/policy-schema.ts";
-export { ToolError } from "./tool-error.ts";
-export type { PluginFailure, TableFailure, ToolFailure, ToolResult } from "./tool-result.ts";
+export type { Runtime, RuntimeOptions } from "./runtime/api.ts";
+export type { LogEntry } from "./log/log-entry.ts";
+export type { ToolDescription } from "./plugins/describe-tool.ts";
+export type { PolicyFile } from "./plugins/policy/policy-schema.ts";
+export { ToolError } from "./values/tool-error.ts";
+export type { PluginFailure, TableFailure, ToolFailure, ToolResult } from "./values/tool-result.ts";
 export { errorTable } from "../shared/errors.ts";
 export type { AnyErrorCode, ErrorCode, ErrorEntry } from "../shared/errors.ts";
 export type { PluginError } from "../shared/manifest.ts";
@@ -23,9 +24,9 @@ export type {
   ImportOptions,
   ImportPlan,
   MemoryExport,
-  MemoryFile,
   OnProgress,
   RefusedFile,
 } from "./upkeep/memory-files.ts";
+export type { MemoryFile } from "./values/memory-file.ts";
 export type { Finding } from "./upkeep/finding.ts";
 export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";

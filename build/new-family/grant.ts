@@ -4,7 +4,7 @@
  */
 import type { Family } from "../../shared/manifest.ts";
 
-export const policyFile = "host/policy/default-policy.json";
+export const policyFile = "host/plugins/policy/default-policy.json";
 
 /** The policy's text with the grant at the end of its plugins. Throws for a policy of another form. */
 export function withGrant(policy: string, family: Pick<Family, "name" | "tools">): string {

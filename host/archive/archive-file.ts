@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { constants, link, lstat, open, rename, unlink } from "node:fs/promises";
 
-import { readPluginFile } from "../plugin-file.ts";
-import { failureOfDisk, isMissing, systemCode } from "../store/files/disk/disk-failure.ts";
-import { ToolError } from "../tool-error.ts";
+import { readBoundedFile } from "../disk/bounded-file.ts";
+import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
@@ -80,9 +80,9 @@ function taken(): ToolError {
 /** Reads a zip file that is no larger than allowed, and nothing of one that is. Throws `INPUT_INVALID` for what is no file. */
 export async function readArchive(file: string): Promise<Buffer> {
   try {
-    const found = await readPluginFile(file, transferLimits.zipBytesMax);
+    const found = await readBoundedFile(file, transferLimits.zipBytesMax);
     if (found.kind === "unfit") throw new ToolError("INPUT_INVALID", `Cannot read the zip file: ${found.reason}`);
-    const { buffer, byteOffset, byteLength } = found.wasm;
+    const { buffer, byteOffset, byteLength } = found.bytes;
     return Buffer.from(buffer, byteOffset, byteLength);
   } catch (error) {
     if (isMissing(error)) throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is not there");

@@ -12,8 +12,8 @@ import type { Entry, ZipFile } from "yauzl";
 
 import { storeLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
-import type { MemoryFile } from "../upkeep/memory-files.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { filesFolder, filesOnLabel, labelName } from "./export-label.ts";
 import { readZipEnd } from "./zip-end.ts";
 import { areSame, refusalOfEntry } from "./zip-entry.ts";

@@ -1,7 +1,7 @@
 /** Memory files as a zip file. Sole importer of yazl. */
 import { ZipFile } from "yazl";
 
-import type { MemoryFile } from "../upkeep/memory-files.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
 import { filesFolder, labelFor, labelName } from "./export-label.ts";
 
 /**

@@ -9,8 +9,8 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
 import { errorCodeName } from "../../shared/manifest.ts";
 import * as z from "../../shared/zod.ts";
-import { labelNamePattern, labelValuePattern } from "../call-labels.ts";
-import { peerPattern, refusalWordPattern } from "../refusal.ts";
+import { labelNamePattern, labelValuePattern } from "../values/call-labels.ts";
+import { peerPattern, refusalWordPattern } from "../values/refusal.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());

@@ -1,11 +1,12 @@
-import { readArtifactFile } from "../artifact/artifact-file.ts";
-import type { Artifact } from "../artifact/artifact.ts";
-import type { LogSummary } from "../audit/log-summary.ts";
-import { summariseLog } from "../audit/summarise-log.ts";
-import { pluginFilesOf } from "../bundled-plugins.ts";
+import type { LogSummary } from "../audit/verify/log-summary.ts";
+import { summariseLog } from "../audit/verify/summarise-log.ts";
 import { readSettings } from "../config/read-settings.ts";
-import { loadPolicy } from "../policy/load-policy.ts";
-import { proposeForAll } from "../policy/propose-for-all.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { readArtifactFile } from "../plugins/artifact/artifact-file.ts";
+import type { Artifact } from "../plugins/artifact/artifact.ts";
+import { pluginFilesOf } from "../plugins/bundled-plugins.ts";
+import { loadPolicy } from "../plugins/policy/load-policy.ts";
+import { proposeForAll } from "../plugins/policy/propose-for-all.ts";
 import { readDependencies } from "../report/dependencies.ts";
 import { judgeTogether } from "../report/judge-together.ts";
 import { makeReport } from "../report/make-report.ts";
@@ -13,13 +14,12 @@ import { htmlPage } from "../report/page/html-page.ts";
 import { writePage } from "../report/page/write-page.ts";
 import type { AuditReport } from "../report/report.ts";
 import { textReport } from "../report/text-report.ts";
-import { visibleJson } from "../report/visible-text.ts";
-import { ToolError } from "../tool-error.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { visibleJson } from "../values/visible-text.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
 import { rebuildCommand } from "./rebuild-command.ts";
-import { UsageError } from "./usage-error.ts";
 import { textOfVerification, verifyCommand } from "./verify-command.ts";
 
 export const auditCommand: Command = {

@@ -1,15 +1,15 @@
 import { quoted } from "../../shared/text.ts";
+import { wrongInput } from "../call/encode-input.ts";
 import type { SettingFlags } from "../config/read-flags.ts";
 import { runtimePaths } from "../config/settings.ts";
-import { wrongInput } from "../encode-input.ts";
-import { envelopeOf, resultOf } from "../tool-result.ts";
-import type { ToolResult } from "../tool-result.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { envelopeOf, resultOf } from "../values/tool-result.ts";
+import type { ToolResult } from "../values/tool-result.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 import { readInput } from "./read-input.ts";
-import { UsageError } from "./usage-error.ts";
 
 export const callCommand: Command = {
   help: `Calls a tool for a user and prints its result as JSON.

@@ -1,5 +1,5 @@
-import { ToolError } from "../tool-error.ts";
-import { envelopeOf, resultOf } from "../tool-result.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { envelopeOf, resultOf } from "../values/tool-result.ts";
 
 /** Runs a command; a coded error is printed as JSON, like a failed call, and is exit code 1. */
 export async function orCodedFailure(run: () => Promise<number>): Promise<number> {

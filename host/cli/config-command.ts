@@ -2,7 +2,7 @@ import { readSettings } from "../config/read-settings.ts";
 import { settingLines } from "../config/settings-help.ts";
 import { settingReports, settingsText } from "../config/settings-text.ts";
 import { settingPaths } from "../config/settings.ts";
-import { visibleJson } from "../report/visible-text.ts";
+import { visibleJson } from "../values/visible-text.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
 

@@ -1,9 +1,9 @@
-import type { Runtime } from "../api.ts";
 import { runtimePaths } from "../config/settings.ts";
-import { ToolError } from "../tool-error.ts";
-import { failureOf } from "../tool-result.ts";
-import type { ToolFailure } from "../tool-result.ts";
+import type { Runtime } from "../runtime/api.ts";
 import type { Finding } from "../upkeep/finding.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { failureOf } from "../values/tool-result.ts";
+import type { ToolFailure } from "../values/tool-result.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";

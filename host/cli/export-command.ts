@@ -1,14 +1,14 @@
 import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { runtimePaths } from "../config/settings.ts";
-import { visibleText } from "../report/visible-text.ts";
-import { ToolError } from "../tool-error.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { visibleText } from "../values/visible-text.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 import { withProgress } from "./progress.ts";
-import { UsageError } from "./usage-error.ts";
 
 export const exportCommand: Command = {
   help: `Writes a user's memory and its trash, as they are at one moment, into a zip file that "import" takes.

@@ -1,14 +1,14 @@
 import { readArchive } from "../archive/archive-file.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { runtimePaths } from "../config/settings.ts";
-import { visibleText } from "../report/visible-text.ts";
+import { UsageError } from "../config/usage-error.ts";
 import type { ImportPlan } from "../upkeep/memory-files.ts";
+import { visibleText } from "../values/visible-text.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 import { withProgress } from "./progress.ts";
-import { UsageError } from "./usage-error.ts";
 
 export const importCommand: Command = {
   help: `Adds the memory in a zip file that "export" has written to a user's: all of it, or nothing. Without --yes it only

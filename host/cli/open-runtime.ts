@@ -1,12 +1,13 @@
-import type { LogEntry, Runtime, RuntimeOptions } from "../api.ts";
-import { checkAuditLogOptions } from "../audit/audit-log-options.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
+import { checkAuditLogOptions } from "../audit/log/audit-log-options.ts";
 import { mountsFor } from "../config/mount-settings.ts";
 import type { SettingFlags } from "../config/read-flags.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
-import { createRuntime } from "../runtime.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "../config/usage-error.ts";
+import type { LogEntry } from "../log/log-entry.ts";
+import type { Runtime, RuntimeOptions } from "../runtime/api.ts";
+import { createRuntime } from "../runtime/runtime.ts";
 
 /**
  * A runtime for one command, as its flags, the environment and the config file say: a single thread. What is mounted is

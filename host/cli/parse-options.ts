@@ -4,7 +4,7 @@ import type { SettingFlags } from "../config/read-flags.ts";
 import { isListed } from "../config/setting.ts";
 import { flagOf, settingAt } from "../config/settings.ts";
 import type { SettingPath } from "../config/settings.ts";
-import { HelpRequest, UsageError } from "./usage-error.ts";
+import { HelpRequest, UsageError } from "../config/usage-error.ts";
 
 export interface OptionNames<Text extends string, Flag extends string> {
   /** Options that each take a text. */

@@ -1,4 +1,4 @@
-import { bundledPluginFiles } from "../bundled-plugins.ts";
+import { bundledPluginFiles } from "../plugins/bundled-plugins.ts";
 import { compareRebuild } from "../provenance/compare-rebuild.ts";
 import type { RebuildReport } from "../provenance/compare-rebuild.ts";
 import { RebuildFailure } from "../provenance/rebuild-sources.ts";

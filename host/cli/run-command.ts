@@ -1,7 +1,7 @@
 import { quoted } from "../../shared/text.ts";
-import { visibleText } from "../report/visible-text.ts";
+import { HelpRequest, UsageError } from "../config/usage-error.ts";
+import { visibleText } from "../values/visible-text.ts";
 import type { Command } from "./command.ts";
-import { HelpRequest, UsageError } from "./usage-error.ts";
 
 /** Each loads what it needs when it is asked for: a call does not wait for the pages of an audit. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([

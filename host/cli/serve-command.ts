@@ -1,19 +1,19 @@
-import type { RuntimeOptions } from "../api.ts";
 import { mountsFor } from "../config/mount-settings.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { Settings } from "../config/read-settings.ts";
 import { serveSettings } from "../config/serve-settings.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
 import { servePaths } from "../config/settings.ts";
-import { createRuntime } from "../runtime.ts";
+import { UsageError } from "../config/usage-error.ts";
+import type { RuntimeOptions } from "../runtime/api.ts";
+import { createRuntime } from "../runtime/runtime.ts";
 import type { HttpServeOptions } from "../serve/serve-options.ts";
 import { stopSignal } from "../serve/stop-signal.ts";
-import { ToolError } from "../tool-error.ts";
-import { checkUserId } from "../user-id.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { checkUserId } from "../values/user-id.ts";
 import type { Command } from "./command.ts";
 import { runtimeOptions } from "./open-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
-import { UsageError } from "./usage-error.ts";
 
 export const serveCommand: Command = {
   help: `Serves memory to MCP clients: one user's over standard input and output, many users' over HTTP.

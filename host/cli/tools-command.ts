@@ -1,6 +1,6 @@
 import { quoted } from "../../shared/text.ts";
-import type { Runtime } from "../api.ts";
 import { catalogPaths } from "../config/settings.ts";
+import type { Runtime } from "../runtime/api.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { openCatalog } from "./open-runtime.ts";

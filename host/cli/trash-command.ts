@@ -1,4 +1,5 @@
 import { runtimePaths } from "../config/settings.ts";
+import { UsageError } from "../config/usage-error.ts";
 import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
@@ -6,7 +7,6 @@ import { openRuntime } from "./open-runtime.ts";
 import { parseAge } from "./parse-age.ts";
 import { parseOptions } from "./parse-options.ts";
 import { withProgress } from "./progress.ts";
-import { UsageError } from "./usage-error.ts";
 
 const actions = ["list", "restore", "purge"] as const;
 

@@ -1,13 +1,13 @@
 import { auditLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { ChainHead } from "../audit/audit-log.ts";
-import type { LogFinding, LogVerification } from "../audit/log-verification.ts";
-import { verifyLog } from "../audit/verify-log.ts";
-import { visibleJson } from "../report/visible-text.ts";
+import type { LogFinding, LogVerification } from "../audit/verify/log-verification.ts";
+import { verifyLog } from "../audit/verify/verify-log.ts";
+import { HelpRequest, UsageError } from "../config/usage-error.ts";
+import { visibleJson } from "../values/visible-text.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
-import { HelpRequest, UsageError } from "./usage-error.ts";
 
 /** `memcell audit verify`; its arguments are those behind "verify". */
 export const verifyCommand: Command = {

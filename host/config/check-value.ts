@@ -1,10 +1,10 @@
 import * as z from "../../shared/zod.ts";
-import { UsageError } from "../cli/usage-error.ts";
-import { presentValue, valueAt } from "../policy/issue-text.ts";
+import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
 import { settingAt } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
 import { sourceText } from "./source.ts";
 import type { Source } from "./source.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** What somebody has said of a setting, checked. */
 export interface Given {

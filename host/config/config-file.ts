@@ -2,9 +2,8 @@
 import { configLimits } from "../../shared/limits.ts";
 import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
-import { isPluginName } from "../bundled-plugins.ts";
-import { UsageError } from "../cli/usage-error.ts";
-import { presentValue } from "../policy/issue-text.ts";
+import { isPluginName } from "../plugins/bundled-plugins.ts";
+import { presentValue } from "../plugins/policy/issue-text.ts";
 import { checkValue } from "./check-value.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
 import type { ConfigText } from "./config-text.ts";
@@ -13,6 +12,7 @@ import { mountText, readMount } from "./mount-text.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isSettingPath, settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 
 /** What a config file says. Throws `UsageError` for what none may say. */

@@ -1,9 +1,9 @@
 /** The text of the config file, within bounds; what it says is for `config-file.ts`. */
 import { configLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
-import { UsageError } from "../cli/usage-error.ts";
-import { isNameTaken, readPluginFile } from "../plugin-file.ts";
+import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { shownName } from "./file-places.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** What is looked for in the present folder when no other file is named. */
 export const defaultFile = "memcell.config.json";
@@ -31,9 +31,9 @@ export async function readConfigText(named: string | undefined): Promise<ConfigT
 async function readBytes(file: string, mayBeAbsent: boolean): Promise<Uint8Array | null> {
   const name = quoted(shownName(file));
   try {
-    const read = await readPluginFile(file, configLimits.fileBytesMax);
+    const read = await readBoundedFile(file, configLimits.fileBytesMax);
     if (read.kind === "unfit") throw new UsageError(`cannot use ${name}: ${read.reason}`);
-    return read.wasm;
+    return read.bytes;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";

@@ -1,12 +1,12 @@
 /** From settings to the folders that are mounted: for one user, or not at all. */
-import { checkMounts } from "../check-mounts.ts";
-import { UsageError } from "../cli/usage-error.ts";
+import { checkMounts } from "../store/check-mounts.ts";
 import type { MountLocation } from "../store/store.ts";
-import { isUserId } from "../user-id.ts";
+import { isUserId } from "../values/user-id.ts";
 import { readMount } from "./mount-text.ts";
 import type { MountText } from "./mount-text.ts";
 import type { Settings } from "./read-settings.ts";
 import { sourceText } from "./source.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** The scope that has a flag of its own: whoever works beside agentool mounts it every day. */
 const journalScope = "journal";

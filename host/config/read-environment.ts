@@ -1,5 +1,4 @@
 import { quoted } from "../../shared/text.ts";
-import { UsageError } from "../cli/usage-error.ts";
 import { checkValue, valueOfText } from "./check-value.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
 import { fileVariable, ourVariables } from "./environment-names.ts";
@@ -7,6 +6,7 @@ import { listedFiles } from "./file-places.ts";
 import { nearestName } from "./nearest-name.ts";
 import { settingAt, settingPaths, variableOf } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
 
 /**
  * What the environment says. Throws `UsageError` for a name that begins with `MEMCELL_` and is none of ours: who has

@@ -1,4 +1,3 @@
-import { UsageError } from "../cli/usage-error.ts";
 import type { Given, GivenSettings } from "./check-value.ts";
 import { readConfigText } from "./config-text.ts";
 import { fileVariable, ourVariables } from "./environment-names.ts";
@@ -6,6 +5,7 @@ import type { SettingFlags } from "./read-flags.ts";
 import { settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath, SettingValues } from "./settings.ts";
 import type { Source } from "./source.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** All settings: what holds, and who says so. */
 export interface Settings {

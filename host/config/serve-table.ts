@@ -2,7 +2,7 @@
 import { closingLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
-import { isUserId, userIdsAllowed } from "../user-id.ts";
+import { isUserId, userIdsAllowed } from "../values/user-id.ts";
 import type { Setting } from "./setting.ts";
 import { fileName, listOf, plainText, someOf, textLike, textThat, timeMs, wholeNumber } from "./value-schemas.ts";
 import { isOrigin, isSafeUrl, isUrl } from "./web-address.ts";

@@ -1,4 +1,4 @@
-import { visibleText } from "../report/visible-text.ts";
+import { visibleText } from "../values/visible-text.ts";
 import type { Settings } from "./read-settings.ts";
 import { flagOf, settingAt, settingPaths, variableOf } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";

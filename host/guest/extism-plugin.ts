@@ -7,9 +7,9 @@ import type { CallContext, Plugin } from "@extism/extism";
 
 import { capabilityModule, capabilityNames, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
-import type { BoundCapabilities } from "../capabilities/bind-capabilities.ts";
 import { accessBlocks } from "./block-access.ts";
 import { BlockBudget } from "./block-budget.ts";
+import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
 import type { GuestLog } from "./guest-log.ts";
 import type { GuestModule } from "./guest-module.ts";
 import { InstanceState } from "./instance-state.ts";

@@ -1,9 +1,5 @@
 import { callLimits } from "../../shared/limits.ts";
-
-export interface LogLine {
-  readonly level: "debug" | "info" | "warn" | "error";
-  readonly text: string;
-}
+import type { LogLine } from "../log/log-entry.ts";
 
 /** What a guest logs during one call: so many lines of so many characters, and what is beyond is counted. */
 export class GuestLog {

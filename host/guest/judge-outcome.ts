@@ -11,9 +11,9 @@ import { reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { jsonDepth } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
-import type { CapabilityRecord } from "../capabilities/bind-capabilities.ts";
-import { parseJson } from "../parse-json.ts";
+import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** Whose outcome it is. */
 export interface JudgedTool {

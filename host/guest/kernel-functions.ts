@@ -4,9 +4,10 @@
  * the SDK's.
  */
 import { callLimits } from "../../shared/limits.ts";
+import type { LogLine } from "../log/log-entry.ts";
 import type { BlockAccess, BlockFinder } from "./block-access.ts";
 import type { BlockBudget } from "./block-budget.ts";
-import type { GuestLog, LogLine } from "./guest-log.ts";
+import type { GuestLog } from "./guest-log.ts";
 
 /** The part of the SDK's call context that makes and measures blocks. */
 interface CallContext extends BlockFinder {

@@ -6,7 +6,7 @@ import { guestLimits, provenanceLimits } from "../../shared/limits.ts";
 import { lockDifferences, parseLock } from "../../shared/plugin-lock.ts";
 import type { LockedPlugins } from "../../shared/plugin-lock.ts";
 import { quoted } from "../../shared/text.ts";
-import { readPluginFile } from "../plugin-file.ts";
+import { readBoundedFile } from "../disk/bounded-file.ts";
 import { packageFolder, rebuildSources } from "./rebuild-sources.ts";
 
 export interface RebuildReport {
@@ -72,7 +72,7 @@ async function sbomDifferences(builtFile: string, presentFile: string): Promise<
 
 /** The file's bytes, or what is wrong with it. */
 async function readBytes(file: string, bytesMax: number): Promise<Uint8Array | string> {
-  const read = await readPluginFile(file, bytesMax).catch(() => null);
+  const read = await readBoundedFile(file, bytesMax).catch(() => null);
   if (read === null) return "cannot be read";
-  return read.kind === "bytes" ? read.wasm : `is not fit to be read: ${read.reason}`;
+  return read.kind === "bytes" ? read.bytes : `is not fit to be read: ${read.reason}`;
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { provenanceLimits } from "../../shared/limits.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
-import { readPluginFile } from "../plugin-file.ts";
+import { readBoundedFile } from "../disk/bounded-file.ts";
 import type { Dependency } from "./report.ts";
 
 /** Names go to terminals and pages as they are: nothing that moves a cursor or opens a tag. */
@@ -44,9 +44,9 @@ export async function readDependencies(sha256: string, sbomFile = shippedSbom): 
 
 async function readSbom(file: string): Promise<Sbom | null> {
   try {
-    const read = await readPluginFile(file, provenanceLimits.sbomBytesMax);
+    const read = await readBoundedFile(file, provenanceLimits.sbomBytesMax);
     if (read.kind === "unfit") return null;
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(read.wasm);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(read.bytes);
     const parsed = z.safeParse(sbomSchema, parseStrictJson(text, provenanceLimits.sbomDepthMax));
     return parsed.success ? parsed.data : null;
   } catch {

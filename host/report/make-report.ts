@@ -1,8 +1,8 @@
 import { pluginLimits } from "../../shared/limits.ts";
 import type { Manifest } from "../../shared/manifest.ts";
-import type { Artifact } from "../artifact/artifact.ts";
-import { policyDeviations } from "../policy/policy-deviations.ts";
-import type { PluginPolicy, Policy, PolicyLimits } from "../policy/policy.ts";
+import type { Artifact } from "../plugins/artifact/artifact.ts";
+import { policyDeviations } from "../plugins/policy/policy-deviations.ts";
+import type { PluginPolicy, Policy, PolicyLimits } from "../plugins/policy/policy.ts";
 import type { AuditReport, Dependency, Deviation, ReportedTool } from "./report.ts";
 
 export interface ReportParts {

@@ -1,6 +1,6 @@
 import type { Right } from "../../shared/abi.ts";
-import type { Artifact } from "../artifact/artifact.ts";
-import type { PolicyLimits, ToolPolicy } from "../policy/policy.ts";
+import type { Artifact } from "../plugins/artifact/artifact.ts";
+import type { PolicyLimits, ToolPolicy } from "../plugins/policy/policy.ts";
 
 /** What the host would grant a tool of the plugin. */
 export interface ReportedTool {

@@ -5,12 +5,12 @@ import { capabilityModule, capabilityNames, kernelModule } from "../../shared/ab
 import { pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
-import type { Artifact } from "../artifact/artifact.ts";
+import type { Artifact } from "../plugins/artifact/artifact.ts";
+import { visibleText } from "../values/visible-text.ts";
 import { bytesText, durationText } from "./quantity.ts";
 import type { AuditReport } from "./report.ts";
 import { toldWords } from "./told-words.ts";
 import { toolMatrix } from "./tool-matrix.ts";
-import { visibleText } from "./visible-text.ts";
 import { wrapText } from "./wrap-text.ts";
 
 interface Line {

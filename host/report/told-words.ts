@@ -1,5 +1,5 @@
 import { pageLimits } from "../../shared/limits.ts";
-import { visibleText } from "./visible-text.ts";
+import { visibleText } from "../values/visible-text.ts";
 
 /** Fits into a line also where each character takes two columns. */
 const wordCharsMax = 36;

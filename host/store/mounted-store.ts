@@ -1,4 +1,4 @@
-import type { UserId } from "../user-id.ts";
+import type { UserId } from "../values/user-id.ts";
 import type { HeldUser, HoldOptions, MountLocation, Store, UserReader } from "./store.ts";
 
 /** A mounted folder with a store of its own: its lock, its journal, and what is remembered of it. */

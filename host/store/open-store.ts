@@ -1,4 +1,4 @@
-import { DiskRoot } from "./files/disk/data-root.ts";
+import { DiskRoot } from "../disk/data-root.ts";
 import { FileReader } from "./files/file-reader.ts";
 import { FileStore } from "./files/file-store.ts";
 import { UserFolder } from "./files/user-folder.ts";

@@ -1,6 +1,6 @@
 import type { ListedFile } from "../../shared/abi.ts";
-import type { ChangeSet, Seen } from "../change-set.ts";
-import type { UserId } from "../user-id.ts";
+import type { ChangeSet, Seen } from "../values/change-set.ts";
+import type { UserId } from "../values/user-id.ts";
 
 /**
  * Where users' memory is kept. Files are the first implementation; nothing outside `host/store/` knows that there are

@@ -2,9 +2,10 @@ import { setImmediate } from "node:timers/promises";
 
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { UnfitFile, UserReader } from "../store/store.ts";
-import { ToolError } from "../tool-error.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { faultOfPath } from "./import-files.ts";
-import type { MemoryExport, MemoryFile, OnProgress } from "./memory-files.ts";
+import type { MemoryExport, OnProgress } from "./memory-files.ts";
 
 /** Files that are read before others may have their turn: of the usual size, some milliseconds. */
 const filesAtOnce = 64;

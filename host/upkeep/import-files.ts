@@ -2,8 +2,9 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
-import type { MemoryFile, RefusedFile } from "./memory-files.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { RefusedFile } from "./memory-files.ts";
 
 export const indexPath = "MEMORY.md";
 

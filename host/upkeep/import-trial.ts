@@ -2,9 +2,9 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { StagedByHost } from "../call-runner.ts";
+import type { StagedByHost } from "../call/call-runner.ts";
 import type { UserReader } from "../store/store.ts";
-import { ToolError } from "../tool-error.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
 import { indexPath } from "./import-files.ts";
 import type { ImportPlan, RefusedFile } from "./memory-files.ts";

@@ -1,7 +1,7 @@
 import { inspectOutput } from "../../shared/user-memory/inspect.ts";
 import { safeParse } from "../../shared/zod.ts";
-import { ToolError } from "../tool-error.ts";
-import type { ToolResult } from "../tool-result.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { ToolResult } from "../values/tool-result.ts";
 import type { Finding } from "./finding.ts";
 
 /** What InspectMemory has found. A guest that cannot look is a finding itself, beside what the store has found. */

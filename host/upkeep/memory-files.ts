@@ -1,14 +1,7 @@
 /** A user's memory outside the store, as data: what `export` gives and `import` takes. */
 import type { ErrorCode } from "../../shared/errors.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
-
-/** One file of a memory folder. */
-export interface MemoryFile {
-  /** Inside the memory folder: `MEMORY.md`, `editor.md`, `trash/…`. */
-  readonly path: string;
-  /** As on the disk. What was edited by hand need be no UTF-8. */
-  readonly content: Uint8Array;
-}
 
 /** Told how many of how many are done. What it throws ends the operation. */
 export type OnProgress = (done: number, total: number) => void;

@@ -4,11 +4,12 @@ import { createHash } from "node:crypto";
 import { entryLimits, storeLimits } from "../../shared/limits.ts";
 import { isScopePath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { SizedChange } from "../change-set.ts";
 import type { UserReader } from "../store/store.ts";
-import { freeTrashPath } from "../trash-path.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
+import { freeTrashPath } from "../values/trash-path.ts";
 import { indexPath, kindOf, refusalsOf } from "./import-files.ts";
-import type { MemoryFile, RefusedFile } from "./memory-files.ts";
+import type { RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {
   readonly scope: string;

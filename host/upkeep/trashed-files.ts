@@ -1,7 +1,7 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
-import type { SizedChange } from "../change-set.ts";
 import type { UserReader } from "../store/store.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import type { TrashedFile } from "./upkeep.ts";
 
 /**

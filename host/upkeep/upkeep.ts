@@ -1,7 +1,8 @@
 /** What the owner of the data may do and no tool may: look after the files, and look into the trash. As types. */
-import type { CallContext } from "../call-context.ts";
+import type { CallContext } from "../values/call-context.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
-import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport, MemoryFile } from "./memory-files.ts";
+import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 
 export interface TrashedFile {
   /** The scope whose trash it is in: `memory` for entries; another plugin's for its files. */

@@ -1,6 +1,6 @@
-import type { CallRunner, HoldLabel } from "../call-runner.ts";
+import type { CallRunner, HoldLabel } from "../call/call-runner.ts";
 import type { Store, StoreFinding } from "../store/store.ts";
-import type { UserId } from "../user-id.ts";
+import type { UserId } from "../values/user-id.ts";
 
 export interface PlacesOfUser {
   readonly store: Store;

@@ -1,4 +1,4 @@
-import { ToolError } from "../../host/tool-error.ts";
+import { ToolError } from "../../host/values/tool-error.ts";
 
 /** How something has ended; what is no coded failure is thrown on. */
 export async function failureOf(work: () => unknown): Promise<{ code: string; message: string }> {

@@ -1,5 +1,5 @@
 /** Every text that a plugin, a policy or a log can bring, made to break out of the page, or to deceive who reads it. */
-import type { LogSummary } from "../../host/audit/log-summary.ts";
+import type { LogSummary } from "../../host/audit/verify/log-summary.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { busyLog } from "./log-samples.ts";
 import { passingReport } from "./report-samples.ts";

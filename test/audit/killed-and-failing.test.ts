@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify-log.ts";
+import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { whyNoTracing } from "../crash/strace.ts";
 import type { SystemCall } from "../crash/syscall-log.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";

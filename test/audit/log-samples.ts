@@ -1,4 +1,4 @@
-import type { LogSummary, UnfitUse } from "../../host/audit/log-summary.ts";
+import type { LogSummary, UnfitUse } from "../../host/audit/verify/log-summary.ts";
 
 const start = Date.parse("2026-03-02T06:00:00.000Z");
 const bucketMs = 15 * 60_000;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import type { AuditLog, AuditLogOptions } from "../../host/audit/audit-log.ts";
 import type { AuditEntry } from "../../host/audit/audit-record.ts";
-import { openAuditLog } from "../../host/audit/file-audit-log.ts";
-import type { AuditLogParts } from "../../host/audit/file-audit-log.ts";
+import { openAuditLog } from "../../host/audit/log/file-audit-log.ts";
+import type { AuditLogParts } from "../../host/audit/log/file-audit-log.ts";
 import { longEntry } from "./audit-entries.ts";
 
 export const logName = "audit.jsonl";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { summariseLog } from "../../host/audit/summarise-log.ts";
+import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { html, Markup } from "../../host/report/page/markup.ts";
 import { visibleParts } from "../../host/report/page/visible-parts.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 import { auditRecordSchema } from "../../host/audit/audit-record.ts";
-import { recordLine } from "../../host/audit/record-line.ts";
+import { recordLine } from "../../host/audit/log/record-line.ts";
 import { auditLimits } from "../../shared/limits.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
 import { callEntry, longEntry, refusedEntry } from "./audit-entries.ts";

@@ -7,10 +7,10 @@ import type { LogEntry, Refusal } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
 import type { AuditEntry } from "../../host/audit/audit-record.ts";
-import { RefusalRecorder } from "../../host/audit/refusal-recorder.ts";
-import { summariseLog } from "../../host/audit/summarise-log.ts";
-import { verifyLog } from "../../host/audit/verify-log.ts";
-import type { LogLine } from "../../host/guest/guest-log.ts";
+import { RefusalRecorder } from "../../host/audit/collect/refusal-recorder.ts";
+import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
+import { verifyLog } from "../../host/audit/verify/verify-log.ts";
+import type { LogLine } from "../../host/log/log-entry.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { auditLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

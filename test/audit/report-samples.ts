@@ -1,9 +1,9 @@
 /** Reports to draw pages of: the shipped plugin, one that has drifted, one that was made to deceive, and two logs. */
 import { createHash } from "node:crypto";
 
-import { readArtifact } from "../../host/artifact/read-artifact.ts";
-import { loadPolicy } from "../../host/policy/load-policy.ts";
-import type { Policy } from "../../host/policy/policy.ts";
+import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import type { Policy } from "../../host/plugins/policy/policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
 import type { AuditReport, ReportedTool } from "../../host/report/report.ts";
 import { shippedBytes } from "./tampered-files.ts";

@@ -9,7 +9,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { summariseLog } from "../../host/audit/summarise-log.ts";
+import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { spanLimits } from "../../shared/limits.ts";
 import { writeCodedPuppet } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";

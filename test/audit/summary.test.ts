@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { DurationHistogram } from "../../host/audit/duration-histogram.ts";
-import { summariseLog } from "../../host/audit/summarise-log.ts";
-import { Timeline } from "../../host/audit/timeline.ts";
+import { DurationHistogram } from "../../host/audit/verify/duration-histogram.ts";
+import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
+import { Timeline } from "../../host/audit/verify/timeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { logName, recordsOf, writeRun } from "./log-under-test.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { LogVerification } from "../../host/audit/log-verification.ts";
-import { hashOf } from "../../host/audit/record-line.ts";
-import { verifyLog } from "../../host/audit/verify-log.ts";
+import { hashOf } from "../../host/audit/log/record-line.ts";
+import type { LogVerification } from "../../host/audit/verify/log-verification.ts";
+import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, stagedEntry, useEntry } from "./audit-entries.ts";
 import { linesOf, logName, writeLines, writeRun } from "./log-under-test.ts";

@@ -4,13 +4,13 @@ import { stripVTControlCharacters } from "node:util";
 import type { PolicyFile } from "memcell";
 import { expect, test } from "vitest";
 
-import { readArtifact } from "../../host/artifact/read-artifact.ts";
-import { loadPolicy } from "../../host/policy/load-policy.ts";
-import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { textReport } from "../../host/report/text-report.ts";
-import { visibleJson, visibleText } from "../../host/report/visible-text.ts";
+import { visibleJson, visibleText } from "../../host/values/visible-text.ts";
 import { hostileTexts, unsafeOnTerminal } from "./hostile-names.ts";
 import { unwrapped } from "./run-audit.ts";
 import { everyTool, resealed, shippedBytes, shippedManifest, withCustomSections } from "./tamper.ts";

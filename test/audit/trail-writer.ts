@@ -1,7 +1,7 @@
 /** A thread that writes down one use after another until its trail is closed, and says how many it would have answered. */
 import { parentPort } from "node:worker_threads";
 
-import { CapabilityTrail } from "../../host/audit/capability-trail.ts";
+import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
 
 parentPort?.on("message", (memory: SharedArrayBuffer) => {
   const trail = new CapabilityTrail(memory);

@@ -1,13 +1,13 @@
 /** A call's trail in shared memory: what the thread writes is what the other side reads, and nothing after it is closed. */
 import { expect, test } from "vitest";
 
-import { CapabilityTrail } from "../../host/audit/capability-trail.ts";
-import { closeTrail, readTrail } from "../../host/audit/read-trail.ts";
-import { clearTrail, trailBytes } from "../../host/audit/trail-layout.ts";
-import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
-import type { BoundCapabilities, CapabilityRecord } from "../../host/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import { checkUserId } from "../../host/user-id.ts";
+import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
+import { closeTrail, readTrail } from "../../host/audit/collect/read-trail.ts";
+import { clearTrail, trailBytes } from "../../host/audit/collect/trail-layout.ts";
+import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
+import { checkUserId } from "../../host/values/user-id.ts";
 import { trailLimits } from "../../shared/limits.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";

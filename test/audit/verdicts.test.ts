@@ -5,11 +5,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
-import { readArtifact } from "../../host/artifact/read-artifact.ts";
-import { loadPolicy } from "../../host/policy/load-policy.ts";
-import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
-import { ToolError } from "../../host/tool-error.ts";
+import { ToolError } from "../../host/values/tool-error.ts";
 import { concatBytes, customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { loadCatalog } from "../support/load-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -6,7 +6,7 @@ import type { CallContext, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
 import { openStore } from "../../host/store/open-store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { burning, openBoundedStage, writing } from "./bounded-stage.ts";

@@ -15,7 +15,7 @@ afterAll(() => folder[Symbol.dispose](), 120_000);
 
 const clone = join(folder.path, "clone");
 const textOf = (path: string): string => readFileSync(join(clone, path), "utf8");
-const policyFile = "host/policy/default-policy.json";
+const policyFile = "host/plugins/policy/default-policy.json";
 
 const filesBelow = (...folders: readonly string[]): string[] =>
   folders.flatMap((each) => readdirSync(join(clone, each), { recursive: true, encoding: "utf8" }).toSorted());

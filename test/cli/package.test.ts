@@ -18,8 +18,8 @@ test("the package has the policy, its schema and the lock file in the places tha
       "build/plugins.lock.json",
       ...shippedNames().map((name) => `dist/plugins/${name}.wasm`),
       "host/config/config.schema.json",
-      "host/policy/default-policy.json",
-      "host/policy/policy.schema.json",
+      "host/plugins/policy/default-policy.json",
+      "host/plugins/policy/policy.schema.json",
     ]),
   );
 });

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 
 import { openStore } from "../../host/store/open-store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
 import { runOnTerminal, whyNoTerminal } from "../support/pseudo-terminal.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";

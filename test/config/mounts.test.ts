@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
-import { UsageError } from "../../host/cli/usage-error.ts";
 import { mountsFor } from "../../host/config/mount-settings.ts";
+import { UsageError } from "../../host/config/usage-error.ts";
 import { journalPuppet, read, write } from "../mounts/mounted-stage.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { UsageError } from "../../host/cli/usage-error.ts";
 import { serveSettings } from "../../host/config/serve-settings.ts";
 import type { ServeSettings } from "../../host/config/serve-settings.ts";
+import { UsageError } from "../../host/config/usage-error.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { settingsOf } from "./settings-of.ts";

@@ -1,8 +1,8 @@
 import { parseOptions } from "../../host/cli/parse-options.ts";
-import { UsageError } from "../../host/cli/usage-error.ts";
 import { readSettings } from "../../host/config/read-settings.ts";
 import type { Settings } from "../../host/config/read-settings.ts";
 import { settingPaths } from "../../host/config/settings.ts";
+import { UsageError } from "../../host/config/usage-error.ts";
 
 /** What holds for a command that takes the flags of all settings. */
 export async function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Settings> {

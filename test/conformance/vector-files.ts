@@ -3,7 +3,7 @@ import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync,
 import { dirname, join, relative } from "node:path";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import type { Vector, VectorFile } from "./vector.ts";
 

@@ -1,7 +1,7 @@
-/** What a tool's call does to a user's files, without the tool: facts, and an index with one line for each. */
-import type { ChangeSet } from "../../host/change-set.ts";
 import type { UserReader } from "../../host/store/store.ts";
-import type { UserId } from "../../host/user-id.ts";
+/** What a tool's call does to a user's files, without the tool: facts, and an index with one line for each. */
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import type { FileStore } from "./store-under-test.ts";
 
 type Store = InstanceType<typeof FileStore>;

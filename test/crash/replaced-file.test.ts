@@ -14,8 +14,8 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
+import { DiskRoot } from "../../host/disk/data-root.ts";
 import { replaceFile } from "../../host/store/files/commit/move-file.ts";
-import { DiskRoot } from "../../host/store/files/disk/data-root.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const isLinux = process.platform === "linux";

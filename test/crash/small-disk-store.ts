@@ -1,8 +1,8 @@
 import type { TestContext } from "vitest";
 
 /** A store over a folder, and the few things that tests of disks do with it. */
-import type { ChangeSet } from "../../host/change-set.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import type { LoopDisk, LoopDiskKind, LoopDiskOptions } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";

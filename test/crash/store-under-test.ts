@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import type * as DataRootModule from "../../host/store/files/disk/data-root.ts";
+import type * as DataRootModule from "../../host/disk/data-root.ts";
 import type * as FileStoreModule from "../../host/store/files/file-store.ts";
 
 /** Compiled tests lie in `dist/test/`, sources in `test/`: either way the built host is in `dist/host/`. */

@@ -9,10 +9,10 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
+import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
 import { openReaders } from "../../host/store/open-store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } f
 
 import { afterAll, expect, test } from "vitest";
 
+import { readBootId } from "../../host/disk/boot-id.ts";
 import {
   checkpointPlaces,
   encodeCheckpoint,
@@ -15,7 +16,6 @@ import {
 } from "../../host/store/files/commit/journal-format.ts";
 import { journalLimits } from "../../host/store/files/commit/journal-limits.ts";
 import { digestOf, encodeFiles } from "../../host/store/files/commit/journal-record.ts";
-import { readBootId } from "../../host/store/files/disk/boot-id.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { openFolderStage, secret } from "./folder-stage.ts";
 import { pathIn } from "./folder-traps.ts";

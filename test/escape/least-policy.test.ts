@@ -40,7 +40,7 @@ test("the shipped policy names the shipped plugins alone, pins them, and leaves 
     const manifest = manifestOf(readFileSync(shippedPlugin(plugin)));
     expect(Object.keys(tools)).toEqual(manifest.tools.map(({ name }) => name));
   }
-  expect(lockFile).toBe("../../build/plugins.lock.json");
+  expect(lockFile).toBe("../../../build/plugins.lock.json");
   expect(unlocked.limits).toBeUndefined();
 });
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";

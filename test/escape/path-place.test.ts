@@ -7,10 +7,10 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { ChangeSet } from "../../host/change-set.ts";
-import { DiskRoot } from "../../host/store/files/disk/data-root.ts";
+import { DiskRoot } from "../../host/disk/data-root.ts";
 import { FileStore } from "../../host/store/files/file-store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";

@@ -8,11 +8,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
-import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import type { ChangeSet } from "../../host/change-set.ts";
+import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
 import type { UserReader } from "../../host/store/store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { readArtifact } from "../../host/artifact/read-artifact.ts";
-import { loadPolicy } from "../../host/policy/load-policy.ts";
+import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
-import { asToolError } from "../../host/tool-error.ts";
+import { asToolError } from "../../host/values/tool-error.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { readInterface } from "../../shared/wasm-signatures.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { test } from "vitest";
 
-import { readJson, UnusablePolicy } from "../../host/policy/read-json.ts";
+import { readJson, UnusablePolicy } from "../../host/plugins/policy/read-json.ts";
 import { unknown } from "../../shared/zod.ts";
 
 /** Texts that look like parts of JSON, and few enough of them to meet often. */

@@ -1,5 +1,5 @@
 /** Which vectors can go through MCP, and why the others cannot. */
-import { isUserId } from "../../host/user-id.ts";
+import { isUserId } from "../../host/values/user-id.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 
 /** In the order in which they are looked for: a vector has the first that is true of one of its calls. */

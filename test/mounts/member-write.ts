@@ -1,5 +1,5 @@
 /** A process of someone who is in a group and no more: it replaces `a.md` in a folder as a commit does. */
-import { DiskRoot } from "../../host/store/files/disk/data-root.ts";
+import { DiskRoot } from "../../host/disk/data-root.ts";
 
 const [dir = "", user = "", group = ""] = process.argv.slice(2);
 process.setgroups?.([Number(group)]);

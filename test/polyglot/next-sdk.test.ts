@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { createPlugin } from "extism-next";
 import { expect, test } from "vitest";
 
-import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import { checkUserId } from "../../host/user-id.ts";
+import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
+import { checkUserId } from "../../host/values/user-id.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";

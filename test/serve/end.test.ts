@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 
 import { openStore } from "../../host/store/open-store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { connect } from "./mcp-clients.ts";

@@ -7,11 +7,11 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { createRuntime } from "memcell";
 import type { LogEntry, Runtime, RuntimeOptions } from "memcell";
 
-import type { Refusal } from "../../host/refusal.ts";
 import { startHttpServer } from "../../host/serve/http/start-http-server.ts";
 import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import type { HttpServeOptions, TokenOptions } from "../../host/serve/serve-options.ts";
+import type { Refusal } from "../../host/values/refusal.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { askServer, modernRequest } from "./http-requests.ts";
 import type { Answer, Asked } from "./http-requests.ts";

@@ -1,6 +1,6 @@
-import type { Grant } from "../../host/grant.ts";
-import { policyLimitsMax } from "../../host/policy/policy-limits.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { Grant } from "../../host/guest/grant.ts";
+import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { rights } from "../../shared/abi.ts";
 
 /** Every right in some scopes of a user's folder, as much as a call may have. */

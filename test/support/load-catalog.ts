@@ -1,7 +1,7 @@
-import { judgeCatalog } from "../../host/catalog.ts";
-import type { JudgedPlugin } from "../../host/catalog.ts";
 import type { GuestModule } from "../../host/guest/guest-module.ts";
-import type { Policy } from "../../host/policy/policy.ts";
+import { judgeCatalog } from "../../host/plugins/catalog.ts";
+import type { JudgedPlugin } from "../../host/plugins/catalog.ts";
+import type { Policy } from "../../host/plugins/policy/policy.ts";
 
 interface LoadedPlugin extends Omit<JudgedPlugin, "guest"> {
   readonly guest: GuestModule;

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 
 import type { PolicyFile } from "memcell";
 
-import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
 import { guestLimits } from "../../shared/limits.ts";
 import { manifestSchema, manifestSection } from "../../shared/manifest.ts";
 import { customSections, readSections } from "../../shared/wasm-sections.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../../host/store/store.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 
 /** What a call that begins now reads of a file in the memory scope. */
 export function readStored(store: Pick<Store, "openUser">, userId: UserId, path: string): string | null {

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileS
 import { dirname, join } from "node:path";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { UserId } from "../../host/user-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 
 export type UserFiles = Record<string, Record<string, string>>;
 

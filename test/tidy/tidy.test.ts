@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
+import { circleIn, folderCircles } from "./circles.ts";
+
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
   cwd: projectFolder,
@@ -64,12 +66,12 @@ const soleImporters: Record<string, string> = {
   "@extism/extism": "host/guest/extism-plugin.ts",
   "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
   "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
-  "@opentelemetry/api": "host/telemetry.ts",
+  "@opentelemetry/api": "host/audit/collect/telemetry.ts",
   jose: "host/serve/http/jose.ts",
   "rate-limiter-flexible": "host/serve/http/rate-limit.ts",
-  "fs-native-extensions": "host/store/files/disk/native-calls.ts",
+  "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
-  piscina: "host/pool.ts",
+  piscina: "host/thread/pool.ts",
   yauzl: "host/archive/read-zip.ts",
   yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
@@ -86,34 +88,33 @@ test("each package has one importer", () => {
   expect(importers).toEqual(Object.fromEntries(Object.entries(soleImporters).map(([name, file]) => [name, [file]])));
 });
 
-test("only the store's disk folder touches users' files, and nothing in the store joins paths but places", () => {
-  const disks = /^host\/(store\/files|audit)\/disk\//;
+test("only disk/ touches users' files, and nothing in the store joins paths", () => {
+  const disks = /^host\/(disk|audit\/log\/disk)\//;
   const touching = hostImportersOf("node:fs")
     .filter((file) => !disks.test(file))
     .toSorted();
   expect(touching).toEqual([
     "host/archive/archive-file.ts",
-    "host/plugin-file.ts",
     "host/provenance/rebuild-sources.ts",
     "host/report/page/write-page.ts",
   ]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
-    "host/artifact/artifact-file.ts",
-    "host/audit/disk/log-location.ts",
-    "host/audit/log-files.ts",
-    "host/audit/open-log-files.ts",
-    "host/bundled-plugins.ts",
-    "host/catalog.ts",
-    "host/check-mounts.ts",
+    "host/audit/log/disk/log-location.ts",
+    "host/audit/log/log-files.ts",
+    "host/audit/log/open-log-files.ts",
     "host/config/file-places.ts",
-    "host/plugin-file.ts",
-    "host/policy/load-policy.ts",
+    "host/disk/bounded-file.ts",
+    "host/disk/data-root.ts",
+    "host/disk/leads-into.ts",
+    "host/disk/place.ts",
+    "host/plugins/artifact/artifact-file.ts",
+    "host/plugins/bundled-plugins.ts",
+    "host/plugins/catalog.ts",
+    "host/plugins/policy/load-policy.ts",
     "host/provenance/compare-rebuild.ts",
     "host/provenance/rebuild-sources.ts",
-    "host/runtime-options.ts",
-    "host/store/files/disk/data-root.ts",
-    "host/store/files/disk/leads-into.ts",
-    "host/store/files/disk/place.ts",
+    "host/runtime/runtime-options.ts",
+    "host/store/check-mounts.ts",
   ]);
 });
 
@@ -121,22 +122,38 @@ test("only a rebuild starts programs", () => {
   expect(hostImportersOf("node:child_process")).toEqual(["host/provenance/rebuild-sources.ts"]);
 });
 
-test("no import cycles", () => {
+test("no circle between files", () => {
   const next = new Map<string, string[]>();
   for (const { from, to } of imports.filter((each) => isLocal(each.to)))
     next.set(from, [...(next.get(from) ?? []), to]);
-  const done = new Set<string>();
-  const visit = (file: string, trail: string[]): string[] | null => {
-    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
-    if (done.has(file)) return null;
-    done.add(file);
-    for (const to of next.get(file) ?? []) {
-      const cycle = visit(to, [...trail, file]);
-      if (cycle) return cycle;
-    }
-    return null;
-  };
-  expect(sources.map((file) => visit(file, [])).filter((cycle) => cycle !== null)).toEqual([]);
+  expect(circleIn(sources, (file) => next.get(file) ?? [])).toBeNull();
+});
+
+const ofProduct = imports.filter(({ from, to }) => areaOf(from) !== "test" && isLocal(to));
+
+/**
+ * At each level of the tree, the folders and files that lie side by side form no circle: a folder may import from the one
+ * it lies in, and that one from it, but two rooms never import each other, also not by way of a third.
+ */
+test("no circle between folders", () => {
+  expect(folderCircles(ofProduct)).toEqual([]);
+});
+
+test("a circle between two folders is found", () => {
+  const seeded = [
+    ...ofProduct,
+    { from: "host/values/user-id.ts", to: "host/store/store.ts" },
+    { from: "host/store/files/commit/recover.ts", to: "host/store/files/examine.ts" },
+  ];
+  expect(folderCircles(seeded)).toEqual([
+    "host: disk → values → store → disk",
+    "host/store/files: commit → examine.ts → commit",
+  ]);
+});
+
+test("host/ has index.ts and rooms, and nothing loose", () => {
+  const loose = tracked.filter((file) => /^host\/[^/]+$/.test(file));
+  expect(loose).toEqual(["host/RATIONALE.md", "host/README.md", "host/index.ts"]);
 });
 
 test("file names say what a file is about", () => {

@@ -2,10 +2,10 @@ import { MessageChannel } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
-import { withinBounds } from "../../host/bounded-task.ts";
-import type { TaskBounds } from "../../host/bounded-task.ts";
-import { newStamp, stampStart } from "../../host/start-stamp.ts";
-import { ToolError } from "../../host/tool-error.ts";
+import { withinBounds } from "../../host/thread/bounded-task.ts";
+import type { TaskBounds } from "../../host/thread/bounded-task.ts";
+import { newStamp, stampStart } from "../../host/thread/start-stamp.ts";
+import { ToolError } from "../../host/values/tool-error.ts";
 
 /** A task in the hands of a test. */
 class TestTask {

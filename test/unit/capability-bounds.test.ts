@@ -1,10 +1,10 @@
 /** What one call may ask of its capabilities, whatever its grant. */
 import { expect, test } from "vitest";
 
-import { bindCapabilities } from "../../host/capabilities/bind-capabilities.ts";
-import type { BoundCapabilities, CapabilityRecord } from "../../host/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import { checkUserId } from "../../host/user-id.ts";
+import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
+import { checkUserId } from "../../host/values/user-id.ts";
 import { callLimits, storeLimits } from "../../shared/limits.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";

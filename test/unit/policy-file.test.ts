@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { loadPolicy } from "../../host/policy/load-policy.ts";
-import { asToolError } from "../../host/tool-error.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { asToolError } from "../../host/values/tool-error.ts";
 import { policyLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

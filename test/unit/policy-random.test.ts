@@ -5,8 +5,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { policyFileSchema } from "../../host/policy/policy-schema.ts";
-import { readJson } from "../../host/policy/read-json.ts";
+import { policyFileSchema } from "../../host/plugins/policy/policy-schema.ts";
+import { readJson } from "../../host/plugins/policy/read-json.ts";
 
 const schema = readFileSync(new URL(import.meta.resolve("memcell/policy.schema.json")), "utf8");
 const isValid = new Ajv2020({ strict: true }).compile(JSON.parse(schema) as object);

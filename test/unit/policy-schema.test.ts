@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 
-import { loadPolicy } from "../../host/policy/load-policy.ts";
-import { policyFileSchema } from "../../host/policy/policy-schema.ts";
-import type { PolicyFile } from "../../host/policy/policy-schema.ts";
-import { asToolError } from "../../host/tool-error.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { policyFileSchema } from "../../host/plugins/policy/policy-schema.ts";
+import type { PolicyFile } from "../../host/plugins/policy/policy-schema.ts";
+import { asToolError } from "../../host/values/tool-error.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
 
 const published = (name: string): unknown => JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8"));
@@ -15,7 +15,7 @@ const published = (name: string): unknown => JSON.parse(readFileSync(new URL(imp
 test("policy.schema.json is made of the schema that the host checks with", async () => {
   const { "~standard": _, ...schema } = toJSONSchema(policyFileSchema, { io: "input", target: "draft-2020-12" });
   const text = `${JSON.stringify({ title: "A memcell policy", ...schema }, null, 2)}\n`;
-  await expect(text).toMatchFileSnapshot("../../host/policy/policy.schema.json");
+  await expect(text).toMatchFileSnapshot("../../host/plugins/policy/policy.schema.json");
 });
 
 const isValid = new Ajv2020({ strict: true }).compile(published("memcell/policy.schema.json") as object);

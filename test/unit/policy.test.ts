@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { loadPolicy } from "../../host/policy/load-policy.ts";
-import { policyDeviations } from "../../host/policy/policy-deviations.ts";
-import { policyLimitsMax } from "../../host/policy/policy-limits.ts";
-import { proposePolicy } from "../../host/policy/propose-policy.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { policyDeviations } from "../../host/plugins/policy/policy-deviations.ts";
+import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
+import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
 import type { Right } from "../../shared/abi.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,7 +1,7 @@
 /** The pool's own part in a cancelled call. */
 import { expect, test } from "vitest";
 
-import { Pool } from "../../host/pool.ts";
+import { Pool } from "../../host/thread/pool.ts";
 
 test("a call that is cancelled between its place and its thread never begins", async () => {
   const pool = new Pool(

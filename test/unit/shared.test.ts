@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
-import type { Patience } from "../../host/places.ts";
+import { UserQueue } from "../../host/call/user-queue.ts";
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import { ToolError } from "../../host/tool-error.ts";
-import type { UserId } from "../../host/user-id.ts";
-import { UserQueue } from "../../host/user-queue.ts";
+import type { Patience } from "../../host/thread/slots.ts";
+import { ToolError } from "../../host/values/tool-error.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { errorTable } from "../../shared/errors.ts";
 import { isScopePath, isScopePrefix } from "../../shared/path.ts";
 import { codePoints, hasLoneSurrogate, quoted, utf8Bytes } from "../../shared/text.ts";

@@ -1,8 +1,8 @@
 /** What the host has staged before a call begins: there for the guest to see, and none of the guest's own doing. */
 import { expect, test } from "vitest";
 
-import { StagedChanges } from "../../host/capabilities/staged-changes.ts";
-import type { SizedChange } from "../../host/change-set.ts";
+import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
+import type { SizedChange } from "../../host/values/change-set.ts";
 
 const scope = "memory";
 const written = (path: string, text: string): SizedChange => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { WaitingCalls } from "../../host/waiting-calls.ts";
+import { WaitingCalls } from "../../host/call/waiting-calls.ts";
 
 /** Bytes of one call. */
 type Arrival = readonly [userId: string, bytes: number];

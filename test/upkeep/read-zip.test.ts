@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
-import { ToolError } from "../../host/tool-error.ts";
+import { ToolError } from "../../host/values/tool-error.ts";
 import { asTexts } from "../support/memory-files.ts";
 import { hostileZips, withFiles } from "./hostile-zips.ts";
 

@@ -1,4 +1,4 @@
-import type { LogSummary } from "../../audit/log-summary.ts";
+import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import type { AuditReport } from "../report.ts";
 import { logArticle } from "./log-article.ts";
 import { html } from "./markup.ts";

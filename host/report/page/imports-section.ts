@@ -1,5 +1,5 @@
 import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
-import type { ArtifactImport } from "../../artifact/artifact.ts";
+import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";

@@ -1,6 +1,6 @@
 import { callLimits, guestLimits, storeLimits } from "../../../shared/limits.ts";
 import type { Manifest } from "../../../shared/manifest.ts";
-import type { PolicyLimits } from "../../policy/policy.ts";
+import type { PolicyLimits } from "../../plugins/policy/policy.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";

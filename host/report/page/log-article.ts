@@ -1,4 +1,4 @@
-import type { LogSummary } from "../../audit/log-summary.ts";
+import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import { callsSection } from "./calls-section.ts";
 import { denialsSection } from "./denials-section.ts";
 import { html } from "./markup.ts";

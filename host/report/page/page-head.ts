@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { LogSummary } from "../../audit/log-summary.ts";
+import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import type { AuditReport } from "../report.ts";
 import { html, plain, styleElement } from "./markup.ts";
 import type { Markup } from "./markup.ts";

@@ -1,4 +1,4 @@
-import type { LogSummary } from "../../audit/log-summary.ts";
+import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
 import { timeShown } from "./quantities.ts";

@@ -1,5 +1,5 @@
-import type { LogSummary } from "../../audit/log-summary.ts";
-import type { LogFinding, LogVerification } from "../../audit/log-verification.ts";
+import type { LogSummary } from "../../audit/verify/log-summary.ts";
+import type { LogFinding, LogVerification } from "../../audit/verify/log-verification.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
 import { code, counted } from "./phrases.ts";

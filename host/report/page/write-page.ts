@@ -1,7 +1,7 @@
 import { constants, open } from "node:fs/promises";
 
-import { failureOfDisk, isMissing } from "../../store/files/disk/disk-failure.ts";
-import { ToolError } from "../../tool-error.ts";
+import { failureOfDisk, isMissing } from "../../disk/disk-failure.ts";
+import { ToolError } from "../../values/tool-error.ts";
 
 /**
  * Writes a page for its owner alone, for it may name users. A page of before is replaced; a file that begins otherwise

@@ -1,7 +1,7 @@
 /** Checks 5 and 6: who asks. Nothing but a verified token, or the settings of a server for one user, ever names a user. */
 import { createHash } from "node:crypto";
 
-import { checkUserId } from "../../user-id.ts";
+import { checkUserId } from "../../values/user-id.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
 import { bearerToken, challenge } from "./bearer-token.ts";

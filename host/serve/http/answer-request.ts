@@ -1,7 +1,7 @@
 /** What happens to a request, from its first check to the last byte of its answer. Read it from top to bottom. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import type { Runtime } from "../../api.ts";
+import type { Runtime } from "../../runtime/api.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import type { Admission } from "./admission.ts";
 import { callFrom, endOf } from "./call-from.ts";

@@ -1,8 +1,8 @@
+import { causeLines } from "../../log/cause-line.ts";
 /** What the operator is told of requests. Whoever asks can cause as much of it as he likes. */
-import type { LogEntry } from "../../api.ts";
-import { causeLines } from "../../cause-line.ts";
-import { visibleText } from "../../report/visible-text.ts";
-import { writeLog } from "../../write-log.ts";
+import type { LogEntry } from "../../log/log-entry.ts";
+import { writeLog } from "../../log/write-log.ts";
+import { visibleText } from "../../values/visible-text.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 
 const minuteMs = 60_000;

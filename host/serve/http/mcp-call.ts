@@ -1,4 +1,4 @@
-import type { Runtime } from "../../api.ts";
+import type { Runtime } from "../../runtime/api.ts";
 import type { ChangeFeed } from "../mcp/change-feed.ts";
 import type { RpcMessage } from "./read-body.ts";
 

@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-import type { LogEntry, Runtime } from "../../api.ts";
+import type { LogEntry } from "../../log/log-entry.ts";
+import type { Runtime } from "../../runtime/api.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { openAdmission } from "./admission.ts";

@@ -3,7 +3,7 @@ import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
-import { readPluginFile } from "../../plugin-file.ts";
+import { readBoundedFile } from "../../disk/bounded-file.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
 import { createLocalJWKSet } from "./jose.ts";
@@ -52,11 +52,11 @@ function unusable({ kind }: Pick<TokenKeys, "kind">, why: string, cause?: unknow
 }
 
 async function readKeyFile(keys: Exclude<TokenKeys, { kind: "jwks-url" }>): Promise<string> {
-  const read = await readPluginFile(keys.file, httpLimits.keyFileBytesMax).catch((cause: unknown) => {
+  const read = await readBoundedFile(keys.file, httpLimits.keyFileBytesMax).catch((cause: unknown) => {
     throw unusable(keys, "its file cannot be read", cause);
   });
   if (read.kind === "unfit") throw unusable(keys, read.reason);
-  return Buffer.from(read.wasm).toString("utf8");
+  return Buffer.from(read.bytes).toString("utf8");
 }
 
 /** From a private key Node would make the public one: it is refused, for it should not be here. */

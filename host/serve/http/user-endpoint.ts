@@ -1,5 +1,5 @@
 /** All that is kept for one user while he has something open. What happens to other users never enters it. */
-import type { Runtime } from "../../api.ts";
+import type { Runtime } from "../../runtime/api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
 import type { McpHttpHandler } from "../mcp/sdk.ts";

@@ -1,6 +1,6 @@
 /** Check 6: who issued the token, for whom, until when, and for which user. */
 import { parseStrictJson } from "../../../shared/strict-json.ts";
-import { isUserId } from "../../user-id.ts";
+import { isUserId } from "../../values/user-id.ts";
 import type { TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
 import { decodeProtectedHeader, errors, jwtVerify } from "./jose.ts";

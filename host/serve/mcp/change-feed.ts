@@ -1,5 +1,5 @@
-import type { Runtime } from "../../api.ts";
-import type { MemoryChange } from "../../memory-change.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import type { MemoryChange } from "../../values/memory-change.ts";
 import { entryUri, indexUri } from "./memory-uri.ts";
 import { InMemoryServerEventBus } from "./sdk.ts";
 import type { ServerEventBus } from "./sdk.ts";

@@ -1,6 +1,6 @@
-import { ToolError } from "../../tool-error.ts";
-import { failureOf } from "../../tool-result.ts";
-import type { ToolFailure } from "../../tool-result.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { failureOf } from "../../values/tool-result.ts";
+import type { ToolFailure } from "../../values/tool-result.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
 /** A failure where the protocol knows no result that says so: its code travels as data. */

@@ -1,7 +1,7 @@
 import { readOutput } from "../../../shared/user-memory/read.ts";
 import { safeParse } from "../../../shared/zod.ts";
-import { ToolError } from "../../tool-error.ts";
-import type { ToolFailure } from "../../tool-result.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { ToolFailure } from "../../values/tool-result.ts";
 /** A user's index and entries as resources. Nothing here reads a file: each entry is a call of the tool that reads it. */
 import { mcpLimits } from "./mcp-limits.ts";
 import { entryUri, entryUriTemplate, indexUri, parseMemoryUri } from "./memory-uri.ts";

@@ -1,5 +1,5 @@
-import type { Runtime } from "../../api.ts";
-import type { CallContext } from "../../call-context.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import type { CallContext } from "../../values/call-context.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { CLIENT_INFO_META_KEY } from "./sdk.ts";
 import type { Implementation, Server, ServerContext } from "./sdk.ts";

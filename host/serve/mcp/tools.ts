@@ -1,6 +1,6 @@
 /** The tools of a user's runtime, as MCP describes and calls them. */
-import type { ToolDescription } from "../../describe-tool.ts";
-import type { ToolFailure, ToolResult } from "../../tool-result.ts";
+import type { ToolDescription } from "../../plugins/describe-tool.ts";
+import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
 import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";

@@ -1,6 +1,6 @@
 /** What MCP offers of one user's memory: tools, and where there is a memory, its index and entries. */
-import type { Runtime } from "../../api.ts";
-import { version } from "../../version.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { offerCompletion } from "./completion.ts";
 import { entryUri, indexUri } from "./memory-uri.ts";

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 
 import { closingLimits } from "../../../shared/limits.ts";
-import type { Runtime } from "../../api.ts";
-import { visibleText } from "../../report/visible-text.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import { visibleText } from "../../values/visible-text.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { serveStdio as serveConnection } from "../mcp/sdk.ts";

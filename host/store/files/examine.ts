@@ -1,7 +1,8 @@
 /** What should not be in a user's folder, or is unfinished there: everything that can be told without knowing a format. */
 import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
@@ -9,7 +10,6 @@ import type { JournalFile } from "./commit/journal-record.ts";
 import { Journal } from "./commit/journal.ts";
 import { needsRecovery } from "./commit/recover.ts";
 import { ScopeFolders } from "./commit/scope-folders.ts";
-import type { Directory } from "./disk/directory.ts";
 import { checkOwner } from "./owner.ts";
 import { hostFolder } from "./user-folder.ts";
 import type { UserFolder } from "./user-folder.ts";

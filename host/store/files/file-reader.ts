@@ -1,6 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import type { Seen } from "../../change-set.ts";
-import { decodeText } from "../../decode-text.ts";
+import type { Seen } from "../../values/change-set.ts";
+import { decodeText } from "../../values/decode-text.ts";
 import type { ScopeSurvey, UserReader } from "../store.ts";
 import { digestOf } from "./commit/journal-record.ts";
 import { HeldScopes } from "./held-scopes.ts";

@@ -1,12 +1,12 @@
+import { readBootId } from "../../disk/boot-id.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
 /**
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
  * `.memcell/` beside the scopes. Of a mounted folder it is `<path>` and `.memcell/` below it.
  */
-import { ToolError } from "../../tool-error.ts";
-import type { UserId } from "../../user-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
 import type { HeldUser, HoldOptions, Store, StoreOptions, UserReader } from "../store.ts";
-import { readBootId } from "./disk/boot-id.ts";
-import type { DataRoot } from "./disk/data-root.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
 import { listUsers } from "./list-users.ts";

@@ -2,7 +2,7 @@
  * Disks that do not tell `a.md` from `A.md`. There, a name only counts as present when it is written exactly so:
  * otherwise a tool would read another entry than it asked for, or reach `trash/` as `Trash/`.
  */
-import type { Directory } from "./disk/directory.ts";
+import type { Directory } from "../../disk/directory.ts";
 
 /** Whether a folder's disk folds case, told by a folder in it. A folder that is not there folds nothing. */
 export function foldsCase(folder: Directory, name: string): boolean {

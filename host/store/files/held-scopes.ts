@@ -1,5 +1,5 @@
 import { scopeName } from "../../../shared/path.ts";
-import type { Directory } from "./disk/directory.ts";
+import type { Directory } from "../../disk/directory.ts";
 import { exactName, foldsAnyCase, foldsCase } from "./folded-case.ts";
 import { checkedScope, segmentsOf, walk } from "./user-folder.ts";
 

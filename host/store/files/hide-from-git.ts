@@ -1,4 +1,4 @@
-import type { Directory } from "./disk/directory.ts";
+import type { Directory } from "../../disk/directory.ts";
 
 export const ignoreFile = ".gitignore";
 

@@ -1,8 +1,8 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePath } from "../../../shared/path.ts";
-import { ToolError } from "../../tool-error.ts";
-import type { Directory, Measured } from "./disk/directory.ts";
+import type { Directory, Measured } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
 
 /** The files of one folder that have been measured, by path: a call that lists files often sums them too. */
 export type KnownSizes = Map<string, Measured>;

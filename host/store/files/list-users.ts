@@ -1,7 +1,7 @@
-import { checkUserId } from "../../user-id.ts";
-import type { UserId } from "../../user-id.ts";
-import type { DataRoot } from "./disk/data-root.ts";
-import type { Directory } from "./disk/directory.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { checkUserId } from "../../values/user-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 import { userFolderName } from "./user-folder-name.ts";
 import { hostFolder, usersFolder } from "./user-folder.ts";
 

@@ -1,5 +1,5 @@
-import { isIn } from "./disk/leads-into.ts";
-import type { Located } from "./disk/leads-into.ts";
+import { isIn } from "../../disk/leads-into.ts";
+import type { Located } from "../../disk/leads-into.ts";
 import { ignoreFile } from "./hide-from-git.ts";
 import { hostFolder, usersFolder } from "./user-folder.ts";
 

@@ -1,3 +1,5 @@
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
+import type { Directory } from "../../disk/directory.ts";
 /**
  * Who a user's folder belongs to: the exact id, in `.memcell/owner`.
  *
@@ -5,9 +7,7 @@
  * in one folder. The record keeps the second one out. A mounted folder has no name of ours at all: there the record alone
  * keeps another user of another host out.
  */
-import { ToolError } from "../../tool-error.ts";
-import { createOverLeftover } from "./disk/create-over-leftover.ts";
-import type { Directory } from "./disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { hideFromGit } from "./hide-from-git.ts";
 import type { UserFolder } from "./user-folder.ts";
 

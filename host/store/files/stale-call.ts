@@ -1,5 +1,5 @@
-import type { Seen } from "../../change-set.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Seen } from "../../values/change-set.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { digestOf } from "./commit/journal-record.ts";
 import type { PlannedFile } from "./commit/plan-changes.ts";
 import type { ScopeFolders } from "./commit/scope-folders.ts";

@@ -1,9 +1,9 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath } from "../../../shared/path.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
-import type { Directory, DirectoryEntry } from "./disk/directory.ts";
 
 /**
  * Everything below a folder, and what of it a read would refuse. Nothing is followed, and no pipe is opened. `hidden` is a

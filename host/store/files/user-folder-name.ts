@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { storeLimits } from "../../../shared/limits.ts";
-import type { UserId } from "../../user-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 
 /** Names of devices on Windows, with any ending. No folder of such a name can be made there. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;

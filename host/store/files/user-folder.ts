@@ -10,10 +10,10 @@
  */
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
-import { ToolError } from "../../tool-error.ts";
-import type { UserId } from "../../user-id.ts";
-import type { DataRoot } from "./disk/data-root.ts";
-import type { Directory } from "./disk/directory.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
 import { exactName, foldsCase, twinOf } from "./folded-case.ts";
 import { userFolderName } from "./user-folder-name.ts";
 import { UserWay } from "./user-way.ts";

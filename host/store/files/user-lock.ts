@@ -7,10 +7,10 @@
  */
 import { setTimeout } from "node:timers/promises";
 
-import { ToolError } from "../../tool-error.ts";
-import type { Directory, DiskFile } from "./disk/directory.ts";
-import { isReadOnly } from "./disk/disk-failure.ts";
-import { tryFileLock } from "./disk/native-calls.ts";
+import type { Directory, DiskFile } from "../../disk/directory.ts";
+import { isReadOnly } from "../../disk/disk-failure.ts";
+import { tryFileLock } from "../../disk/native-calls.ts";
+import { ToolError } from "../../values/tool-error.ts";
 
 const lockFile = "lock";
 const turnstileFile = "turnstile";

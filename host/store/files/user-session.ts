@@ -1,11 +1,13 @@
+import type { Directory } from "../../disk/directory.ts";
+import { failureOfDisk } from "../../disk/disk-failure.ts";
 /**
  * One user under the lock: what was left unfinished is finished first, then at most one change set is committed.
  *
  * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, look whether
  * the folder is still where it was. RATIONALE.md tells why.
  */
-import type { ChangeSet, Seen } from "../../change-set.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { applyStaged, removeStaged, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { JournalDamaged } from "./commit/find-records.ts";
@@ -19,8 +21,6 @@ import { replaceJournal } from "./commit/replace-journal.ts";
 import { retireJournal } from "./commit/retire.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import { ScopeFolders } from "./commit/scope-folders.ts";
-import type { Directory } from "./disk/directory.ts";
-import { failureOfDisk } from "./disk/disk-failure.ts";
 import { claimOwner } from "./owner.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import { isEdited, refuseStale, StaleCall } from "./stale-call.ts";

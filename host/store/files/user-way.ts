@@ -1,5 +1,5 @@
-import type { DataRoot } from "./disk/data-root.ts";
-import type { Directory } from "./disk/directory.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory } from "../../disk/directory.ts";
 import { settleAll } from "./settle-all.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** memcell in this process, and the store without guest and threads, to tell what the commit takes of it. */
 import { join } from "node:path";
 
-import type { UserId } from "../../../host/user-id.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
 import { createRuntime, DiskRoot, FileStore } from "../../crash/host-under-test.ts";
 import { KnownFolder, upsertInput } from "../entry.ts";
 import { entryAndIndex } from "./way.ts";

@@ -1,4 +1,4 @@
-import type { BoundCapabilities } from "../../../host/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import { capabilityNames } from "../../../shared/abi.ts";
 import type { CallEnvironment } from "../sandbox/environment.ts";
 

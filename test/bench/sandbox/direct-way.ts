@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 
-import type { BoundCapabilities } from "../../../host/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import type { ToolWay } from "./tool-way.ts";
 
 const projectFolder = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));

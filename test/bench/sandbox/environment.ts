@@ -1,11 +1,11 @@
 /** What one call's guest may use, as a worker of the pool makes it: reads of a real folder, writes that are staged. */
-import { CapabilityTrail } from "../../../host/audit/capability-trail.ts";
-import { TrailStock } from "../../../host/audit/trail-stock.ts";
-import { bindCapabilities } from "../../../host/capabilities/bind-capabilities.ts";
-import type { BoundCapabilities, CapabilityRecord } from "../../../host/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../../host/capabilities/staged-changes.ts";
+import { CapabilityTrail } from "../../../host/audit/collect/capability-trail.ts";
+import { TrailStock } from "../../../host/audit/collect/trail-stock.ts";
+import { bindCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
+import type { BoundCapabilities, CapabilityRecord } from "../../../host/guest/capabilities/bind-capabilities.ts";
+import { StagedChanges } from "../../../host/guest/capabilities/staged-changes.ts";
 import { openReaders } from "../../../host/store/open-store.ts";
-import type { UserId } from "../../../host/user-id.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
 import { fullGrant } from "../../support/full-grant.ts";
 
 export interface CallEnvironment extends Disposable {

@@ -1,5 +1,5 @@
 /** What a user's memory must hold: the oracle, which knows change sets and people's edits and nothing of journals. */
-import type { ChangeSet } from "../../../host/change-set.ts";
+import type { ChangeSet } from "../../../host/values/change-set.ts";
 
 /** Paths in the scope, and what is there. */
 export type Files = ReadonlyMap<string, string>;

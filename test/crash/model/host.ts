@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import type * as DataRootModule from "../../../host/store/files/disk/data-root.ts";
+import type * as DataRootModule from "../../../host/disk/data-root.ts";
 import type * as FileStoreModule from "../../../host/store/files/file-store.ts";
 
 /** What the model needs of a host. */

@@ -1,6 +1,6 @@
-/** What the tools do, as change sets: a fact and the index's line of it always change together. */
-import type { Change, ChangeSet } from "../../../host/change-set.ts";
 import type { UserReader } from "../../../host/store/store.ts";
+/** What the tools do, as change sets: a fact and the index's line of it always change together. */
+import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
 
 export type Operation =
   | { readonly do: "upsert"; readonly name: string; readonly body: string }

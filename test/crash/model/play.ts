@@ -1,7 +1,7 @@
-/** Plays a script of operations, edits and failures on a recorded data folder, and notes what may be expected when. */
-import type { ChangeSet } from "../../../host/change-set.ts";
 import type { HeldUser, Store } from "../../../host/store/store.ts";
-import type { UserId } from "../../../host/user-id.ts";
+/** Plays a script of operations, edits and failures on a recorded data folder, and notes what may be expected when. */
+import type { ChangeSet } from "../../../host/values/change-set.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
 import { presentTree } from "./crash-states.ts";
 import { afterChanges, afterEdit, differences } from "./expected-memory.ts";
 import type { EditRule, Expected, Files } from "./expected-memory.ts";

@@ -1,5 +1,5 @@
-import type { Directory, DirectoryEntry, DiskFile, Measured } from "../../../host/store/files/disk/directory.ts";
-import type { Permissions } from "../../../host/store/files/disk/permissions.ts";
+import type { Directory, DirectoryEntry, DiskFile, Measured } from "../../../host/disk/directory.ts";
+import type { Permissions } from "../../../host/disk/permissions.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
 import { RecordingFile } from "./recording-file.ts";

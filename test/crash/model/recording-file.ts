@@ -1,4 +1,4 @@
-import type { DiskFile } from "../../../host/store/files/disk/directory.ts";
+import type { DiskFile } from "../../../host/disk/directory.ts";
 import type { EffectLog } from "./effect-log.ts";
 
 /** A real file, whose changes are written down. */

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { DataRoot } from "../../../host/store/files/disk/data-root.ts";
+import type { DataRoot } from "../../../host/disk/data-root.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode, Effect } from "./effect.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";

@@ -1,6 +1,6 @@
 /** What users' tools do one after the other in the power-cut suite, and what each user's files are after each step. */
-import type { Change, ChangeSet } from "../../../host/change-set.ts";
-import type { UserId } from "../../../host/user-id.ts";
+import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
 
 export interface Operation {
   readonly userId: UserId;

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import type { UserId } from "../../../host/user-id.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { DiskRoot, FileStore } from "../host-under-test.ts";
 import type { LoggedDisk } from "./logged-disk.ts";

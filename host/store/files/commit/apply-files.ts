@@ -1,7 +1,7 @@
 /** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
-import type { Directory } from "../disk/directory.ts";
-import { systemCode } from "../disk/disk-failure.ts";
-import type { Permissions } from "../disk/permissions.ts";
+import type { Directory } from "../../../disk/directory.ts";
+import { systemCode } from "../../../disk/disk-failure.ts";
+import type { Permissions } from "../../../disk/permissions.ts";
 import { moveFile, replaceFile } from "./move-file.ts";
 import type { PlannedFile } from "./plan-changes.ts";
 import type { TouchedFile } from "./retire.ts";

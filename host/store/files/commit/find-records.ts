@@ -1,5 +1,5 @@
 /** Reads a journal: what its checkpoints say, and the records behind the one that counts. */
-import type { DiskFile } from "../disk/directory.ts";
+import type { DiskFile } from "../../../disk/directory.ts";
 import {
   checkOf,
   checkpointBytesMax,

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
-import { ToolError } from "../../../tool-error.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { journalLimits } from "./journal-limits.ts";
 
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));

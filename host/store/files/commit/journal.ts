@@ -1,6 +1,6 @@
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
 /** A user's journal: records are appended and flushed before any file is touched, and are dropped when all files are. */
-import { ToolError } from "../../../tool-error.ts";
-import type { Directory, DiskFile } from "../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { blankJournal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, JournalTail, StoredRecord } from "./find-records.ts";
 import {

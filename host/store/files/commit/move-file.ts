@@ -1,7 +1,7 @@
-import { ToolError } from "../../../tool-error.ts";
-import { createOverLeftover } from "../disk/create-over-leftover.ts";
-import type { Directory } from "../disk/directory.ts";
-import { systemCode } from "../disk/disk-failure.ts";
+import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
+import type { Directory } from "../../../disk/directory.ts";
+import { systemCode } from "../../../disk/disk-failure.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 
 interface FileInFolder {
   readonly folder: Directory;

@@ -1,6 +1,6 @@
 /** From a change set, which is a sequence of steps, to what each file will be: the content of a journal's record. */
-import type { ChangeSet } from "../../../change-set.ts";
-import { ToolError } from "../../../tool-error.ts";
+import type { ChangeSet } from "../../../values/change-set.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { digestOf } from "./journal-record.ts";
 import type { JournalFile } from "./journal-record.ts";
 import type { ScopeFolders } from "./scope-folders.ts";

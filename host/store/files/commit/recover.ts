@@ -3,8 +3,8 @@
  * killed at any point, and never destroys what a person has written.
  */
 import { isScopePath } from "../../../../shared/path.ts";
-import { freeTrashPath } from "../../../trash-path.ts";
-import type { Directory } from "../disk/directory.ts";
+import type { Directory } from "../../../disk/directory.ts";
+import { freeTrashPath } from "../../../values/trash-path.ts";
 import { putContent, removeFile, removeStaged } from "./apply-files.ts";
 import type { StoredRecord } from "./find-records.ts";
 import { digestOf } from "./journal-record.ts";

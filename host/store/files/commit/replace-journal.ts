@@ -1,5 +1,5 @@
-import { createOverLeftover } from "../disk/create-over-leftover.ts";
-import type { Directory } from "../disk/directory.ts";
+import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
+import type { Directory } from "../../../disk/directory.ts";
 import type { Journal } from "./journal.ts";
 import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";

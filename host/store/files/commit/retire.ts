@@ -1,6 +1,6 @@
+import type { DiskFile } from "../../../disk/directory.ts";
 /** Makes every file durable that the journal vouches for, then drops its records. */
-import { ToolError } from "../../../tool-error.ts";
-import type { DiskFile } from "../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { settleAll } from "../settle-all.ts";
 import type { Journal } from "./journal.ts";
 import type { ScopeFolders } from "./scope-folders.ts";

@@ -1,5 +1,5 @@
-import { ToolError } from "../../../tool-error.ts";
-import type { Directory } from "../disk/directory.ts";
+import type { Directory } from "../../../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "../folded-case.ts";
 import { settleAll } from "../settle-all.ts";
 import { segmentsOf } from "../user-folder.ts";

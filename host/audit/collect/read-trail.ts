@@ -1,0 +1,77 @@
+import type { CallEntry, UseEntry } from "../audit-record.ts";
+/** The other side of a trail: closes it when the call has ended, and reads what the thread has written. */
+import { noFile, entryHeadBytes, aligned, regions, viewsOf, words } from "./trail-layout.ts";
+import type { TrailViews } from "./trail-layout.ts";
+
+type Refusal = Pick<UseEntry, "capability" | "code" | "scope" | "path">;
+
+/** What a call's guest has done. */
+export interface Uses extends Pick<CallEntry, "reads" | "lists" | "writes" | "trashed"> {
+  /** Those that were denied or have failed, as many as there is room for. */
+  readonly refusals: readonly Refusal[];
+  readonly denied: number;
+  readonly failed: number;
+  /** Uses that went well and found no room: of those that only look, and of those that stage a change. */
+  readonly looksNotShown: number;
+  readonly changesNotShown: number;
+}
+
+/** From here on the guest gets no answer any more. */
+export function closeTrail(memory: SharedArrayBuffer): void {
+  Atomics.store(new Int32Array(memory), words.closed, 1);
+}
+
+/** Of a trail that is closed. */
+export function readTrail(memory: SharedArrayBuffer): Uses {
+  const views = viewsOf(memory);
+  const word = (index: number): number => Atomics.load(views.words, index);
+  const uses: Uses = {
+    reads: [],
+    lists: [],
+    writes: [],
+    trashed: [],
+    refusals: entriesOf(views, "refusals").map(({ text }) => refusalOf(text)),
+    denied: word(words.denied),
+    failed: word(words.failed),
+    looksNotShown: word(words.looksNotShown),
+    changesNotShown: word(words.changesNotShown),
+  };
+  for (const entry of entriesOf(views, "uses")) addUse(uses, entry);
+  return uses;
+}
+
+interface Entry {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+function entriesOf({ words: all, bytes }: TrailViews, name: keyof typeof regions): Entry[] {
+  const { start, endWord } = regions[name];
+  const end = start + Atomics.load(all, endWord);
+  const entries: Entry[] = [];
+  for (let at = start; at < end;) {
+    const textAt = at + entryHeadBytes;
+    const textEnd = textAt + Atomics.load(all, at / 4);
+    entries.push({ text: bytes.toString("latin1", textAt, textEnd), bytes: Atomics.load(all, at / 4 + 1) });
+    at = aligned(textEnd);
+  }
+  return entries;
+}
+
+function addUse(uses: Uses, { text, bytes }: Entry): void {
+  const [letter, scope = "", path = "", trashed = ""] = text.split("\n");
+  if (letter === "r") uses.reads.push({ scope, path, bytes: bytes === noFile ? null : bytes });
+  if (letter === "l") uses.lists.push({ scope, prefix: path, files: bytes });
+  if (letter === "w") uses.writes.push({ scope, path, bytes });
+  if (letter === "t") uses.trashed.push({ scope, path, bytes, trashed });
+}
+
+function refusalOf(text: string): Refusal {
+  const [capability, code, scope, path] = JSON.parse(text) as [
+    Refusal["capability"],
+    Refusal["code"],
+    Refusal["scope"],
+    Refusal["path"],
+  ];
+  return { capability, code, scope, path };
+}

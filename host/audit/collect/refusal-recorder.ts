@@ -1,0 +1,83 @@
+/**
+ * Records what was refused before anything was called. It comes from outside, in any number, so only so many of a minute
+ * are written one by one; the others are counted by surface and reason, and told together when the minute is over.
+ */
+import { auditLimits } from "../../../shared/limits.ts";
+import { causeLines } from "../../log/cause-line.ts";
+import type { LogLine } from "../../log/log-entry.ts";
+import type { AuditLog } from "../audit-log.ts";
+import type { RefusedEntry } from "../audit-record.ts";
+import { refusedEntry, refusedTogether } from "./refused-entry.ts";
+
+const minuteMs = 60_000;
+
+export interface RefusalRecorderParts {
+  readonly log: AuditLog | null;
+  /** For the operator: that the log cannot be written. */
+  readonly note: (line: LogLine) => void;
+}
+
+export class RefusalRecorder {
+  readonly #parts: RefusalRecorderParts;
+  readonly #counted = new Map<string, RefusedEntry>();
+  /** Of this minute. */
+  #shown = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed: boolean;
+
+  constructor(parts: RefusalRecorderParts) {
+    this.#parts = parts;
+    this.#isClosed = parts.log === null;
+  }
+
+  /** Never throws, whatever it is given. */
+  add(refusal: unknown): void {
+    if (this.#isClosed) return;
+    // Of a minute that begins with its first refusal; it keeps no process alive.
+    this.#timer ??= setTimeout(() => this.#endMinute(), minuteMs).unref();
+    const entry = refusedEntry(refusal);
+    const isShown = this.#shown++ < auditLimits.refusalsShownPerMinute;
+    if (!isShown || !this.#write(entry)) this.#count(entry);
+  }
+
+  /** Writes what was only counted. What comes later is ignored. */
+  close(): void {
+    this.#endMinute();
+    this.#isClosed = true;
+  }
+
+  /** What cannot be written stays counted, and is tried again when the next minute is over. */
+  #endMinute(): void {
+    clearTimeout(this.#timer ?? undefined);
+    this.#timer = null;
+    this.#shown = 0;
+    for (const [kind, entry] of this.#counted) {
+      if (!this.#write(entry)) return;
+      this.#counted.delete(kind);
+    }
+  }
+
+  #count({ surface, reason }: RefusedEntry): void {
+    const isKnown = this.#counted.has(kindOf(surface, reason));
+    const hasRoom = this.#counted.size < auditLimits.refusalKindsMax;
+    const [named, why] = isKnown || hasRoom ? [surface, reason] : [others, others];
+    const kind = kindOf(named, why);
+    const times = (this.#counted.get(kind)?.times ?? 0) + 1;
+    this.#counted.set(kind, refusedTogether(named, why, times));
+  }
+
+  #write(entry: RefusedEntry): boolean {
+    try {
+      this.#parts.log?.append(entry);
+      return true;
+    } catch (error) {
+      for (const line of causeLines([error])) this.#parts.note(line);
+      return false;
+    }
+  }
+}
+
+/** Surface and reason of those whose kind found no room. */
+const others = "others";
+
+const kindOf = (surface: string, reason: string): string => `${surface} ${reason}`;

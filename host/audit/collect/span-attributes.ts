@@ -1,0 +1,63 @@
+import { spanLimits } from "../../../shared/limits.ts";
+import type { ChainHead } from "../audit-log.ts";
+import type { CallEntry } from "../audit-record.ts";
+
+export type SpanAttributes = Record<string, string | number | boolean | string[] | number[]>;
+
+/**
+ * A call's record as the attributes of its span. Of paths only the first are told; a file that was not there has -1
+ * bytes. What is `null` in the record is left out.
+ */
+export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAttributes {
+  const { plugin, reads, lists, writes, trashed, removed } = entry;
+  const known = {
+    "gen_ai.tool.call.id": entry.callId,
+    "memcell.user.id": entry.userId,
+    ...Object.fromEntries(Object.entries(entry.labels ?? {}).map(([name, text]) => [`memcell.label.${name}`, text])),
+    "memcell.plugin.name": plugin?.name,
+    "memcell.plugin.version": plugin?.version,
+    "memcell.plugin.sha256": plugin?.sha256,
+    // Copies: the record's are the tool's own, and what a span processor does to a list would be granted from then on.
+    "memcell.scopes": [...entry.scopes],
+    "memcell.rights": [...entry.rights],
+    "memcell.mounted": entry.mounted,
+    ...columns("memcell.reads", reads, { path: placeOf, bytes: ({ bytes }) => bytes ?? -1 }),
+    ...columns("memcell.lists", lists, {
+      prefix: ({ scope, prefix }) => `${scope}/${prefix}`,
+      files: ({ files }) => files,
+    }),
+    ...columns("memcell.writes", writes, sized),
+    ...columns("memcell.trashed", trashed, { ...sized, trashed: (file) => `${file.scope}/${file.trashed}` }),
+    ...columns("memcell.removed", removed, sized),
+    "memcell.uses.not_shown": entry.usesNotShown,
+    "memcell.uses.denied": entry.usesDenied,
+    "memcell.uses.failed": entry.usesFailed,
+    "memcell.changes": entry.changes,
+    "memcell.fuel.polls": entry.fuelPolls,
+    "memcell.duration_ms": entry.durationMs,
+    "memcell.audit.seq": head?.seq,
+    "memcell.audit.hash": head?.hash,
+  };
+  const present = Object.entries(known).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(present) as SpanAttributes;
+}
+
+interface Place {
+  readonly scope: string;
+  readonly path: string;
+}
+
+const placeOf = ({ scope, path }: Place): string => `${scope}/${path}`;
+const sized = { path: placeOf, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
+
+/** Attributes hold no objects: one list for each property, of the same length. */
+function columns<Item>(
+  name: string,
+  items: readonly Item[],
+  read: Readonly<Record<string, (item: Item) => string | number>>,
+): SpanAttributes {
+  if (items.length === 0) return {};
+  const shown = items.slice(0, spanLimits.pathsMax);
+  const lists = Object.entries(read).map(([key, of]) => [`${name}.${key}`, shown.map((item) => of(item))]);
+  return Object.fromEntries([[`${name}.count`, items.length], ...lists]) as SpanAttributes;
+}

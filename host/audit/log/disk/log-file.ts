@@ -1,0 +1,63 @@
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, readSync, writeSync } from "node:fs";
+
+import { tryFileLock } from "../../../disk/native-calls.ts";
+import { attempt } from "./failure-of-log.ts";
+
+/** A plain file that is held open. Closed descriptors are used again by the system, so a closed file refuses every use. */
+export class LogFile implements Disposable {
+  readonly identity: string;
+  #descriptor: number | null;
+
+  constructor(descriptor: number, identity: string) {
+    this.#descriptor = descriptor;
+    this.identity = identity;
+  }
+
+  get descriptor(): number {
+    if (this.#descriptor === null) throw new RangeError("The file is closed");
+    return this.#descriptor;
+  }
+
+  size(): number {
+    return attempt("read", () => fstatSync(this.descriptor).size);
+  }
+
+  /** Fills `bytes` with what lies from `at` on, as far as there is something; returns how much that is. */
+  read(at: number, bytes: Uint8Array): number {
+    return attempt("read", () => {
+      let done = 0;
+      for (let step = -1; step !== 0 && done < bytes.length; done += step) {
+        step = readSync(this.descriptor, bytes, done, bytes.length - done, at + done);
+      }
+      return done;
+    });
+  }
+
+  write(at: number, bytes: Uint8Array): void {
+    attempt("write", () => {
+      for (let done = 0; done < bytes.length;) {
+        done += writeSync(this.descriptor, bytes, done, bytes.length - done, at + done);
+      }
+    });
+  }
+
+  truncate(bytes: number): void {
+    attempt("write", () => ftruncateSync(this.descriptor, bytes));
+  }
+
+  flush(): void {
+    attempt("flush", () => fsyncSync(this.descriptor));
+  }
+
+  /** Takes the kernel's lock if it is free. It belongs to this opening of the file, and ends with it. */
+  tryLock(): boolean {
+    return attempt("lock", () => tryFileLock(this, "exclusive"));
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#descriptor === null) return;
+    const descriptor = this.#descriptor;
+    this.#descriptor = null;
+    closeSync(descriptor);
+  }
+}

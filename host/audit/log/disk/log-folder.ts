@@ -1,0 +1,118 @@
+/**
+ * The folder of an audit log, held open. With the files beside this one the sole place where a log meets the file system:
+ * no link is followed in a file's place, nothing is waited for, and only a plain file with one name is opened.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  statSync,
+} from "node:fs";
+
+import { isMissing } from "../../../disk/disk-failure.ts";
+import { checkDescriptors, identityOf, openRootPlace, placeKindHere } from "../../../disk/place.ts";
+import type { Place } from "../../../disk/place.ts";
+import { checkPlainFile } from "../../../disk/plain-file.ts";
+import { ToolError } from "../../../values/tool-error.ts";
+import { attempt, failureOfLog } from "./failure-of-log.ts";
+import { LogFile } from "./log-file.ts";
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+const safely = O_NOFOLLOW | O_NONBLOCK;
+const openFlags = {
+  read: O_RDONLY | safely,
+  make: O_RDWR | O_CREAT | safely,
+  makeNew: O_RDWR | O_CREAT | O_EXCL | safely,
+};
+
+export interface FileFacts {
+  /** Tells files apart: the same text means the same file. */
+  readonly identity: string;
+  readonly bytes: number;
+}
+
+export class LogFolder implements Disposable {
+  readonly #path: string;
+  readonly #place: Place;
+
+  private constructor(path: string, place: Place) {
+    this.#path = path;
+    this.#place = place;
+  }
+
+  /** Opens a folder by its absolute path. It may be a link: that is the operator's to say. */
+  static open(path: string): LogFolder {
+    return attempt("open", () => {
+      if (placeKindHere === "descriptor") checkDescriptors();
+      return new LogFolder(path, openRootPlace(path, placeKindHere));
+    });
+  }
+
+  /** Whether the folder's path still leads to it. */
+  isInPlace(): boolean {
+    return attempt("open", () => {
+      const facts = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+      return facts !== undefined && identityOf(facts) === this.#place.identity;
+    });
+  }
+
+  /** What lies under a name; `null` when nothing does. Follows no link. */
+  facts(name: string): FileFacts | null {
+    return attempt("open", () => {
+      const facts = lstatSync(this.#place.child(name), { bigint: true, throwIfNoEntry: false });
+      return facts ? { identity: identityOf(facts), bytes: Number(facts.size) } : null;
+    });
+  }
+
+  /** Opens a file. To `make` is to open the one that is there, if there is one. */
+  openFile(name: string, use: keyof typeof openFlags, bytesMax: number = Number.MAX_SAFE_INTEGER): LogFile {
+    let descriptor: number | undefined;
+    try {
+      const path = this.#place.child(name);
+      descriptor = openSync(path, openFlags[use], 0o600);
+      const facts = fstatSync(descriptor, { bigint: true });
+      checkPlainFile(facts, name, bytesMax);
+      this.#place.checkOpened(path, facts);
+      return new LogFile(descriptor, identityOf(facts));
+    } catch (error) {
+      if (descriptor !== undefined) closeSync(descriptor);
+      throw failureOfLog(error, "open");
+    }
+  }
+
+  /** As `openFile` to read; `null` when there is no such file. */
+  findFile(name: string): LogFile | null {
+    try {
+      return this.openFile(name, "read");
+    } catch (error) {
+      if (error instanceof ToolError && isMissing(error.cause)) return null;
+      throw error;
+    }
+  }
+
+  names(): string[] {
+    return attempt("open", () => readdirSync(this.#place.itself()));
+  }
+
+  /** Nothing may lie under the new name. Only who ignores the lock could put something there at the last instant. */
+  rename(name: string, newName: string): void {
+    if (this.facts(newName) !== null) {
+      throw new ToolError("STORAGE_UNSAFE", "Cannot write the audit log: something lies where its full file is to go");
+    }
+    attempt("write", () => renameSync(this.#place.child(name), this.#place.child(newName)));
+  }
+
+  /** Makes durable which names the folder holds. Windows has no such thing: names are in its journal. */
+  flush(): void {
+    if (process.platform !== "win32") attempt("flush", () => fsyncSync(this.#place.descriptor));
+  }
+
+  [Symbol.dispose](): void {
+    this.#place[Symbol.dispose]();
+  }
+}

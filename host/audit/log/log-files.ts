@@ -1,0 +1,93 @@
+import { basename, dirname, resolve } from "node:path";
+
+import { ToolError } from "../../values/tool-error.ts";
+import type { LogFile } from "./disk/log-file.ts";
+import { LogFolder } from "./disk/log-folder.ts";
+import { findHead } from "./head-file.ts";
+import type { HeadText } from "./head-file.ts";
+import { firstSeqIn } from "./log-names.ts";
+import { readLines } from "./read-lines.ts";
+import { parseLine, placeOf } from "./read-place.ts";
+
+/** One file of a log that is to be read. */
+export interface LogPart {
+  /** Without its folder. */
+  readonly name: string;
+  /** The place of its first record; by its name when its first line is none. */
+  readonly firstSeq: number;
+  open(): LogFile;
+}
+
+/** The files of one log, and what its head said before they were looked at. */
+export class LogFiles implements Disposable {
+  readonly parts: readonly LogPart[];
+  /** `null` when no head lies beside any of the files. */
+  readonly head: HeadText | null;
+  readonly #open: Disposable[] = [];
+  readonly #headNow: () => HeadText | null;
+
+  /**
+   * Finds the files that are named, and beside each those that were full before it, in the order of their records. Throws
+   * `STORAGE_FAILED` when there is none under a name.
+   */
+  constructor(paths: readonly string[]) {
+    const parts = new Map<string, LogPart>();
+    const named: { folder: LogFolder; name: string }[] = [];
+    let head: HeadText | null = null;
+    try {
+      for (const path of paths.map((each) => resolve(each))) {
+        const folder = LogFolder.open(dirname(path));
+        this.#open.push(folder);
+        const name = basename(path);
+        named.push({ folder, name });
+        // The head before the records: a runtime that is writing meanwhile only adds to what the head says.
+        head ??= findHead(folder, name);
+        for (const [identity, part] of this.#partsOf(folder, name)) parts.set(identity, part);
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+    this.parts = [...parts.values()].toSorted((a, b) => a.firstSeq - b.firstSeq);
+    this.head = head;
+    this.#headNow = () => named.map(({ folder, name }) => findHead(folder, name)).find((each) => each !== null) ?? null;
+  }
+
+  /** What the head says now that all was read: it is at most one record behind the log. */
+  headNow(): HeadText | null {
+    return this.#headNow();
+  }
+
+  /** By the files' identities: a file that is named twice, or moved away meanwhile, is read once. */
+  #partsOf(folder: LogFolder, name: string): Map<string, LogPart> {
+    const parts = new Map<string, LogPart>();
+    // Held open, and before the others are looked for: it may become full at any time.
+    const live = folder.findFile(name);
+    if (live) {
+      this.#open.push(live);
+      parts.set(live.identity, { name, firstSeq: firstSeqOf(live) ?? Infinity, open: () => live });
+    }
+    for (const fullName of folder.names()) {
+      const seq = firstSeqIn(fullName, name);
+      if (seq === null) continue;
+      using file = folder.openFile(fullName, "read");
+      if (parts.has(file.identity)) continue;
+      parts.set(file.identity, {
+        name: fullName,
+        firstSeq: firstSeqOf(file) ?? seq,
+        open: () => folder.openFile(fullName, "read"),
+      });
+    }
+    if (parts.size === 0) throw new ToolError("STORAGE_FAILED", "Cannot read the audit log: there is no such file");
+    return parts;
+  }
+
+  [Symbol.dispose](): void {
+    for (const each of this.#open) each[Symbol.dispose]();
+  }
+}
+
+function firstSeqOf(file: LogFile): number | null {
+  for (const { bytes } of readLines(file)) return (bytes && placeOf(parseLine(bytes))?.seq) ?? null;
+  return null;
+}

@@ -1,0 +1,121 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+
+import { leadsInto } from "../../disk/leads-into.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { AuditLogOptions } from "../audit-log.ts";
+import type { LogFile } from "./disk/log-file.ts";
+import { LogFolder } from "./disk/log-folder.ts";
+import { makeFolders } from "./disk/log-location.ts";
+import { headFileBytesMax, readHead } from "./head-file.ts";
+import { readEnd } from "./log-end.ts";
+import type { LogEnd } from "./log-end.ts";
+import { firstSeqIn, headNameOf } from "./log-names.ts";
+import { LogWriter } from "./log-writer.ts";
+import { readLines } from "./read-lines.ts";
+import { parseLine, placeOf } from "./read-place.ts";
+import { resumeChain } from "./resume-chain.ts";
+import type { Resumption } from "./resume-chain.ts";
+
+export interface OpenedLog extends Pick<Resumption, "missing" | "head"> {
+  readonly writer: LogWriter;
+  readonly tornBytes: number;
+}
+
+export interface LogAccess {
+  readonly dataDir: string;
+  readonly waitMs: number;
+}
+
+/** Opens the files of a log, keeps others out, and finds where the chain goes on. */
+export async function openLogFiles(
+  { file, fileBytesMax }: Required<AuditLogOptions>,
+  { dataDir, waitMs }: LogAccess,
+): Promise<OpenedLog> {
+  const path = resolve(file);
+  const name = basename(path);
+  const folder = openFolder(path, join(resolve(dataDir), "users"));
+  const opened: Disposable[] = [folder];
+  try {
+    // What is no plain file is refused before anything is made beside it.
+    folder.findFile(name)?.[Symbol.dispose]();
+    const headFile = await lockHead(folder, name, waitMs);
+    opened.push(headFile);
+    const log = folder.openFile(name, "make");
+    opened.push(log);
+    folder.flush();
+    const end = readEnd(log);
+    if (end.tornBytes > 0) log.truncate(end.wholeBytes);
+    const { last, missing, head } = resumeChain(end.last ?? endOfFullFiles(folder, name), readHead(headFile), (seq) =>
+      hashAt(log, seq),
+    );
+    const firstSeq = end.last && firstSeqOf(log, end.last.seq);
+    const writer = new LogWriter({ folder, name, headFile, log, bytes: end.wholeBytes, firstSeq, last, fileBytesMax });
+    return { writer, tornBytes: end.tornBytes, missing, head };
+  } catch (error) {
+    for (const each of opened) each[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Asked again when the folders are there: before, what they are called need not tell what they are. */
+function openFolder(file: string, users: string): LogFolder {
+  const path = dirname(file);
+  const refuseUsers = (): void => {
+    // A log in the place of the users' folder would keep every user out.
+    if (!leadsInto(file, users)) return;
+    throw new ToolError("STORAGE_UNSAFE", "Cannot open the audit log: it would lie among the users' files");
+  };
+  refuseUsers();
+  makeFolders(path);
+  refuseUsers();
+  return LogFolder.open(path);
+}
+
+/** Between two attempts to get a lock that another process keeps as long as it runs. */
+const pollMs = 20;
+
+/** The lock lies on the head: the log's own file is moved away when it is full. */
+async function lockHead(folder: LogFolder, name: string, waitMs: number): Promise<LogFile> {
+  const start = performance.now();
+  for (;;) {
+    const headFile = folder.openFile(headNameOf(name), "make", headFileBytesMax);
+    try {
+      // Who held it may have removed it; then it keeps nobody out.
+      if (headFile.tryLock() && folder.facts(headNameOf(name))?.identity === headFile.identity) return headFile;
+    } catch (error) {
+      headFile[Symbol.dispose]();
+      throw error;
+    }
+    headFile[Symbol.dispose]();
+    const waitedMs = Math.round(performance.now() - start);
+    if (waitedMs >= waitMs) {
+      throw new ToolError("BUSY", `Cannot open the audit log: another runtime has been writing it for ${waitedMs} ms`);
+    }
+    await setTimeout(pollMs);
+  }
+}
+
+/** The last record of the newest file that was full: who begins the next one may have been killed before its first. */
+function endOfFullFiles(folder: LogFolder, name: string): LogEnd["last"] {
+  const seqs = folder.names().map((each) => [firstSeqIn(each, name), each] as const);
+  const newest = seqs.reduce((best, each) => ((each[0] ?? -1) > (best[0] ?? -1) ? each : best), [null, ""] as const);
+  if (newest[0] === null) return null;
+  using file = folder.openFile(newest[1], "read");
+  return readEnd(file).last;
+}
+
+/** What a full file is called after. One whose first line is no record is called after its last. */
+function firstSeqOf(log: LogFile, lastSeq: number): number {
+  for (const { bytes } of readLines(log)) return (bytes && placeOf(parseLine(bytes))?.seq) ?? lastSeq;
+  return lastSeq;
+}
+
+function hashAt(log: LogFile, seq: number): string | null {
+  for (const { bytes, hash, isTorn } of readLines(log)) {
+    const place = bytes && !isTorn ? placeOf(parseLine(bytes)) : null;
+    if (place?.seq === seq) return hash();
+    if (place?.seq === seq + 1) return place.prev;
+  }
+  return null;
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { Hash } from "node:crypto";
+
+import { auditLimits } from "../../../shared/limits.ts";
+import type { LogFile } from "./disk/log-file.ts";
+import { hashOf } from "./record-line.ts";
+
+export interface LogLine {
+  /** From 1. */
+  readonly number: number;
+  /** Without its line feed; `null` when it is longer than a record can be. Only good until the next line is asked for. */
+  readonly bytes: Uint8Array | null;
+  readonly length: number;
+  /** SHA-256 in hex, as long as `bytes` is good. Not made unasked: a file may be nothing but short lines. */
+  readonly hash: () => string;
+  /** Nothing follows it, not even a line feed. */
+  readonly isTorn: boolean;
+}
+
+const chunkBytes = 256 * 1024;
+
+/** The lines of a file of any size, in the memory of one. What is added meanwhile is read as well. */
+export function* readLines(file: LogFile): Generator<LogLine> {
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  let begun = new BegunLine();
+  let number = 1;
+  let at = 0;
+  for (let filled = file.read(at, chunk); filled > 0; filled = file.read(at, chunk)) {
+    at += filled;
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0 && end < filled; end = chunk.indexOf(lineFeed, start)) {
+      yield { number, ...begun.end(chunk.subarray(start, end)), isTorn: false };
+      begun = new BegunLine();
+      number++;
+      start = end + 1;
+    }
+    begun.add(chunk.subarray(start, filled));
+  }
+  if (begun.length > 0) yield { number, ...begun.end(Buffer.alloc(0)), isTorn: true };
+}
+
+export const lineFeed = 0x0a;
+
+/** A line that goes on in the next chunk. Of one that is too long only the hash is kept. */
+class BegunLine {
+  length = 0;
+  #parts: Uint8Array[] = [];
+  #hash: Hash | null = null;
+
+  add(part: Uint8Array): void {
+    if (part.length === 0) return;
+    this.length += part.length;
+    if (this.#hash) {
+      this.#hash.update(part);
+    } else {
+      this.#parts.push(Uint8Array.from(part));
+      if (this.length > auditLimits.recordBytesMax) this.#keepOnlyHash();
+    }
+  }
+
+  end(part: Uint8Array): Pick<LogLine, "bytes" | "length" | "hash"> {
+    // Most lines lie within one chunk and are not copied.
+    if (this.length === 0) return { bytes: part, length: part.length, hash: () => hashOf(part) };
+    this.add(part);
+    if (this.#hash) {
+      const hash = this.#hash.digest("hex");
+      return { bytes: null, length: this.length, hash: () => hash };
+    }
+    const bytes = Buffer.concat(this.#parts);
+    return { bytes, length: this.length, hash: () => hashOf(bytes) };
+  }
+
+  #keepOnlyHash(): void {
+    this.#hash = createHash("sha256");
+    for (const part of this.#parts) this.#hash.update(part);
+    this.#parts = [];
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+
+import { auditLimits } from "../../../shared/limits.ts";
+import { safeParse } from "../../../shared/zod.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { ChainHead } from "../audit-log.ts";
+import { auditRecordSchema } from "../audit-record.ts";
+import type { AuditEntry } from "../audit-record.ts";
+
+/** What the first record carries in the place of the hash before it. */
+export const noHash = "0".repeat(64);
+
+/** The hash of a line, without its line feed. */
+export function hashOf(line: Uint8Array): string {
+  return createHash("sha256").update(line).digest("hex");
+}
+
+export interface RecordLine {
+  /** With its line feed. */
+  readonly bytes: Uint8Array;
+  readonly place: ChainHead;
+}
+
+/**
+ * A record as it is written behind another. What has not the form of a record is a fault of ours, and is not written: it
+ * might hold what no log may hold.
+ */
+export function recordLine(entry: AuditEntry, last: ChainHead | null): RecordLine {
+  const seq = last === null ? 0 : last.seq + 1;
+  const record = { seq, time: new Date().toISOString(), prev: last?.hash ?? noHash, ...entry };
+  const parsed = safeParse(auditRecordSchema, record);
+  if (!parsed.success) throw unfit("it has not the form of one", parsed.error);
+  const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
+  const { recordBytesMax } = auditLimits;
+  if (bytes.length > recordBytesMax) throw unfit(`it is ${bytes.length} bytes, at most ${recordBytesMax} allowed`);
+  return { bytes, place: { seq, hash: hashOf(bytes.subarray(0, -1)) } };
+}
+
+function unfit(reason: string, cause?: unknown): ToolError {
+  return new ToolError("INTERNAL", `Cannot write an audit record: ${reason}`, { cause });
+}

@@ -1,0 +1,67 @@
+/** Those who are told of what was committed. None of them can alter it, stop it, or hold up what comes after it. */
+import { inspect } from "node:util";
+
+import type { Committer, LogEntry } from "../log/log-entry.ts";
+import { writeLog } from "../log/write-log.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import type { MemoryChange } from "../values/memory-change.ts";
+
+export type ChangeListener = (change: MemoryChange) => void;
+
+export class ChangeListeners {
+  readonly #onLog: (entry: LogEntry) => void;
+  /** By registration: who asks twice is told twice, and ends each alone. */
+  readonly #listeners = new Map<symbol, ChangeListener>();
+
+  constructor(onLog: (entry: LogEntry) => void) {
+    this.#onLog = onLog;
+  }
+
+  add(listener: ChangeListener): () => void {
+    if (typeof listener !== "function") throw new TypeError("onChange() needs a function");
+    const key = Symbol("listener");
+    this.#listeners.set(key, listener);
+    return () => void this.#listeners.delete(key);
+  }
+
+  /** Tells those who listen now. Who is taken away meanwhile is not told any more, who comes meanwhile not yet. */
+  tell(changes: readonly SizedChange[], of: Committer): void {
+    if (this.#listeners.size === 0) return;
+    const change = frozenChange(of.userId, changes);
+    const keys = Array.from(this.#listeners.keys());
+    for (const key of keys) this.#tellOne(this.#listeners.get(key), change, of);
+  }
+
+  #tellOne(listener: ChangeListener | undefined, change: MemoryChange, of: Committer): void {
+    try {
+      const returned: unknown = listener?.(change);
+      // Nobody waits for a listener that is `async`; what it rejects with would end the process.
+      if (returned instanceof Promise) returned.catch((error: unknown) => this.#note(error, of));
+    } catch (error) {
+      this.#note(error, of);
+    }
+  }
+
+  #note(error: unknown, of: Committer): void {
+    writeLog(this.#onLog, { level: "error", ...of, text: `host: a listener for changes failed: ${textOf(error)}` });
+  }
+}
+
+/** All listeners get the same, which none of them can change. */
+function frozenChange(userId: string, changes: readonly SizedChange[]): MemoryChange {
+  const files = changes.flatMap((change) => {
+    const { scope, path } = change;
+    const places = change.kind === "trash" ? [path, change.trashed] : [path];
+    return places.map((each) => Object.freeze({ scope, path: each }));
+  });
+  return Object.freeze({ userId, files: Object.freeze(files) });
+}
+
+/** What is thrown may be anything, also what throws when it is looked at. */
+function textOf(thrown: unknown): string {
+  try {
+    return inspect(thrown);
+  } catch {
+    return "it threw what cannot be shown";
+  }
+}

@@ -1,0 +1,44 @@
+/** Files of a bounded size: plugins, policies, settings, keys and zip files. */
+import { constants, lstat, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The files of a folder with this ending, in the order of their names. */
+export async function listFilesEnding(ending: string, folder: string): Promise<string[]> {
+  const names = await readdir(folder);
+  return names
+    .filter((name) => name.endsWith(ending))
+    .toSorted()
+    .map((name) => join(folder, name));
+}
+
+/** Whether anything has this name: a link that leads nowhere has one, though nothing can be opened by it. */
+export async function isNameTaken(file: string): Promise<boolean> {
+  return await lstat(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** How a file was found. */
+export type BoundedBytes =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "unfit"; readonly reason: string };
+
+/** Reads a file that is no larger than allowed, and nothing of one that is. Rejects when it cannot be read. */
+export async function readBoundedFile(file: string, bytesMax: number): Promise<BoundedBytes> {
+  // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
+  await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stat = await handle.stat();
+  if (!stat.isFile()) return { kind: "unfit", reason: "it is no regular file" };
+  if (stat.size > bytesMax) {
+    return { kind: "unfit", reason: `it is ${stat.size} bytes, at most ${bytesMax} allowed` };
+  }
+  // What is added while it is read is not part of it: the size that was checked is what is read.
+  const content = new Uint8Array(stat.size);
+  let filled = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(content, filled, content.length - filled, filled);
+    filled += bytesRead;
+    if (bytesRead === 0 || filled === content.length) return { kind: "bytes", bytes: content.subarray(0, filled) };
+  }
+}

@@ -1,0 +1,45 @@
+import type { ErrorCode } from "../../shared/errors.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
+import { linkInPlace, notRegular } from "./plain-file.ts";
+
+/** The system's codes that say more than that the disk refused. */
+const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  ENOSPC: ["STORAGE_FULL", "the disk is full"],
+  EDQUOT: ["STORAGE_FULL", "the disk's quota is used up"],
+  ELOOP: ["STORAGE_UNSAFE", linkInPlace],
+  ENXIO: ["STORAGE_UNSAFE", notRegular],
+  ENOTDIR: ["STORAGE_UNSAFE", "something else lies in a folder's place"],
+  EISDIR: ["STORAGE_UNSAFE", "a folder lies in its place"],
+  ENOTEMPTY: ["STORAGE_UNSAFE", "a folder lies in its place"],
+  EROFS: ["STORAGE_FAILED", "the disk is read-only"],
+  EMFILE: ["STORAGE_FAILED", "too many files are open"],
+  ENFILE: ["STORAGE_FAILED", "too many files are open"],
+  EACCES: ["STORAGE_FAILED", "the disk does not permit it"],
+  EPERM: ["STORAGE_FAILED", "the disk does not permit it"],
+  ENOENT: ["STORAGE_FAILED", "it has gone meanwhile"],
+};
+
+/**
+ * An error of the operating system as one of ours. The message says what was to be done and no more: paths and the
+ * system's own words stay in `cause`, which no border lets through.
+ */
+export function failureOfDisk(error: unknown, action: string): ToolError {
+  if (error instanceof ToolError) return error;
+  // Not the system's, so a fault of ours.
+  if (!(error instanceof Error && "errno" in error)) return asToolError(error, action);
+  const [code, reason] = known[systemCode(error) ?? ""] ?? ["STORAGE_FAILED", "the disk refused"];
+  return new ToolError(code, `Cannot ${action}: ${reason}`, { cause: error });
+}
+
+export function isMissing(error: unknown): boolean {
+  return systemCode(error) === "ENOENT";
+}
+
+export function isReadOnly(error: unknown): boolean {
+  const cause = error instanceof ToolError ? error.cause : error;
+  return systemCode(cause) === "EROFS" || systemCode(cause) === "EACCES";
+}
+
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

@@ -1,0 +1,227 @@
+/**
+ * Folders that are held open, on a real disk. Sole place where a name of a user's folder meets the file system.
+ *
+ * On Linux every access goes through `/proc/self/fd/<descriptor>/<name>`, which is what `openat` is elsewhere: the kernel
+ * starts at the open folder, and a link in the name's own place is refused by the flags. On other systems Node has
+ * nothing of the kind: the folder's path is looked at again before each access and must still lead to the same folder
+ * (`place.ts`), which a local attacker can race.
+ */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { promisify } from "node:util";
+
+import { quoted } from "../../shared/text.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { checkComponent } from "./component.ts";
+import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
+import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { exchangeNames } from "./native-calls.ts";
+import { bitsLike } from "./permissions.ts";
+import type { Permissions } from "./permissions.ts";
+import { PinnedFile } from "./pinned-file.ts";
+import { identityOf } from "./place.ts";
+import type { Place } from "./place.ts";
+import { checkPlainFile, checkRegularFile, isPlainFile } from "./plain-file.ts";
+import type { FileFacts } from "./plain-file.ts";
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Opening never follows a link and never waits, not even for the other end of a pipe. */
+const safely = O_NOFOLLOW | O_NONBLOCK;
+const openFlags = {
+  read: O_RDONLY | safely,
+  write: O_RDWR | safely,
+  make: O_RDWR | O_CREAT | safely,
+  // Only Windows wants the right to write for a flush. A person may have taken it away.
+  flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
+};
+const anySize = Number.MAX_SAFE_INTEGER;
+
+const flushNames = promisify(fsync);
+
+export class PinnedDirectory implements Directory {
+  readonly #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  get identity(): string {
+    return this.#place.identity;
+  }
+
+  openFolder(name: string): Directory | null {
+    try {
+      return new PinnedDirectory(this.#place.openChild(checkComponent(name)));
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, "open the user's folder");
+    }
+  }
+
+  identityOf(name: string): string | null {
+    const facts = this.#try("open the user's folder", () =>
+      lstatSync(this.#place.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
+    );
+    return facts ? identityOf(facts) : null;
+  }
+
+  makeFolder(name: string): Directory {
+    try {
+      mkdirSync(this.#place.child(checkComponent(name)), { mode: 0o700 });
+    } catch (error) {
+      if (systemCode(error) !== "EEXIST") throw failureOfDisk(error, "make the user's folder");
+    }
+    const made = this.openFolder(name);
+    if (made === null) throw new ToolError("STORAGE_FAILED", "Cannot make the user's folder: it has gone meanwhile");
+    return made;
+  }
+
+  entries(): DirectoryEntry[] {
+    return this.#try("list files", () =>
+      readdirSync(this.#place.itself(), { withFileTypes: true }).map((entry) => ({
+        name: entry.name,
+        kind: entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other",
+      })),
+    );
+  }
+
+  sizeOf(name: string, shown: string): number | null {
+    try {
+      const facts = lstatSync(this.#place.child(checkComponent(name)), { bigint: true });
+      checkPlainFile(facts, shown);
+      return Number(facts.size);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, `use ${quoted(shown)}`);
+    }
+  }
+
+  measure(name: string): Measured | null {
+    // A name from a listing may be anything that the file system allows, so it is checked here as well.
+    const facts = this.#try("list files", () =>
+      lstatSync(this.#place.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
+    );
+    return facts ? { bytes: Number(facts.size), isPlain: isPlainFile(facts) } : null;
+  }
+
+  read(name: string, shown: string): Buffer | null {
+    using file = this.#open(name, shown, openFlags.read);
+    if (file === null) return null;
+    return file.read(0, file.size());
+  }
+
+  permissionsOf(name: string): Permissions | null {
+    const facts = this.#try("open the user's folder", () =>
+      lstatSync(this.#place.child(checkComponent(name)), { throwIfNoEntry: false }),
+    );
+    return facts?.isFile() ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
+  }
+
+  create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {
+    this.#try(`write "${shown}"`, () => {
+      const path = this.#place.child(checkComponent(name));
+      const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
+      try {
+        // What was made just now is a plain file, and nobody else's.
+        if (!this.#place.isHeldOpen) this.#place.checkOpened(path, fstatSync(descriptor, { bigint: true }));
+        writeFileSync(descriptor, content);
+        if (like !== null) permit(descriptor, like);
+      } finally {
+        closeSync(descriptor);
+      }
+    });
+  }
+
+  openFile(name: string, shown: string, use: FileUse): DiskFile | null {
+    const check = use === "flush" ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, anySize);
+    return this.#open(name, shown, openFlags[use], (facts) => check(facts, shown));
+  }
+
+  rename(name: string, to: PinnedDirectory, newName: string): void {
+    this.#try("move a file", () =>
+      renameSync(this.#place.child(checkComponent(name)), to.#place.child(checkComponent(newName))),
+    );
+  }
+
+  exchange(name: string, other: PinnedDirectory, otherName: string): boolean {
+    if (!this.#place.isHeldOpen) return false;
+    return exchangeNames(this.#place.child(checkComponent(name)), other.#place.child(checkComponent(otherName)));
+  }
+
+  remove(name: string): void {
+    this.#try("remove a file", () => unlinkSync(this.#place.child(checkComponent(name))));
+  }
+
+  async flush(): Promise<void> {
+    // Windows has no such thing: names are in its journal.
+    if (process.platform === "win32") return;
+    try {
+      await flushNames(this.#place.descriptor);
+    } catch (error) {
+      throw failureOfDisk(error, "flush the user's folder");
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#place[Symbol.dispose]();
+  }
+
+  #open(
+    name: string,
+    shown: string,
+    flags: number,
+    check: (facts: FileFacts) => void = (facts) => checkPlainFile(facts, shown),
+  ): PinnedFile | null {
+    let descriptor: number | undefined;
+    try {
+      const path = this.#place.child(checkComponent(name));
+      descriptor = openSync(path, flags, 0o600);
+      const facts = fstatSync(descriptor, { bigint: true });
+      check(facts);
+      this.#place.checkOpened(path, facts);
+      return new PinnedFile(descriptor, facts, shown);
+    } catch (error) {
+      if (descriptor !== undefined) closeSync(descriptor);
+      if (isMissing(error) && !(flags & O_CREAT)) return null;
+      throw failureOfDisk(error, `use ${quoted(shown)}`);
+    }
+  }
+
+  #try<Result>(action: string, work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw failureOfDisk(error, action);
+    }
+  }
+}
+
+/** Only who runs as root can give a file away; others keep it, and share it with the group if they may. */
+function permit(descriptor: number, like: Permissions): void {
+  const { uid } = fstatSync(descriptor);
+  for (const owner of new Set([uid, like.owner])) giveTo(descriptor, owner, like.group);
+  fchmodSync(descriptor, bitsLike(like, fstatSync(descriptor).gid));
+}
+
+function giveTo(descriptor: number, owner: number, group: number): void {
+  const made = fstatSync(descriptor);
+  if (made.uid === owner && made.gid === group) return;
+  try {
+    fchownSync(descriptor, owner, group);
+  } catch {
+    // The bits are chosen by the group that it has.
+  }
+}

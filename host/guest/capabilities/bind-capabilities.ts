@@ -1,0 +1,141 @@
+/**
+ * The five capabilities, bound to one call: text in, text out, nothing thrown.
+ *
+ * A request that the grant does not cover is answered with `CAPABILITY_DENIED` and remembered; the sandbox then refuses
+ * the whole call, whatever the guest says afterwards.
+ */
+import { capabilityNames, capabilityRights, requestSchemas } from "../../../shared/abi.ts";
+import type { CapabilityName, CapabilityRequest } from "../../../shared/abi.ts";
+import type { Failure } from "../../../shared/envelope.ts";
+import type { ErrorCode } from "../../../shared/errors.ts";
+import { auditLimits, callLimits } from "../../../shared/limits.ts";
+import { safeParse } from "../../../shared/zod.ts";
+import { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
+import type { Named } from "../../audit/collect/capability-trail.ts";
+import { trailBytes } from "../../audit/collect/trail-layout.ts";
+import type { UserReader } from "../../store/store.ts";
+import { asToolError } from "../../values/tool-error.ts";
+import type { ToolError } from "../../values/tool-error.ts";
+import { envelopeOf } from "../../values/tool-result.ts";
+import { parseJson } from "../parse-json.ts";
+import { clockNow } from "./clock-now.ts";
+import { denied } from "./guest-call.ts";
+import type { GuestCall } from "./guest-call.ts";
+import { storeList } from "./store-list.ts";
+import { storeRead } from "./store-read.ts";
+import { storeTrash } from "./store-trash.ts";
+import { storeWrite } from "./store-write.ts";
+import { StoredFiles } from "./stored-files.ts";
+
+/** What the host learns from a call's capability uses. */
+export interface CapabilityRecord {
+  /** The first denial, which decides the call. */
+  denial: Failure | null;
+  /** The codes the guest was told, and may therefore report as its own. */
+  readonly reported: Set<ErrorCode>;
+  /** What lies behind failures of the disk and the runtime: for the operator, never for the guest. */
+  readonly causes: unknown[];
+}
+
+export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
+
+/** What a call brings: `GuestCall`, with the store as it is opened. */
+export type CallParts = Omit<GuestCall, "store" | "trail"> & { readonly store: UserReader };
+
+/** A `trail` of its own is for who has nobody to read it. */
+export function bindCapabilities(
+  parts: CallParts,
+  record: CapabilityRecord,
+  trail: CapabilityTrail = new CapabilityTrail(new SharedArrayBuffer(trailBytes)),
+): BoundCapabilities {
+  const call: GuestCall = { ...parts, trail, store: new StoredFiles(parts.store) };
+  let hostCalls = 0;
+  const bound = capabilityNames.map((name) => [
+    name,
+    (request: string) => answer(name, { request, record, trail }, () => perform(name, call, request, ++hostCalls)),
+  ]);
+  return Object.fromEntries(bound) as BoundCapabilities;
+}
+
+interface Asked {
+  readonly request: string;
+  readonly record: CapabilityRecord;
+  readonly trail: CapabilityTrail;
+}
+
+/** The trail is looked at again when the use is written down there: nothing is answered that nobody will read of. */
+function answer(name: CapabilityName, { request, record, trail }: Asked, work: () => unknown): string {
+  if (trail.isClosed) return tooLate(name);
+  let reply: unknown;
+  try {
+    reply = work();
+  } catch (thrown) {
+    const error = asToolError(thrown, name);
+    remember(error, record);
+    trail.refuse(name, error.tableCode, () => namedIn(request));
+    reply = envelopeOf(error);
+  }
+  return trail.isClosed ? tooLate(name) : JSON.stringify(reply);
+}
+
+const tooLate = (name: CapabilityName): string =>
+  JSON.stringify(envelopeOf(denied(`Cannot call ${name}: the call has ended`)));
+
+/** What a refused request named: of each as much as a record shows, and of nothing else anything. */
+function namedIn(request: string): Named {
+  let value: unknown;
+  try {
+    value = JSON.parse(request);
+  } catch {
+    value = null;
+  }
+  if (typeof value !== "object" || value === null) return { scope: null, path: null };
+  const shown = (key: string): string | null => {
+    const name: unknown = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : null;
+    return typeof name === "string" ? name.slice(0, auditLimits.namedCharsMax) : null;
+  };
+  return { scope: shown("scope"), path: shown("path") ?? shown("prefix") };
+}
+
+function remember(error: ToolError, record: CapabilityRecord): void {
+  if (error.code === "CAPABILITY_DENIED") record.denial ??= envelopeOf(error).error;
+  record.reported.add(error.tableCode);
+  const isNews = error.blame === "host" && error.cause !== undefined && record.causes.length < callLimits.causesMax;
+  if (isNews) record.causes.push(error.cause);
+}
+
+/** `hostCalls` counts this one. */
+function perform(name: CapabilityName, call: GuestCall, request: string, hostCalls: number): unknown {
+  const { hostCalls: hostCallsMax } = call.grant.limits;
+  if (hostCalls > hostCallsMax) {
+    throw denied(`Cannot call ${name}: this call has asked ${hostCallsMax} times, no more is allowed`);
+  }
+  const right = capabilityRights[name];
+  if (!call.grant.rights.includes(right)) throw denied(`Cannot call ${name}: this call is not granted "${right}"`);
+  const value = parseRequest(name, request);
+  switch (name) {
+    case "store_read":
+      return storeRead(call, checked("store_read", value));
+    case "store_list":
+      return storeList(call, checked("store_list", value));
+    case "store_write":
+      return storeWrite(call, checked("store_write", value));
+    case "store_trash":
+      return storeTrash(call, checked("store_trash", value));
+    case "clock_now":
+      checked("clock_now", value);
+      return clockNow(call);
+  }
+}
+
+function parseRequest(name: CapabilityName, request: string): unknown {
+  const value = parseJson(request);
+  if (value === undefined) throw denied(`Cannot call ${name}: the request is not JSON`);
+  return value;
+}
+
+function checked<Name extends CapabilityName>(name: Name, value: unknown): CapabilityRequest<Name> {
+  const parsed = safeParse(requestSchemas[name], value);
+  if (!parsed.success) throw denied(`Cannot call ${name}: the request has not the form that ABI version 1 gives it`);
+  return parsed.data as CapabilityRequest<Name>;
+}

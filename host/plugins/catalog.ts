@@ -1,0 +1,103 @@
+/**
+ * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
+ * code runs.
+ */
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+
+import { guestLimits } from "../../shared/limits.ts";
+import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
+import { describeMismatch } from "../../shared/plugin-shape.ts";
+import { quoted } from "../../shared/text.ts";
+import type { WasmSection } from "../../shared/wasm-sections.ts";
+import { readBoundedFile } from "../disk/bounded-file.ts";
+import { compileGuest } from "../guest/guest-module.ts";
+import type { GuestBounds, GuestModule } from "../guest/guest-module.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { readPlugin } from "./artifact/read-plugin.ts";
+import { policyDeviations } from "./policy/policy-deviations.ts";
+import type { Policy } from "./policy/policy.ts";
+
+export interface CatalogTool {
+  readonly tool: ManifestTool;
+  readonly moduleIndex: number;
+}
+
+/** A plugin that is all it should be by our own reading, while the engine is still at work on it. */
+export interface JudgedPlugin {
+  readonly manifest: Manifest;
+  /** Of the whole file, in hex. */
+  readonly sha256: string;
+  /** Rejects with `PLUGIN_REFUSED` when the engine does not take it, or reads it otherwise than we do. */
+  readonly guest: Promise<GuestModule>;
+}
+
+export interface JudgedCatalog {
+  readonly plugins: readonly JudgedPlugin[];
+  readonly tools: ReadonlyMap<string, CatalogTool>;
+}
+
+/**
+ * Reads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. The engine
+ * is not waited for: until every `guest` has resolved, nothing may run.
+ */
+export async function judgeCatalog(files: readonly string[], policy: Policy): Promise<JudgedCatalog> {
+  const judged = await Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
+  const plugins = judged.map((each) => {
+    // Whichever was read first: the same files are always refused for the same.
+    if (each.status === "rejected") throw each.reason;
+    return each.value;
+  });
+  const tools = new Map<string, CatalogTool>();
+  for (const [moduleIndex, { manifest }] of plugins.entries()) {
+    for (const tool of manifest.tools) {
+      if (tools.has(tool.name)) throw refused(manifest.name, `another plugin already offers the tool "${tool.name}"`);
+      tools.set(tool.name, { tool, moduleIndex });
+    }
+  }
+  return { plugins, tools };
+}
+
+async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> {
+  const name = basename(file);
+  const wasm = await readBytes(file, name);
+  const { manifest, sections, deviations, cause } = readPlugin(wasm);
+  if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
+  const sha256 = createHash("sha256").update(wasm).digest("hex");
+  const [deviation] = policyDeviations(manifest, sha256, policy);
+  if (deviation !== undefined) throw refused(name, deviation);
+  const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
+  const guest = compilePlugin(wasm, bounds, { name, manifest, sections });
+  // When another plugin is refused meanwhile, nobody comes to wait for this one.
+  guest.catch(() => {});
+  return { manifest, sha256, guest };
+}
+
+async function compilePlugin(
+  wasm: Uint8Array,
+  bounds: GuestBounds,
+  { name, manifest, sections }: { name: string; manifest: Manifest; sections: readonly WasmSection[] },
+): Promise<GuestModule> {
+  const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
+    throw refused(name, "it is not a valid WebAssembly module", error);
+  });
+  // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.
+  const imports = WebAssembly.Module.imports(guest.module);
+  const ofHost = new Set(guest.stateExports);
+  const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));
+  const mismatch = describeMismatch(manifest, { imports, exports, sections });
+  if (mismatch) throw refused(name, mismatch);
+  return guest;
+}
+
+async function readBytes(file: string, name: string): Promise<Uint8Array> {
+  const read = await readBoundedFile(file, guestLimits.pluginBytesMax).catch((error: unknown) => {
+    throw refused(name, "it cannot be read", error);
+  });
+  if (read.kind === "unfit") throw refused(name, read.reason);
+  return read.bytes;
+}
+
+function refused(name: string, reason: string, cause?: unknown): ToolError {
+  return new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(name)}: ${reason}`, { cause });
+}

@@ -1,0 +1,54 @@
+import type { Manifest, ManifestTool } from "../../../shared/manifest.ts";
+import { quoted } from "../../../shared/text.ts";
+import type { PluginPolicy, Policy, ToolPolicy } from "./policy.ts";
+
+/** In what a plugin goes beyond a policy: clauses for a reviewer, the first first; none when it may be loaded. */
+export function policyDeviations(manifest: Manifest, sha256: string, policy: Policy): string[] {
+  const granted = policy.plugins.get(manifest.name);
+  if (!granted) {
+    return [
+      `the policy ${quoted(policy.name)} does not name the plugin ${quoted(manifest.name)}, so it grants it nothing ` +
+        '("memcell audit FILE --propose" prints a policy)',
+    ];
+  }
+  return [
+    ...pinDeviations(sha256, granted),
+    ...manifest.tools.flatMap((tool) => toolDeviations(tool, granted.tools.get(tool.name))),
+    ...memoryDeviations(manifest, policy),
+  ];
+}
+
+function pinDeviations(sha256: string, { sha256: pins }: PluginPolicy): string[] {
+  if (pins === null || pins.includes(sha256)) return [];
+  return [`its SHA-256 is ${sha256}, the policy pins ${pins.join(" or ")}`];
+}
+
+function toolDeviations({ name, rights, scopes, audience }: ManifestTool, granted: ToolPolicy | undefined): string[] {
+  const tool = `the tool ${quoted(name)}`;
+  if (!granted) return [`the policy does not name ${tool}, so it grants it nothing`];
+  return [
+    ...beyond(rights, granted.rights, `${tool} asks for`, "no right"),
+    ...beyond(scopes, granted.scopes, `${tool} asks for the scope`, "no scope"),
+    ...(audience === "model" && granted.audience === "host"
+      ? [`${tool} is to be offered to models, the policy keeps it for the host`]
+      : []),
+  ];
+}
+
+function beyond(asked: readonly string[], granted: readonly string[], asking: string, none: string): string[] {
+  const more = asked.filter((each) => !granted.includes(each));
+  if (more.length === 0) return [];
+  return [`${asking} ${listed(more)}, the policy grants it ${granted.length === 0 ? none : listed(granted)}`];
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.map((text) => quoted(text)).join(", ");
+}
+
+/** As the ABI has it of the module's own maximum. */
+function memoryDeviations({ memoryPages }: Manifest, { limits }: Policy): string[] {
+  if (memoryPages.min < limits.memoryPages) return [];
+  return [
+    `its memory is ${memoryPages.min} pages at first, which must be fewer than the policy's ${limits.memoryPages} at last`,
+  ];
+}

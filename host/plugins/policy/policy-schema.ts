@@ -1,0 +1,100 @@
+/** A policy as people write it. `policy.schema.json` beside this file is the same in JSON Schema, for editors. */
+import { rights } from "../../../shared/abi.ts";
+import type { Right } from "../../../shared/abi.ts";
+import { toolName } from "../../../shared/manifest.ts";
+import { scopeName } from "../../../shared/path.ts";
+import { byPluginName, sha256Schema } from "../../../shared/plugin-lock.ts";
+import * as z from "../../../shared/zod.ts";
+import { policyLimitsMax } from "./policy-limits.ts";
+import type { PolicyLimits } from "./policy.ts";
+
+/**
+ * What a host is willing to grant: the content of a policy file. What it does not name it does not grant, and a plugin
+ * that asks for more is `PLUGIN_REFUSED`.
+ *
+ * @example
+ * const policy: PolicyFile = {
+ *   version: 1,
+ *   limits: { deadlineMs: 2_000 },
+ *   plugins: { "user-memory": { tools: { ReadUserMemory: { rights: ["read"], scopes: ["memory"] } } } },
+ * };
+ */
+export interface PolicyFile {
+  /** Where an editor finds the JSON Schema; not read. */
+  readonly $schema?: string | undefined;
+  readonly version: 1;
+  /**
+   * A file with the hash of each plugin, as the build writes it; from the policy's own folder, or from the working
+   * directory where the policy is no file. With it, every plugin of the policy must be pinned there.
+   */
+  readonly lockFile?: string | undefined;
+  /** Bounds of every call. Each may only lower what holds without it, and is at least 1. */
+  readonly limits?: { readonly [Name in keyof PolicyLimits]?: number | undefined } | undefined;
+  /** By the names that plugins give themselves. */
+  readonly plugins: Readonly<Record<string, PluginEntry>>;
+}
+
+interface PluginEntry {
+  /** The only files that may bear this name, by SHA-256 in lower-case hex. Without it, and without a lock file: any. */
+  readonly sha256?: readonly string[] | undefined;
+  /** By name, with the rights and scopes that each may have at most. */
+  readonly tools: Readonly<Record<string, ToolEntry>>;
+}
+
+interface ToolEntry {
+  readonly rights: readonly Right[];
+  readonly scopes: readonly string[];
+  /** `host` keeps it from models: only the host itself may call it. Default `model`: anybody may. */
+  readonly audience?: "model" | "host" | undefined;
+}
+
+export const lockFileSchema = z.string("a file's name").check(z.minLength(1, "a file's name"));
+
+const toolEntry = z.strictObject(
+  {
+    rights: z.array(z.enum(rights, `one of ${rights.join(", ")}`), "an array of rights"),
+    scopes: z.array(
+      z.string("a scope's name").check(z.regex(scopeName, `a scope's name (${scopeName.source})`)),
+      "an array of scopes",
+    ),
+    audience: z.optional(z.enum(["model", "host"], "one of model, host")),
+  },
+  "an object with rights and scopes, and audience",
+);
+
+const pluginEntry = z.strictObject(
+  {
+    sha256: z.optional(z.array(sha256Schema, "an array of hashes").check(z.minLength(1, "at least one hash"))),
+    tools: z.record(z.string().check(z.regex(toolName)), toolEntry, `an object with tools' names (${toolName.source})`),
+  },
+  "an object with tools, and sha256",
+);
+
+const limits = z.strictObject(
+  {
+    deadlineMs: limit("deadlineMs", "How long a guest may run, in milliseconds."),
+    fuelPolls: limit("fuelPolls", "A guest's computing budget, in polls of its engine."),
+    memoryPages: limit("memoryPages", "How far a guest's memory may grow, in pages of 64 KiB."),
+    inputBytes: limit("inputBytes", "The input of a call as JSON, in UTF-8 bytes."),
+    hostCalls: limit("hostCalls", "Capability requests of one call."),
+    stagedBytes: limit("stagedBytes", "What one call may write, in UTF-8 bytes."),
+  },
+  `an object with ${Object.keys(policyLimitsMax).join(", ")}`,
+);
+
+export const policyFileSchema: z.ZodMiniType<PolicyFile> = z.strictObject(
+  {
+    $schema: z.optional(z.string("a text")),
+    version: z.literal(1, "1"),
+    lockFile: z.optional(lockFileSchema),
+    limits: z.optional(limits),
+    plugins: byPluginName(pluginEntry),
+  },
+  "an object with version, plugins, and $schema, lockFile, limits",
+);
+
+function limit(name: keyof PolicyLimits, description: string): z.ZodMiniType<number | undefined> {
+  const max = policyLimitsMax[name];
+  const allowed = `a whole number from 1 to ${max}`;
+  return z.optional(z.int(allowed).check(z.minimum(1, allowed), z.maximum(max, allowed), z.meta({ description })));
+}

@@ -1,0 +1,30 @@
+import { quoted } from "../../../shared/text.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { Artifact } from "../artifact/artifact.ts";
+import type { PolicyFile } from "./policy-schema.ts";
+import { proposePolicy } from "./propose-policy.ts";
+
+/**
+ * The least policy that loads some plugin files. Throws `PLUGIN_REFUSED` for one that no policy would load, and for two of
+ * one name: a policy has one list of tools for both.
+ */
+export function proposeForAll(artifacts: readonly Artifact[]): PolicyFile {
+  const plugins: Record<string, PolicyFile["plugins"][string]> = {};
+  for (const artifact of artifacts) {
+    for (const [name, plugin] of Object.entries(proposalFor(artifact).plugins)) {
+      if (Object.hasOwn(plugins, name)) throw refused(artifact, `another file is the plugin ${quoted(name)} already`);
+      plugins[name] = plugin;
+    }
+  }
+  return { version: 1, plugins };
+}
+
+function proposalFor(artifact: Artifact): PolicyFile {
+  const { manifest, sha256, deviations } = artifact;
+  if (manifest && deviations.length === 0) return proposePolicy(manifest, sha256);
+  throw refused(artifact, deviations[0] ?? "it has no manifest");
+}
+
+function refused({ file }: Artifact, reason: string): ToolError {
+  return new ToolError("PLUGIN_REFUSED", `Cannot propose a policy for ${quoted(file)}: ${reason}`);
+}

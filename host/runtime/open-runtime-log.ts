@@ -1,0 +1,29 @@
+import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
+import type { PluginIdentity } from "../audit/audit-record.ts";
+import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
+import type { LogEntry } from "../log/log-entry.ts";
+import { writeLog } from "../log/write-log.ts";
+import type { JudgedPlugin } from "../plugins/catalog.ts";
+import { version } from "../values/version.ts";
+
+export const identityOf = ({ manifest, sha256 }: JudgedPlugin): PluginIdentity => ({
+  name: manifest.name,
+  version: manifest.version,
+  sha256,
+});
+
+type RuntimeParts = Pick<AuditLogParts, "dataDir" | "plugins" | "policy" | "waitMs"> & {
+  readonly onLog: (entry: LogEntry) => void;
+};
+
+/** The log of a runtime's options, if they name one. Throws as `openAuditLog`. */
+export async function openRuntimeLog(
+  options: AuditLogOptions | undefined,
+  { onLog, ...parts }: RuntimeParts,
+): Promise<AuditLog | null> {
+  if (options === undefined) return null;
+  const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
+  // Half of what the runtime loads is only for those who keep a log.
+  const { openAuditLog } = await import("../audit/log/file-audit-log.ts");
+  return await openAuditLog(options, { ...parts, memcell: version, note });
+}

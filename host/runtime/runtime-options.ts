@@ -1,0 +1,82 @@
+import { isAbsolute, join, resolve } from "node:path";
+
+import { closingLimits, queueLimits } from "../../shared/limits.ts";
+import { checkAuditLogOptions } from "../audit/log/audit-log-options.ts";
+import { isPluginName } from "../plugins/bundled-plugins.ts";
+import { checkMounts } from "../store/check-mounts.ts";
+import type { MountLocation } from "../store/store.ts";
+import type { RuntimeOptions } from "./api.ts";
+
+/** A longer timer fires at once. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** Options that are whole numbers from 1, and the largest of each. Zero never means "none". */
+const numbersMax = {
+  threadsMax: Number.MAX_SAFE_INTEGER,
+  waitMs: timerMsMax,
+  deadlineMs: timerMsMax,
+  fuelPolls: Number.MAX_SAFE_INTEGER,
+  queuedCallsMax: Number.MAX_SAFE_INTEGER,
+  queuedCallsPerUserMax: Number.MAX_SAFE_INTEGER,
+  closeGraceMs: timerMsMax,
+} as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
+
+type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
+export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | "mounts">> &
+  Pick<RuntimeOptions, Unset> & { readonly mounts: readonly MountLocation[] };
+
+/** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
+export function checkOptions(options: RuntimeOptions): CheckedOptions {
+  const { dataDir, plugins, clock = Date.now, onLog = () => {}, durability = "full", instances = "restored" } = options;
+  if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir");
+  if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
+  checkPolicySource(options.policy);
+  if (typeof clock !== "function") throw new TypeError("clock is not a function");
+  if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
+  if (durability !== "full" && durability !== "relaxed") {
+    throw new RangeError(`durability is ${String(durability)}, allowed: "full", "relaxed"`);
+  }
+  if (instances !== "restored" && instances !== "fresh") {
+    throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
+  }
+  const auditLog = options.auditLog === undefined ? null : checkAuditLogOptions(options.auditLog);
+  for (const [name, max] of Object.entries(numbersMax))
+    checkNumber(name, options[name as keyof typeof numbersMax], max);
+  return {
+    ...options,
+    // Now: while plugins are loaded the program may change its folder, or what it has passed.
+    dataDir: resolve(dataDir),
+    ...(plugins && { plugins: plugins.map(placedPlugin) }),
+    ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
+    mounts: checkMounts(options.mounts ?? [], { dataDir, logFile: auditLog?.file }),
+    ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
+    clock,
+    onLog,
+    durability,
+    instances,
+    waitMs: options.waitMs ?? queueLimits.waitMs,
+    queuedCallsMax: options.queuedCallsMax ?? queueLimits.callsMax,
+    queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,
+    closeGraceMs: options.closeGraceMs ?? closingLimits.graceMs,
+  };
+}
+
+function placedPlugin(plugin: unknown, at: number): string {
+  if (typeof plugin !== "string") throw new TypeError(`plugins[${at}] is neither a file nor a name`);
+  return isPluginName(plugin) ? plugin : placed(plugin);
+}
+
+/** What ends in a separator keeps it, and what is empty stays so: it names no file. */
+const placed = (file: string): string => (file === "" || isAbsolute(file) ? file : join(process.cwd(), file));
+
+/** What it says is judged when it is loaded. */
+function checkPolicySource(policy: unknown): void {
+  if (policy === undefined || (typeof policy === "string" && policy !== "")) return;
+  if (typeof policy !== "object" || policy === null) throw new TypeError("policy is neither a file nor an object");
+}
+
+function checkNumber(name: string, number: number | undefined, max: number): void {
+  if (number === undefined || (Number.isInteger(number) && number > 0 && number <= max)) return;
+  const allowed = max === timerMsMax ? `a whole number from 1 to ${max}` : "a whole number from 1";
+  throw new RangeError(`${name} is ${String(number)}, allowed: ${allowed}`);
+}

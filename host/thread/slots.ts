@@ -1,0 +1,61 @@
+import type { ToolError } from "../values/tool-error.ts";
+
+/** How long a call waits for something, and what ends the wait early. */
+export interface Patience {
+  /** When it gives up, on the clock of `performance.now()`. */
+  readonly until: number;
+  /** Its reason is what the wait throws. */
+  readonly signal: AbortSignal;
+  /** What the wait throws when it was too long. */
+  readonly tooLong: (waitedMs: number) => ToolError;
+}
+
+/** A number of places that are taken in the order in which they are asked for. */
+export class Places {
+  #free: number;
+  /** Those who wait, in their order. A set lets any of them leave at once. */
+  readonly #line = new Set<() => void>();
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Resolves when a place is the caller's, who has to give it back. */
+  take({ until, signal, tooLong }: Patience): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as ToolError);
+    if (this.#free > 0) {
+      this.#free--;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const waitMs = Math.max(0, until - performance.now());
+      const leave = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", cancel);
+        this.#line.delete(start);
+      };
+      const start = (): void => {
+        leave();
+        resolve();
+      };
+      const cancel = (): void => {
+        leave();
+        reject(signal.reason as ToolError);
+      };
+      const timer = setTimeout(() => {
+        leave();
+        reject(tooLong(Math.ceil(waitMs)));
+      }, waitMs);
+      signal.addEventListener("abort", cancel);
+      this.#line.add(start);
+    });
+  }
+
+  /** Passes a place on to who has waited longest; `false` when nobody waits. */
+  give(): boolean {
+    const [next] = this.#line;
+    if (next) next();
+    else this.#free++;
+    return next !== undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import { callLimits } from "../../shared/limits.ts";
+import { quoted } from "../../shared/text.ts";
+import { labelsAllowed, readLabels } from "./call-labels.ts";
+import type { AskedLabels, Labels } from "./call-labels.ts";
+import { ToolError } from "./tool-error.ts";
+import { checkUserId, isUserId } from "./user-id.ts";
+import type { UserId } from "./user-id.ts";
+
+/** On whose behalf a call is made. The user comes from here and from nowhere else. */
+export interface CallContext {
+  /** The authenticated user: 1 to 128 bytes, no control characters, no slashes. */
+  readonly userId: string;
+  /**
+   * Cancels the call when it is aborted, wherever the call is: in line, waiting for the folder or for a thread, or
+   * running. The call ends as `CANCELLED` and nothing is written. When its changes are already being committed, it ends
+   * as without the signal. Default: it cannot be cancelled.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The caller's own name for the call, in the audit log, in the call's span and in what it logs: the id of a model's
+   * tool call, say. 1 to 128 printable ASCII characters. Default: a random UUID. No guest sees it.
+   */
+  readonly callId?: string | undefined;
+  /**
+   * What the caller wants to find again in the audit log: the movement, the model, the surface. At most 16, each a name of
+   * 1 to 64 characters `[a-z0-9._-]` and a text of at most 256 printable ASCII characters; a plain object. They are in the
+   * call's records and its span (`memcell.label.<name>`). No guest sees them. Default: none.
+   *
+   * @example
+   * const ctx = { userId: "alice", callId: toolCall.id, labels: { movement: "3", agent: "planner" } };
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A context as it came: callers without types may pass anything. */
+export type AskedContext = { readonly [Key in Exclude<keyof CallContext, "labels">]: unknown } & {
+  readonly labels: AskedLabels;
+};
+
+export interface CheckedContext {
+  readonly userId: UserId;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Each property is read once, so that what is recorded and what is done are about the same user. */
+export function readContext(ctx: CallContext | null | undefined): AskedContext {
+  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId, labels: readLabels(ctx?.labels) };
+}
+
+/** What of a context may be recorded, also when the rest is not valid; `null` where it names nothing that is. */
+export function namesIn({ userId, callId, labels }: AskedContext): ContextNames {
+  const isNamed = typeof userId === "string" && isUserId(userId);
+  return {
+    callId: isCallId(callId) ? callId : null,
+    userId: isNamed ? userId : null,
+    labels: labels.isValid ? labels.labels : null,
+  };
+}
+
+interface ContextNames {
+  readonly callId: string | null;
+  readonly userId: string | null;
+  readonly labels: Labels | null;
+}
+
+/** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
+export function checkContext({ userId, signal, callId, labels }: AskedContext, action = "call a tool"): CheckedContext {
+  const checked = { userId: checkUserId(userId, action), signal: checkSignal(signal, action) };
+  if (callId !== undefined && !isCallId(callId)) {
+    const value = typeof callId === "string" ? quoted(callId) : typeOf(callId);
+    throw wrongProperty("callId", `1 to ${callLimits.callIdCharsMax} printable ASCII characters, or nothing`, {
+      action,
+      value,
+    });
+  }
+  if (!labels.isValid) throw wrongProperty("labels", labelsAllowed, { action, value: labels.value });
+  return checked;
+}
+
+function isCallId(callId: unknown): callId is string {
+  if (typeof callId !== "string" || callId.length > callLimits.callIdCharsMax) return false;
+  return /^[\x20-\x7e]+$/.test(callId);
+}
+
+function checkSignal(signal: unknown, action: string): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  throw wrongProperty("signal", "an AbortSignal or nothing", { action, value: typeOf(signal) });
+}
+
+const typeOf = (value: unknown): string => (value === null ? "null" : `of type ${typeof value}`);
+
+function wrongProperty(name: string, allowed: string, { action, value }: { action: string; value: string }): ToolError {
+  const issues = [{ field: `ctx.${name}`, value, allowed }];
+  return new ToolError("INPUT_INVALID", `Cannot ${action}: ctx.${name} is ${value}, allowed: ${allowed}`, { issues });
+}

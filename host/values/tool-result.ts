@@ -1,0 +1,73 @@
+import type { Envelope, Failure, InputIssue } from "../../shared/envelope.ts";
+import { errorTable } from "../../shared/errors.ts";
+import type { ErrorCode, ErrorEntry } from "../../shared/errors.ts";
+import { ToolError } from "./tool-error.ts";
+
+interface ToldFailure {
+  /** The action, the present value and the allowed one. Fit to be shown to a model; never holds a host path. */
+  readonly message: string;
+  /** Whose fault it was: `caller`, `guest` or `host`. */
+  readonly blame: ErrorEntry["blame"];
+  /** Whether the same call may succeed later without any change. */
+  readonly retryable: boolean;
+  /** With `INPUT_INVALID`, and what is a case of it: each field that is wrong, its value and what is allowed. */
+  readonly issues?: readonly InputIssue[];
+}
+
+/** A failure with a code of the error table. */
+export interface TableFailure extends ToldFailure {
+  readonly code: ErrorCode;
+  readonly of?: undefined;
+}
+
+/** A failure with a code of the plugin's own, which its manifest declares: see `ToolDescription.errors`. */
+export interface PluginFailure extends ToldFailure {
+  /** Never one of the table's. Two plugins may declare the same. */
+  readonly code: string & {};
+  /** The code of the table that it is a case of; blame and retryable are that one's. */
+  readonly of: ErrorCode;
+}
+
+/**
+ * An error as a caller of `runtime.call` gets it: plain data, ready for JSON. `of` tells the two kinds apart.
+ *
+ * @example
+ * // { code: "NAME_CONFLICT", message: "…", blame: "caller", retryable: false }
+ * // { code: "MEMORY_KEY_EXISTS", of: "NAME_CONFLICT", message: "…", blame: "caller", retryable: false }
+ * const tableCode = failure.of ?? failure.code; // an `ErrorCode`, whichever plugin it was
+ */
+export type ToolFailure = TableFailure | PluginFailure;
+
+/** What `runtime.call` resolves to. `data` is as the tool's output schema says. */
+export type ToolResult<Data = unknown> =
+  | { readonly ok: true; readonly message: string; readonly data: Data }
+  | { readonly ok: false; readonly error: ToolFailure };
+
+export function resultOf(envelope: Envelope): ToolResult {
+  return envelope.ok ? envelope : { ok: false, error: told(envelope.error) };
+}
+
+export function failureOf(error: ToolError): ToolFailure {
+  const { issues: _, ...failure } = told(envelopeOf(error).error);
+  return failure;
+}
+
+function told(failure: Failure): ToolFailure {
+  const { message, issues } = failure;
+  const { blame, retryable } = errorTable[failure.of ?? failure.code];
+  const rest = { message, blame, retryable, ...(issues && { issues }) };
+  return failure.of === undefined ? { code: failure.code, ...rest } : { code: failure.code, of: failure.of, ...rest };
+}
+
+export function envelopeOf({ code, of, tableCode, message, issues }: ToolError): Extract<Envelope, { ok: false }> {
+  const text = { message, ...(issues && { issues }) };
+  return { ok: false, error: of === undefined ? { code: tableCode, ...text } : { code, of, ...text } };
+}
+
+/** A failed result as what is thrown where a result is not the way to tell it. */
+export function errorOf(failure: ToolFailure): ToolError {
+  const { message, issues } = failure;
+  return failure.of === undefined
+    ? new ToolError(failure.code, message, { issues })
+    : new ToolError(failure.of, message, { issues, declared: failure.code });
+}
