@@ -7,6 +7,7 @@ import { abiVersion, rights } from "./abi.ts";
 import type { ErrorCode } from "./errors.ts";
 import { guestLimits } from "./limits.ts";
 import { scopeName } from "./path.ts";
+import { roleNames } from "./roles.ts";
 import * as z from "./zod.ts";
 
 export const manifestSection = "memcell:manifest";
@@ -24,6 +25,13 @@ const tool = z.strictObject({
   name: z.string().check(z.regex(toolName)),
   export: z.string().check(z.regex(exportName)),
   audience,
+  /** What a host may ask of it without knowing the family: see `roles.ts`. At most one tool of a plugin has each. */
+  role: z.optional(z.enum(roleNames)),
+  /**
+   * Beside the role `entries`, where each entry is a file of its own: its path inside the scope, with `{name}` where the
+   * entry's name stands. By it a host tells which entry a changed or trashed file is.
+   */
+  entryFile: z.optional(z.string()),
   description: z.string(),
   /** The tool's page, in Markdown, for a model that asks and for people. */
   documentation: z.optional(z.string().check(z.minLength(1))),
