@@ -8,7 +8,7 @@ import type { LogLine } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import type { CatalogTool } from "../plugins/catalog.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
-import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { HeldReader, HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { Pool, PoolTask } from "../thread/pool.ts";
 import { Places } from "../thread/slots.ts";
 import type { Patience } from "../thread/slots.ts";
@@ -46,7 +46,7 @@ export interface RunOptions {
   /** Changes of the host's own that become durable together with the guest's. */
   readonly alsoCommit?: readonly SizedChange[];
   /** Asked under the user's lock, before the guest runs. `epochMs` is the time that the guest is given. */
-  readonly stage?: (epochMs: number) => StagedByHost;
+  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<StagedByHost>;
   /** Looks at the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
   /** Takes nothing for granted that the store remembers of the user. */
@@ -60,7 +60,7 @@ export interface StagedByHost {
   readonly seen: readonly Seen[];
 }
 
-const nothingStaged = (): StagedByHost => ({ changes: [], seen: [] });
+const nothingStaged: StagedByHost = { changes: [], seen: [] };
 
 /** How messages and the log name what is done, and what its input weighs while it waits. */
 export interface HoldLabel {
@@ -103,13 +103,11 @@ export class CallRunner {
       isLookingOnly = false,
       isThorough = false,
       alsoCommit = [],
-      stage = nothingStaged,
+      stage = async () => nothingStaged,
     } = options;
     const { callId } = audit;
     const { name, rights, scopes } = found.tool;
     const text = encodeInput(name, input, this.#parts.limits.inputBytes);
-    const mounted = this.#parts.store.mountedScopes(userId);
-    if (scopes.some((scope) => mounted.includes(scope))) audit.goesToMount();
     const writes = !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
     return await this.#admit(
       { action: `call ${name}`, tool: name, callId, inputBytes: Buffer.byteLength(text) },
@@ -117,11 +115,11 @@ export class CallRunner {
       { scopes, writes, isLookingOnly, isThorough, signal },
       async (held, call) => {
         const deadlineMs = this.#parts.deadlinesMs[found.moduleIndex] ?? 0;
-        let staged = nothingStaged();
+        if (held.isApart) audit.goesToMount();
+        const task = this.#taskFor(found, text, userId);
+        const staged = await stage(held.reader, task.epochMs);
         const makeTask = (): ReturnType<PoolTask["makeTask"]> => {
           call.begin();
-          const task = this.#taskFor(found, text, userId);
-          staged = stage(task.epochMs);
           return staged.changes.length > 0 ? { ...task, before: staged.changes } : task;
         };
         const onEnd = (trail: SharedArrayBuffer): void => audit.guestEnded(trail);
@@ -180,9 +178,7 @@ export class CallRunner {
     this.#admitted.add(control);
     try {
       return await this.#inTurn({ action, until, signal }, userId, () =>
-        this.#parts.store.holdUser(userId, { ...options, until, signal }, (held) =>
-          work(held, { begin, until, signal }),
-        ),
+        this.#parts.store.hold(userId, { ...options, until, signal }, (held) => work(held, { begin, until, signal })),
       );
     } catch (error) {
       const failure = asToolError(error, action);

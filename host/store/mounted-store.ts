@@ -1,5 +1,5 @@
 import type { UserId } from "../values/user-id.ts";
-import type { HeldUser, HoldOptions, MountLocation, Store, UserReader } from "./store.ts";
+import type { HeldUser, HoldOptions, MountLocation, Store, StorePart } from "./store.ts";
 
 /** A mounted folder with a store of its own: its lock, its journal, and what is remembered of it. */
 interface Mounted extends MountLocation {
@@ -16,20 +16,17 @@ export class MountedStore implements Store {
     this.#mounted = mounted;
   }
 
-  openUser(userId: UserId, scopes: readonly string[] = []): UserReader {
-    return this.#storeOf(userId, scopes).openUser(userId, scopes);
+  hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
+    return this.#storeOf(userId, options.scopes ?? []).hold(userId, options, work);
   }
 
-  holdUser<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    return this.#storeOf(userId, options.scopes ?? []).holdUser(userId, options, work);
+  async users(): Promise<UserId[]> {
+    return [...new Set([...(await this.#data.users()), ...this.#mounted.map(({ userId }) => userId)])];
   }
 
-  users(): UserId[] {
-    return [...new Set([...this.#data.users(), ...this.#mounted.map(({ userId }) => userId)])];
-  }
-
-  mountedScopes(userId: UserId): readonly string[] {
-    return this.#mounted.filter((each) => each.userId === userId).map(({ scope }) => scope);
+  async parts(userId: UserId): Promise<readonly StorePart[]> {
+    const mounted = this.#mounted.filter((each) => each.userId === userId);
+    return [{ scopes: [] }, ...mounted.map(({ scope }) => ({ scopes: [scope] }))];
   }
 
   /** One after the other: each flushes files, which takes descriptors. */

@@ -3,7 +3,7 @@ import { FileReader } from "./files/file-reader.ts";
 import { FileStore } from "./files/file-store.ts";
 import { UserFolder } from "./files/user-folder.ts";
 import { mountOf, MountedStore } from "./mounted-store.ts";
-import type { Store, StoreLocation, StoreOptions } from "./store.ts";
+import type { Store, StoreLocation, StoreOptions, StoreReaders } from "./store.ts";
 
 /** The one place that knows which stores there are. */
 export function openStore({ dataDir, mounts = [] }: StoreLocation, options: StoreOptions): Store {
@@ -18,7 +18,7 @@ export function openStore({ dataDir, mounts = [] }: StoreLocation, options: Stor
 }
 
 /** The side that only reads: for workers. */
-export function openReaders({ dataDir, mounts = [] }: StoreLocation): Pick<Store, "openUser"> {
+export function openReaders({ dataDir, mounts = [] }: StoreLocation): StoreReaders {
   const root = new DiskRoot(dataDir);
   const mounted = mounts.map((mount) => ({ ...mount, root: DiskRoot.mounted(mount.dir) }));
   return {

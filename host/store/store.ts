@@ -3,11 +3,10 @@ import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
 
 /**
- * Where users' memory is kept. Files are the first implementation; nothing outside `host/store/` knows that there are
- * files.
+ * Where users' memory is kept. Nothing outside `host/store/` knows how.
  *
- * Readers live in workers that may be killed at any instant, so they only read, and synchronously, because a guest
- * waits for the answer. `holdUser` lives on the side that nobody kills.
+ * Readers live in threads that may be killed at any instant, so they only read, and synchronously, because a guest waits
+ * for the answer. The store itself lives in the main thread, which nobody kills, and is asynchronous.
  *
  * Scopes and paths are as `shared/path.ts` says; an implementation checks them again and throws
  * `CAPABILITY_DENIED` otherwise. Both sides throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or
@@ -15,32 +14,35 @@ import type { UserId } from "../values/user-id.ts";
  */
 export interface Store {
   /**
-   * A view of one user's scopes for one call. Creates nothing. `scopes` is what the call may name: a scope that is mounted
-   * for the user lies elsewhere than the others, and is asked for alone. Default: none of those.
-   */
-  openUser(userId: UserId, scopes?: readonly string[]): UserReader;
-
-  /**
-   * Does a call's work while nobody else changes the user's scopes, in this process or another: from before the guest
-   * reads until after commit. What a crash has left unfinished is finished first. `work` is done again when a person
-   * has changed the files that it read.
+   * Does a call's work while nobody else changes the scopes, in this process or another: from before the guest reads until
+   * after commit. What a crash has left unfinished is finished first. `work` is done again when a person has changed the
+   * files that it read.
    *
    * Throws `BUSY` when another process keeps the user for too long.
    */
-  holdUser<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
+  hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
 
-  /** The users who have a folder, in no order. */
-  users(): UserId[];
+  /** The users of whom anything is kept, in no order. */
+  users(): Promise<UserId[]>;
 
-  /** The user's scopes that are mounted: each has findings, a lock and crashes of its own. */
-  mountedScopes(userId: UserId): readonly string[];
+  /**
+   * The user's scopes by what is held and committed as one. The first part names none: it has all scopes that no other part
+   * names. A call never has scopes of two parts.
+   */
+  parts(userId: UserId): Promise<readonly StorePart[]>;
 
   /** Ends what goes on in the background. Nothing may be held any more. */
   close(): Promise<void>;
 }
 
+/** Scopes that have a lock, findings and crashes in common. */
+export interface StorePart {
+  /** Empty for the part that has all scopes which no other names. */
+  readonly scopes: readonly string[];
+}
+
 export interface HoldOptions {
-  /** As in `openUser`. */
+  /** What the work may name: scopes of one part. Default: those of the first. */
   readonly scopes?: readonly string[];
   /** Whether the work may end in a commit. Without, a medium that cannot be written to will do. */
   readonly writes: boolean;
@@ -71,8 +73,10 @@ export interface StoreFinding {
   readonly remedy: string | null;
 }
 
-/** A user's scopes in the hands of one call. */
+/** A user's scopes in the hands of one call. Nothing of it may be used when the work has ended. */
 export interface HeldUser {
+  readonly reader: HeldReader;
+
   /**
    * Makes a change set visible and durable, all of it or nothing. Creates the user's folder when there is none. `seen`
    * is what the change set was made from.
@@ -80,14 +84,31 @@ export interface HeldUser {
   commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
 
   /** What should not be in the user's folder, or is unfinished there. */
-  findings(): StoreFinding[];
+  findings(): Promise<StoreFinding[]>;
+
+  /** Whether the scopes lie in a part of their own: a record of the call tells it. */
+  readonly isApart: boolean;
 }
 
-/** A user's scopes as one call reads them. It may hold folders open until it is disposed of. */
-export interface UserReader extends Disposable {
-  /** The scopes that the user has folders of where the reader looks, sorted. */
-  scopes(): string[];
+/** What the host itself reads of a user, while it holds the user. As the methods of `UserReader`. */
+export interface HeldReader {
+  scopes(): Promise<string[]>;
+  list(scope: string, prefix: string): Promise<ListedFile[]>;
+  survey(scope: string): Promise<ScopeSurvey>;
+  bytesUsed(scope: string): Promise<number>;
+  bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
+  /** What `bytesOf` has found so far. */
+  readonly seen: readonly Seen[];
+}
 
+/** Makes readers in a thread that runs guests. */
+export interface StoreReaders {
+  /** A view of one user's scopes for one call. Creates nothing. `scopes` is what the call may name, of one part. */
+  openUser(userId: UserId, scopes?: readonly string[]): UserReader;
+}
+
+/** A user's scopes as one call's guest reads them. It may hold folders open until it is disposed of. */
+export interface UserReader extends Disposable {
   /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` when its bytes are no UTF-8. */
   read(scope: string, path: string): string | null;
 
@@ -100,16 +121,11 @@ export interface UserReader extends Disposable {
   /** The bytes of all files of a scope, trash included. */
   bytesUsed(scope: string): number;
 
-  /** Everything in a scope, trash included, and what there a read would refuse. Throws `QUOTA_EXCEEDED` when it is too much. */
-  survey(scope: string): ScopeSurvey;
-
-  /** A file's bytes, text or not; `null` when there is none. The host's own: no guest is given bytes. */
-  bytesOf(scope: string, path: string): Uint8Array | null;
-
-  /** What `read` and `bytesOf` have found so far. */
+  /** What `read` has found so far. */
   readonly seen: readonly Seen[];
 }
 
+/** Everything in a scope, trash included, and what there a read would refuse. */
 export interface ScopeSurvey {
   /** Sorted by path. */
   readonly files: readonly ListedFile[];

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { UnfitFile, UserReader } from "../store/store.ts";
+import type { HeldReader, UnfitFile } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { faultOfPath } from "./import-files.ts";
@@ -12,11 +12,11 @@ const filesAtOnce = 64;
 
 /** Reads a whole scope while its user is held, so that all of it is one state. */
 export async function exportFiles(
-  reader: UserReader,
+  reader: HeldReader,
   scope: string,
   onProgress: OnProgress = () => {},
 ): Promise<Omit<MemoryExport, "otherScopes">> {
-  const { files: there, unfit } = reader.survey(scope);
+  const { files: there, unfit } = await reader.survey(scope);
   const listed = there.filter(({ path }) => faultOfPath(path) === null);
   refuseBytes(listed.reduce((sum, { bytes }) => sum + bytes, 0));
   const files: MemoryFile[] = [];
@@ -24,7 +24,7 @@ export async function exportFiles(
   let sum = 0;
   for (const [at, { path }] of listed.entries()) {
     if (at % filesAtOnce === 0) await setImmediate();
-    const content = reader.bytesOf(scope, path);
+    const content = await reader.bytesOf(scope, path);
     if (content === null) leftOut.push({ path, reason: "it has gone while the export was made" });
     else files.push({ path, content });
     // Whoever edits by hand takes no lock: what was measured may have grown.

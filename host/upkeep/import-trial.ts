@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { StagedByHost } from "../call/call-runner.ts";
-import type { UserReader } from "../store/store.ts";
+import type { HeldReader } from "../store/store.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
 import { indexPath } from "./import-files.ts";
@@ -19,19 +19,16 @@ const codes: Partial<Record<Finding["problem"], ErrorCode>> = {
 };
 
 export class ImportTrial {
-  readonly #open: () => UserReader;
   readonly #task: Omit<ImportTask, "epochMs">;
   #planned: PlannedImport | null = null;
 
-  constructor(open: () => UserReader, task: Omit<ImportTask, "epochMs">) {
-    this.#open = open;
+  constructor(task: Omit<ImportTask, "epochMs">) {
     this.#task = task;
   }
 
   /** Under the user's lock. What is refused is not staged: then the guest looks at what is there. */
-  stage(epochMs: number): StagedByHost {
-    using reader = this.#open();
-    this.#planned = planImport(reader, { ...this.#task, epochMs });
+  async stage(reader: HeldReader, epochMs: number): Promise<StagedByHost> {
+    this.#planned = await planImport(reader, { ...this.#task, epochMs });
     const { changes, refused } = this.#planned;
     return refused.length > 0 ? { changes: [], seen: [] } : { changes, seen: reader.seen };
   }

@@ -6,7 +6,7 @@ import type { CallAudit } from "../audit/collect/call-audit.ts";
 import type { UpkeepAudit } from "../audit/collect/upkeep-audit.ts";
 import type { CallRunner, HoldLabel, RunOptions, StagedByHost } from "../call/call-runner.ts";
 import type { CatalogTool } from "../plugins/catalog.ts";
-import type { Store } from "../store/store.ts";
+import type { HeldReader, Store } from "../store/store.ts";
 import { checkContext } from "../values/call-context.ts";
 import type { CallContext, CheckedContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -58,7 +58,7 @@ export class LocalUpkeep implements Upkeep {
 
   async users(): Promise<string[]> {
     this.#parts.checkOpen("list users");
-    return this.#parts.store.users().toSorted();
+    return (await this.#parts.store.users()).toSorted();
   }
 
   inspect(ctx: CallContext): Promise<Finding[]> {
@@ -101,7 +101,7 @@ export class LocalUpkeep implements Upkeep {
     const label = "purge the trash";
     return this.#operate(["purge", label], ctx, ({ userId, signal, audit }) =>
       this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: true, signal }, async (held) => {
-        const old = this.#trashOf(userId).filter(({ epochMs }) => epochMs < beforeEpochMs);
+        const old = (await trashedFiles(held.reader)).filter(({ epochMs }) => epochMs < beforeEpochMs);
         for (const part of partsOf(old)) {
           const changes = part.map(removalOf);
           await audit.commit(changes, () => held.commit(changes, []));
@@ -114,10 +114,15 @@ export class LocalUpkeep implements Upkeep {
   export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
     const label = "export a user's memory";
     return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: false, signal }, async () => {
-        using reader = this.#parts.store.openUser(userId, scopes);
-        return { ...(await exportFiles(reader, scope, onProgress)), otherScopes: this.#otherScopes(userId) };
-      }),
+      this.#parts.runner.hold(
+        ofStoreOnly(label, audit),
+        userId,
+        { scopes, writes: false, signal },
+        async ({ reader }) => {
+          const otherScopes = await this.#otherScopes(userId, reader);
+          return { ...(await exportFiles(reader, scope, onProgress)), otherScopes };
+        },
+      ),
     );
   }
 
@@ -131,9 +136,9 @@ export class LocalUpkeep implements Upkeep {
     return this.#operate(["import", "import a user's memory"], ctx, async (checked) => {
       const plan = await this.#tryImport(checked, files, options);
       refuseImport(plan);
-      const trial = this.#trialOf(checked, files, options);
-      const stage = (epochMs: number): StagedByHost => {
-        const staged = trial.stage(epochMs);
+      const trial = this.#trialOf(files, options);
+      const stage = async (reader: HeldReader, epochMs: number): Promise<StagedByHost> => {
+        const staged = await trial.stage(reader, epochMs);
         // Someone has been faster since it was planned.
         refuseImport(trial.plan([]));
         return staged;
@@ -148,20 +153,20 @@ export class LocalUpkeep implements Upkeep {
   /** The guest is shown what would be there, and says what it thinks of it. Nothing is committed. */
   async #tryImport(operation: Operation, files: readonly MemoryFile[], options: ImportOptions): Promise<ImportPlan> {
     checkAmount(files);
-    const trial = this.#trialOf(operation, files, options);
-    const stage = (epochMs: number): StagedByHost => trial.stage(epochMs);
+    const trial = this.#trialOf(files, options);
+    const stage = (reader: HeldReader, epochMs: number): Promise<StagedByHost> => trial.stage(reader, epochMs);
     const looked = await this.#callTool(inspector, { mend: false }, operation, { stage, isLookingOnly: true });
     throwFailure(looked);
     return trial.plan(findingsIn(looked, scope));
   }
 
-  #trialOf({ userId }: Operation, files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
-    return new ImportTrial(() => this.#parts.store.openUser(userId, scopes), { scope, files, replaces: replace });
+  #trialOf(files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
+    return new ImportTrial({ scope, files, replaces: replace });
   }
 
-  #otherScopes(userId: UserId): string[] {
-    using reader = this.#parts.store.openUser(userId);
-    const all = new Set([...reader.scopes(), ...this.#parts.store.mountedScopes(userId)]);
+  async #otherScopes(userId: UserId, reader: HeldReader): Promise<string[]> {
+    const apart = (await this.#parts.store.parts(userId)).flatMap((part) => part.scopes);
+    const all = new Set([...(await reader.scopes()), ...apart]);
     return [...all].filter((each) => each !== scope).toSorted();
   }
 
@@ -216,12 +221,9 @@ export class LocalUpkeep implements Upkeep {
 
   #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
     const label = ofStoreOnly("list the trash", audit);
-    return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, async () => this.#trashOf(userId));
-  }
-
-  #trashOf(userId: UserId): TrashedFile[] {
-    using reader = this.#parts.store.openUser(userId, scopes);
-    return trashedFiles(reader);
+    return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, ({ reader }) =>
+      trashedFiles(reader),
+    );
   }
 }
 

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { entryLimits, storeLimits } from "../../shared/limits.ts";
 import { isScopePath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { UserReader } from "../store/store.ts";
+import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { freeTrashPath } from "../values/trash-path.ts";
+import { trashPaths } from "../values/trash-path.ts";
 import { indexPath, kindOf, refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
@@ -29,14 +29,14 @@ export interface PlannedImport {
   bytes: number;
 }
 
-export function planImport(reader: UserReader, task: ImportTask): PlannedImport {
+export async function planImport(reader: HeldReader, task: ImportTask): Promise<PlannedImport> {
   const refused = refusalsOf(task.files);
   const plan: PlannedImport = { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
   if (refused.length > 0) return plan;
-  const present = reader.survey(task.scope).files.map(({ path }) => path);
+  const present = (await reader.survey(task.scope)).files.map(({ path }) => path);
   const planner = new Planner(reader, task, plan, present);
-  for (const file of task.files) planner.add(file);
-  planner.checkQuotas();
+  for (const file of task.files) await planner.add(file);
+  await planner.checkQuotas();
   return plan;
 }
 
@@ -47,7 +47,7 @@ interface TrashPlace {
 }
 
 class Planner {
-  readonly #reader: UserReader;
+  readonly #reader: HeldReader;
   readonly #task: ImportTask;
   readonly #plan: PlannedImport;
   readonly #present: readonly string[];
@@ -56,7 +56,7 @@ class Planner {
   /** Of what lies in the trash, as far as it was looked at; `null` where nothing lies. */
   readonly #digests = new Map<string, string | null>();
 
-  constructor(reader: UserReader, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
+  constructor(reader: HeldReader, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
     this.#reader = reader;
     this.#task = task;
     this.#plan = plan;
@@ -64,22 +64,22 @@ class Planner {
     this.#folded = new Map([...task.files, ...present.map((path) => ({ path }))].map(({ path }) => [fold(path), path]));
   }
 
-  add(file: MemoryFile): void {
+  async add(file: MemoryFile): Promise<void> {
     const { path, content } = file;
-    const there = this.#reader.bytesOf(this.#task.scope, path);
+    const there = await this.#reader.bytesOf(this.#task.scope, path);
     const twin = this.#folded.get(fold(path));
     const kind = kindOf(path);
     if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
-    else if (kind === "trash") this.#addTrashed(file, there !== null || twin !== path);
+    else if (kind === "trash") await this.#addTrashed(file, there !== null || twin !== path);
     else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, only case tells them apart`);
     else if (there === null) this.#create(file);
     else if (kind === "index") this.#plan.skipped.push(path);
-    else if (this.#task.replaces) this.#replace(file, there);
+    else if (this.#task.replaces) await this.#replace(file, there);
     else this.#refuse(path, "an entry of this name is there with other content");
   }
 
   /** An import is bounded as what tools write; so is what is there afterwards. */
-  checkQuotas(): void {
+  async checkQuotas(): Promise<void> {
     const { scope } = this.#task;
     const { created, trashed, replaced, bytes, refused } = this.#plan;
     const live = [...this.#present, ...created];
@@ -89,7 +89,7 @@ class Planner {
     for (const [present, most, unit] of [
       [entries, entryLimits.entriesMax, "entries"],
       [files, storeLimits.listEntriesMax, "files"],
-      [this.#reader.bytesUsed(scope) + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
+      [(await this.#reader.bytesUsed(scope)) + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
     ] as const) {
       const reason = `the user would have ${present} ${unit}, at most ${most} allowed`;
       if (present > most) refused.push({ path: scope, code: "QUOTA_EXCEEDED", reason });
@@ -101,10 +101,10 @@ class Planner {
     this.#write(file.path, file);
   }
 
-  #replace(file: MemoryFile, there: Uint8Array): void {
+  async #replace(file: MemoryFile, there: Uint8Array): Promise<void> {
     const { scope, epochMs } = this.#task;
     const { path } = file;
-    const trashed = this.#freePath(path, epochMs, there);
+    const trashed = await this.#freePath(path, epochMs, there);
     if (trashed === null) return this.#refuse(path, crowded);
     this.#plan.replaced.push(path);
     // What lies in the trash already goes there a second time only when its name is another.
@@ -114,11 +114,11 @@ class Planner {
   }
 
   /** What lies in a trash under a name is told by it: whatever was trashed first keeps it. */
-  #addTrashed(file: MemoryFile, isTaken: boolean): void {
+  async #addTrashed(file: MemoryFile, isTaken: boolean): Promise<void> {
     const was = isTaken ? parseTrashPath(file.path) : null;
     if (isTaken && was === null) return this.#refuse(file.path, "another file of this name is in the trash");
     const place =
-      was === null ? { path: file.path, isThere: false } : this.#freePath(was.path, was.epochMs, file.content);
+      was === null ? { path: file.path, isThere: false } : await this.#freePath(was.path, was.epochMs, file.content);
     if (place === null) return this.#refuse(file.path, crowded);
     if (place.isThere) return void this.#plan.skipped.push(file.path);
     this.#plan.trashed.push(place.path);
@@ -126,27 +126,28 @@ class Planner {
   }
 
   /** Where a file goes in the trash, or is since an earlier import; `null` when no name that is tried can be had. */
-  #freePath(path: string, epochMs: number, content: Uint8Array): TrashPlace | null {
+  async #freePath(path: string, epochMs: number, content: Uint8Array): Promise<TrashPlace | null> {
     const digest = digestOf(content);
-    const isTaken = (each: string): boolean => this.#folded.has(fold(each));
     let tries = 0;
-    const isInTheWay = (each: string): boolean =>
-      ++tries <= transferLimits.trashNamesTriedMax && isTaken(each) && this.#digestAt(each) !== digest;
-    const free = freeTrashPath(path, epochMs, isInTheWay);
-    // With a number, a name may be longer than any that is allowed.
-    if (tries > transferLimits.trashNamesTriedMax || !isScopePath(free)) return null;
-    if (isTaken(free)) return { path: free, isThere: true };
-    this.#folded.set(fold(free), free);
-    // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
-    this.#digestAt(free);
-    return { path: free, isThere: false };
+    for (const candidate of trashPaths(path, epochMs)) {
+      // With a number, a name may be longer than any that is allowed.
+      if (++tries > transferLimits.trashNamesTriedMax || !isScopePath(candidate)) return null;
+      const isTaken = this.#folded.has(fold(candidate));
+      // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
+      const there = await this.#digestAt(candidate);
+      if (isTaken && there === digest) return { path: candidate, isThere: true };
+      if (isTaken) continue;
+      this.#folded.set(fold(candidate), candidate);
+      return { path: candidate, isThere: false };
+    }
+    return null;
   }
 
   /** Files of one name are compared each with each: none is read more than once. */
-  #digestAt(path: string): string | null {
+  async #digestAt(path: string): Promise<string | null> {
     const known = this.#digests.get(path);
     if (known !== undefined) return known;
-    const there = this.#reader.bytesOf(this.#task.scope, path);
+    const there = await this.#reader.bytesOf(this.#task.scope, path);
     const digest = there && digestOf(there);
     this.#digests.set(path, digest);
     return digest;

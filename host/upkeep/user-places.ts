@@ -19,9 +19,9 @@ export async function findingsInPlaces({
   signal,
 }: PlacesOfUser): Promise<StoreFinding[]> {
   const found: StoreFinding[] = [];
-  for (const scopes of placesOf(store, userId)) {
+  for (const { scopes } of await store.parts(userId)) {
     const options = { scopes, writes: false, isLookingOnly: true, signal };
-    found.push(...(await runner.hold(label, userId, options, async (held) => held.findings())));
+    found.push(...(await runner.hold(label, userId, options, (held) => held.findings())));
   }
   return found;
 }
@@ -34,14 +34,9 @@ export async function mendPlaces(
   { store, runner, userId, label, signal }: PlacesOfUser,
   { isInspected }: { readonly isInspected: boolean },
 ): Promise<void> {
-  const places = placesOf(store, userId);
+  const places = await store.parts(userId);
   if (places.length === 1 && isInspected) return;
-  for (const scopes of places) {
+  for (const { scopes } of places) {
     await runner.hold(label, userId, { scopes, writes: true, isThorough: true, signal }, async () => {});
   }
-}
-
-/** The scopes to name for each. None are named for the data folder: all that it holds is looked at as one. */
-function placesOf(store: Store, userId: UserId): (readonly string[])[] {
-  return [[], ...store.mountedScopes(userId).map((scope) => [scope])];
 }

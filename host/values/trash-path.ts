@@ -1,10 +1,15 @@
 import { isScopePath, trashFolder } from "../../shared/path.ts";
 
-/**
- * A path below `trash/` that nothing has: `trash/<path without ending>.<UTC stamp><ending>`, with a number before the
- * ending while that is taken.
- */
+/** A path below `trash/` that nothing has: the first of `trashPaths`. One that is too long is no path of a scope. */
 export function freeTrashPath(path: string, epochMs: number, isTaken: (path: string) => boolean): string {
+  for (const candidate of trashPaths(path, epochMs)) {
+    if (!isScopePath(candidate) || !isTaken(candidate)) return candidate;
+  }
+  throw new RangeError("The names of a trashed file have ended");
+}
+
+/** `trash/<path without ending>.<UTC stamp><ending>`, then the same with a number before the ending. They never end. */
+export function* trashPaths(path: string, epochMs: number): Generator<string> {
   const stamp = new Date(epochMs).toISOString().replaceAll(/[-:.]/g, "");
   const slash = path.lastIndexOf("/");
   const dot = path.lastIndexOf(".");
@@ -12,7 +17,6 @@ export function freeTrashPath(path: string, epochMs: number, isTaken: (path: str
   const base = hasEnding ? path.slice(0, dot) : path;
   const ending = hasEnding ? path.slice(dot) : "";
   for (let count = 1; ; count++) {
-    const candidate = `${trashFolder}/${base}.${stamp}${count === 1 ? "" : `-${count}`}${ending}`;
-    if (!isScopePath(candidate) || !isTaken(candidate)) return candidate;
+    yield `${trashFolder}/${base}.${stamp}${count === 1 ? "" : `-${count}`}${ending}`;
   }
 }

@@ -53,7 +53,7 @@ test("waiting for the user's lock, which another process holds", async () => {
   const gate = new EventEmitter();
   const other = openStore({ kind: "files", dataDir: stage.dataDir }, { durability: "full", note: () => {} });
   const options = { writes: true, until: performance.now() + 10_000 };
-  const holding = other.holdUser("alice" as UserId, options, () => once(gate, "open"));
+  const holding = other.hold("alice" as UserId, options, () => once(gate, "open"));
   await turns();
   const controller = new AbortController();
   const waiting = stage.write("alice", "never.md", controller.signal);

@@ -30,11 +30,11 @@ async function stage() {
   // A first commit makes the file that is locked.
   for (const userId of users) {
     const write = { kind: "write", scope: "memory", path: "b.md", content: entryText("b") } as const;
-    await store.holdUser(userId as UserId, options, (held) => held.commit([write], []));
+    await store.hold(userId as UserId, options, (held) => held.commit([write], []));
   }
   const signals = new EventEmitter();
   const held = once(signals, "held");
-  const holding = store.holdUser("bob" as UserId, options, async () => {
+  const holding = store.hold("bob" as UserId, options, async () => {
     signals.emit("held");
     await once(signals, "release");
   });

@@ -24,7 +24,7 @@ function openStore(dataDir: string, durability: "full" | "relaxed" = "full", boo
 
 function commit(store: Store, changes: ChangeSet): Promise<void> {
   const options = { writes: true, until: performance.now() + 10_000 };
-  return store.holdUser(alice, options, (held) => held.commit(changes, []));
+  return store.hold(alice, options, (held) => held.commit(changes, []));
 }
 
 const write = (path: string, content: string): ChangeSet[number] => ({ kind: "write", scope: "memory", path, content });
@@ -54,7 +54,7 @@ test("a lock that someone has removed lets nobody in beside its holder, and noth
   const [first, second] = [openStore(folder.path), openStore(folder.path)];
   await commit(first, [write("a.md", "one")]);
   const options = { writes: true, until: performance.now() + 10_000 };
-  const held = first.holdUser(alice, options, async (user) => {
+  const held = first.hold(alice, options, async (user) => {
     rmSync(join(userFolder(folder.path, alice), ".memcell", "lock"));
     await commit(second, [write("b.md", "two")]);
     await user.commit([write("a.md", "lost")], []);
@@ -68,11 +68,11 @@ test("whoever finds records sees to it that they are retired, also one who only 
   using folder = temporaryFolder();
   await commit(openStore(folder.path), [write("a.md", "one")]);
   const reader = openStore(folder.path);
-  await reader.holdUser(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
+  await reader.hold(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
   await reader.close();
   writeFileSync(join(userFolder(folder.path, alice), "memory", "a.md"), "edited by hand");
   const later = openStore(folder.path, "full", "another start of the machine");
-  await later.holdUser(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
+  await later.hold(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "edited by hand" });
 });
 
@@ -80,9 +80,9 @@ test("a file that has got a second name does not keep its record from being reti
   using folder = temporaryFolder();
   const program = `
     const { FileStore } = await import(process.argv[1] + "/store/files/file-store.js");
-    const { DiskRoot } = await import(process.argv[1] + "/store/files/disk/data-root.js");
+    const { DiskRoot } = await import(process.argv[1] + "/disk/data-root.js");
     const store = new FileStore(new DiskRoot(process.argv[2]), { durability: "full", note: () => {} });
-    await store.holdUser("alice", { writes: true, until: performance.now() + 9e3 }, (held) =>
+    await store.hold("alice", { writes: true, until: performance.now() + 9e3 }, (held) =>
       held.commit([{ kind: "write", scope: "memory", path: "a.md", content: "one" }], []));
     const { linkSync } = await import("node:fs");
     linkSync(process.argv[2] + "/users/alice/memory/a.md", process.argv[2] + "/backup.md");

@@ -18,5 +18,5 @@ export const hostFolder: string = process.env["TEST_HOST"] ?? join(project, "dis
 const load = (file: string): Promise<unknown> => import(pathToFileURL(join(hostFolder, file)).href);
 
 export const { FileStore } = (await load("store/files/file-store.js")) as typeof FileStoreModule;
-export const { DiskRoot } = (await load("store/files/disk/data-root.js")) as typeof DataRootModule;
-export const { createRuntime } = (await load("runtime.js")) as typeof RuntimeModule;
+export const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
+export const { createRuntime } = (await load("runtime/runtime.js")) as typeof RuntimeModule;

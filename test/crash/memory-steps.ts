@@ -20,7 +20,7 @@ const scope = "memory";
 export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promise<void> {
   if (step.kind === "close") return store.close();
   const options = { writes: true, until: performance.now() + waitMs };
-  await store.holdUser(userId, options, async (held) => {
+  await store.hold(userId, options, async (held) => {
     using reader = store.openUser(userId);
     const changes = changesOf(step, reader);
     await held.commit(changes, reader.seen);

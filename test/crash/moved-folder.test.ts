@@ -81,7 +81,7 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
   const bobs = treeFingerprint(join(dataDir, "users/bob"));
 
   let isMoved = false;
-  const work = store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
+  const work = store.hold(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
     using reader = store.openUser(alice);
     for (const { path } of changes) reader.read("memory", path);
     if (!isMoved) move(dataDir);

@@ -28,7 +28,7 @@ test(
       new FileStore(new DiskRoot(dataDir), { durability: "full", note: (_user, text) => notes.push(text) }, boot);
 
     const before = open("one start");
-    await before.holdUser(alice, options, (user) =>
+    await before.hold(alice, options, (user) =>
       user.commit([{ kind: "write", scope: "memory", path: "a.md", content: "ours" }], []),
     );
     const memory = join(userFolder(dataDir, alice), "memory");
@@ -37,7 +37,7 @@ test(
     writeFileSync(join(memory, "A.md"), "a person's");
 
     const after = open("another start");
-    await after.holdUser(alice, { ...options, writes: false }, async () => {});
+    await after.hold(alice, { ...options, writes: false }, async () => {});
     await after.close();
     expect(readdirSync(memory).toSorted()).toEqual(["a.md", "trash"]);
     expect(readFileSync(join(memory, "a.md"), "utf8")).toBe("ours");

@@ -28,7 +28,7 @@ export async function commit(
   changes: ChangeSet,
   between: () => unknown = () => {},
 ): Promise<void> {
-  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
+  await store.hold(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
     await between();
     await held.commit(changes, []);
   });

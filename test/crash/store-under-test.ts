@@ -16,7 +16,7 @@ const filesFolder = join(process.env["TEST_HOST"] ?? join(projectFolder, "dist/h
 const load = (file: string): Promise<unknown> => import(pathToFileURL(join(filesFolder, file)).href);
 
 export const { FileStore } = (await load("file-store.js")) as typeof FileStoreModule;
-export const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
+export const { DiskRoot } = (await load("../../disk/data-root.js")) as typeof DataRootModule;
 
 /** A compiled script of the crash suites, to be run as a process. */
 export const compiledScript = (path: string): string => join(projectFolder, "dist/test/crash", path);

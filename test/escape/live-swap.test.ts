@@ -127,7 +127,7 @@ class Battle {
     const content = `own ${turn}`;
     if (path !== "target.md") this.promised.tried(path, content);
     try {
-      await this.#store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
+      await this.#store.hold(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
         await held.commit([{ kind: "write", scope: "memory", path, content }], []);
       });
       this.counts.writesOk++;
@@ -181,7 +181,7 @@ test.for(attacks)(
 /** With the real thing back in place, a call is served, and what was promised is there. */
 async function expectUsable(store: InstanceType<typeof FileStore>, { promised }: Battle): Promise<void> {
   const content = `own, afterwards ${Math.random()}`;
-  await store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
+  await store.hold(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
     using reader = store.openUser(alice);
     promised.expectKept((path) => reader.read("memory", path));
     await held.commit([{ kind: "write", scope: "memory", path: "after.md", content }], reader.seen);

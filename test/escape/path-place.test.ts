@@ -23,7 +23,7 @@ function openStore(dataDir: string): FileStore {
 
 async function commit(store: FileStore, changes: ChangeSet): Promise<void> {
   const options = { writes: true, until: performance.now() + 10_000 };
-  await store.holdUser(alice, options, (held) => held.commit(changes, []));
+  await store.hold(alice, options, (held) => held.commit(changes, []));
 }
 
 const write = (path: string, content: string): ChangeSet[number] => ({ kind: "write", scope: "memory", path, content });
@@ -85,7 +85,7 @@ test("a folder that was renamed away while a call holds it is not acknowledged",
   await commit(store, [write("a.md", "one")]);
   const place = userFolder(folder.path, "alice");
   const options = { writes: true, until: performance.now() + 10_000 };
-  const held = store.holdUser(alice, options, async (user) => {
+  const held = store.hold(alice, options, async (user) => {
     renameSync(place, `${place}-away`);
     mkdirSync(place);
     await user.commit([write("a.md", "two")], []);

@@ -111,7 +111,7 @@ const codeOf = async (work: () => unknown): Promise<string> => {
   }
 };
 const commit = (changes: ChangeSet): Promise<void> =>
-  store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, (held) => held.commit(changes, []));
+  store.hold(alice, { writes: true, until: performance.now() + 10_000 }, (held) => held.commit(changes, []));
 
 /** Empties the scope, so that no file is in a folder's way. */
 function clear(): void {

@@ -81,7 +81,7 @@ test("a call is cancelled where it waits, and nothing is written", async () => {
   const gate = new AbortController();
   const other = openStore({ kind: "files", dataDir: folder.path }, { durability: "full", note: () => {} });
   const until = performance.now() + 30_000;
-  const holding = other.holdUser("alice" as UserId, { writes: true, until }, () => once(gate.signal, "abort"));
+  const holding = other.hold("alice" as UserId, { writes: true, until }, () => once(gate.signal, "abort"));
   for (let turn = 0; turn < 5; turn++) await setImmediate();
   const cancel = new AbortController();
   const waiting = write("cancelled", cancel.signal);

@@ -6,9 +6,10 @@ import type { DataRoot } from "../../disk/data-root.ts";
  */
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { HeldUser, HoldOptions, Store, StoreOptions, UserReader } from "../store.ts";
+import type { HeldUser, HoldOptions, Store, StoreOptions, StorePart } from "../store.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
+import { HeldFiles } from "./held-files.ts";
 import { listUsers } from "./list-users.ts";
 import { checkOwnerIn } from "./owner.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
@@ -46,15 +47,7 @@ export class FileStore implements Store {
     });
   }
 
-  openUser(userId: UserId): UserReader {
-    return new FileReader(this.#folderOf(userId));
-  }
-
-  async holdUser<Result>(
-    userId: UserId,
-    options: HoldOptions,
-    work: (held: HeldUser) => Promise<Result>,
-  ): Promise<Result> {
+  async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#hold(userId, options, work);
@@ -64,12 +57,17 @@ export class FileStore implements Store {
     }
   }
 
-  users(): UserId[] {
+  /** As a thread's readers do. */
+  openUser(userId: UserId): FileReader {
+    return new FileReader(this.#folderOf(userId));
+  }
+
+  async users(): Promise<UserId[]> {
     return this.#options.mountedScope === undefined ? listUsers(this.#root) : [];
   }
 
-  mountedScopes(): readonly string[] {
-    return [];
+  async parts(): Promise<readonly StorePart[]> {
+    return [{ scopes: [] }];
   }
 
   async close(): Promise<void> {
@@ -88,9 +86,12 @@ export class FileStore implements Store {
     const isThorough = options.isThorough === true;
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
+    using reader = new HeldFiles(() => this.openUser(userId));
     try {
       return await work({
-        findings: () => examineUser(this.#folderOf(userId), this.#boot),
+        reader,
+        isApart: this.#options.mountedScope !== undefined,
+        findings: async () => examineUser(this.#folderOf(userId), this.#boot),
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
           if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");

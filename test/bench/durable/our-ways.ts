@@ -61,7 +61,7 @@ function throughStore(dataDir: string): Way {
         .change(at, round)
         .map(([path, content]) => ({ kind: "write", scope: "memory", path, content }) as const);
       const options = { writes: true, until: performance.now() + 30_000 };
-      await store.holdUser("alice" as UserId, options, (held) => held.commit(changes, []));
+      await store.hold("alice" as UserId, options, (held) => held.commit(changes, []));
     },
     close: () => store.close(),
   };

@@ -94,7 +94,7 @@ export class LoadedPair implements Disposable {
   /** Recovers a user as the next process would, without waiting for the dead ones, and looks at every entry. */
   async #check(user: string): Promise<void> {
     const store = new FileStore(new DiskRoot(this.#dataDir), { durability: "full", note: () => {} });
-    await store.holdUser(user as UserId, { writes: true, until: performance.now() }, async () => {
+    await store.hold(user as UserId, { writes: true, until: performance.now() }, async () => {
       const files = readUserFiles(this.#dataDir, user);
       for (const entry of allEntries) {
         const possible = [...(this.#possible.get(`${user} ${entry}`) ?? [])].map(shownAfter);

@@ -14,6 +14,6 @@ export interface Host {
 export async function loadHost(folder: string): Promise<Host> {
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, "store/files", file)).href);
   const { FileStore } = (await load("file-store.js")) as typeof FileStoreModule;
-  const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
+  const { DiskRoot } = (await load("../../disk/data-root.js")) as typeof DataRootModule;
   return { FileStore, DiskRoot };
 }

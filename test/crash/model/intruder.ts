@@ -14,7 +14,7 @@ export function letIntrude(host: Host, recording: Recording, path: string): { pr
     if (name !== "journal") return;
     recording.meanwhile = null;
     const store = new host.FileStore(new host.DiskRoot(path), { durability: "full", note: () => {} }, "boot-1.0");
-    const hold = store.holdUser(user, { writes: true, until: performance.now() }, () => Promise.resolve());
+    const hold = store.hold(user, { writes: true, until: performance.now() }, () => Promise.resolve());
     const outcome = await hold.then(
       () => "was let in",
       (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "failed"),

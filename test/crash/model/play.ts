@@ -1,4 +1,4 @@
-import type { HeldUser, Store } from "../../../host/store/store.ts";
+import type { HeldUser, Store, StoreReaders } from "../../../host/store/store.ts";
 /** Plays a script of operations, edits and failures on a recorded data folder, and notes what may be expected when. */
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
@@ -56,7 +56,7 @@ export class Play {
   readonly #machine: string;
   #restarts = 0;
   readonly #rule: EditRule;
-  readonly #stores = new Map<number, Store>();
+  readonly #stores = new Map<number, Store & StoreReaders>();
   #process = 1;
   #possible: readonly Expected[];
   /** What is not seen now, and may still come after a crash: until the next change is acknowledged. */
@@ -120,7 +120,7 @@ export class Play {
       this.#doubts = [];
       this.#expect(after);
     };
-    await this.#store.holdUser(user, { writes: true, until: until() }, work).catch((error: unknown) => {
+    await this.#store.hold(user, { writes: true, until: until() }, work).catch((error: unknown) => {
       if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
       // Refused, so it never happened.
       if (before) this.#expect(before);
@@ -128,7 +128,7 @@ export class Play {
   }
 
   async #look(): Promise<void> {
-    await this.#store.holdUser(user, { writes: false, until: until() }, () => {
+    await this.#store.hold(user, { writes: false, until: until() }, () => {
       this.#narrow();
       return Promise.resolve();
     });
@@ -172,7 +172,7 @@ export class Play {
     this.timeline.push({ effects: this.#recording.effects.length, possible: [...possible, ...this.#doubts] });
   }
 
-  get #store(): Store {
+  get #store(): Store & StoreReaders {
     const { FileStore } = this.#host;
     // Always as long, so that records of the same length come to lie in the same places.
     const boot = `${this.#machine}.${this.#restarts}`;

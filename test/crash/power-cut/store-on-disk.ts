@@ -35,7 +35,7 @@ export async function perform(operations: readonly Operation[], disk: LoggedDisk
       for (const store of stores) await store.close();
       stores = openBoth();
     }
-    await (stores[at % 2] ?? stores[0]).holdUser(userId, hold(), (held) => held.commit(changes, []));
+    await (stores[at % 2] ?? stores[0]).hold(userId, hold(), (held) => held.commit(changes, []));
     disk.mark(`${at + 1}`);
   }
   for (const store of stores) await store.close();
@@ -58,7 +58,7 @@ export async function recoverAll(
   const store = openStore(mountPoint, boot, notes);
   const states = new Map<UserId, UserState>();
   for (const userId of users) {
-    await store.holdUser(userId, hold(), async () => {});
+    await store.hold(userId, hold(), async () => {});
     const state = filesOf(mountPoint, userId);
     states.set(userId, state);
     onUser(userId, state);
@@ -71,7 +71,7 @@ export async function recoverAll(
 export async function commitOnce(mountPoint: string, boot: string, userId: UserId): Promise<void> {
   const store = openStore(mountPoint, boot);
   const write = { kind: "write", scope: "memory", path: "afterwards.md", content: "afterwards\n" } as const;
-  await store.holdUser(userId, hold(), (held) => held.commit([write], []));
+  await store.hold(userId, hold(), (held) => held.commit([write], []));
   await store.close();
 }
 
