@@ -213,6 +213,7 @@ type WithoutChain<Record> = Record extends unknown ? Omit<Record, keyof typeof c
 /** What is to be recorded; the log adds its place in the chain. */
 export type AuditEntry = WithoutChain<AuditRecord>;
 
+export type StagedEntry = Extract<AuditEntry, { kind: "staged" }>;
 export type UseEntry = Extract<AuditEntry, { kind: "use" }>;
 export type CallEntry = Extract<AuditEntry, { kind: "call" }>;
 export type RefusedEntry = Extract<AuditEntry, { kind: "refused" }>;

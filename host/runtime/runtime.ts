@@ -5,10 +5,10 @@ import { listEntriesOutput } from "../../shared/user-memory/list-entries.ts";
 import type { MemoryEntry } from "../../shared/user-memory/list-entries.ts";
 import { promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
 import { safeParse } from "../../shared/zod.ts";
-import type { PluginIdentity } from "../audit/audit-record.ts";
-import { Auditor } from "../audit/collect/auditor.ts";
-import type { CallAudit } from "../audit/collect/call-audit.ts";
+import { Recorder } from "../audit/collect/recorder.ts";
+import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
+import type { CallRunnerParts } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import type { ChangeListener } from "../call/change-listeners.ts";
 import { causeLines } from "../log/cause-line.ts";
@@ -23,15 +23,14 @@ import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { refuseUnfitTools } from "../store/check-mounts.ts";
 import { openStore } from "../store/open-store.ts";
-import type { Store, StoreLocation } from "../store/store.ts";
+import type { StoreLocation } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import { checkContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
-import { envelopeOf, errorOf, resultOf } from "../values/tool-result.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
@@ -83,12 +82,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
   const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
-  const { limits } = policy;
-  const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs, limits });
   const listeners = new ChangeListeners(onLog);
-  const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
-  const { closeGraceMs } = bounds;
-  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
+  const recorder = new Recorder({ log, onLog });
+  const admission = new Admission(waitMs, waitingLimits);
+  const { limits } = policy;
+  const parts = { store, pool, admission, recorder, listeners, clock, onLog, identities, deadlinesMs, limits };
+  return new LocalRuntime(catalog, { ...parts, runner: new CallRunner(parts), closeGraceMs: bounds.closeGraceMs });
 }
 
 /** A thread that dies between calls is replaced. */
@@ -96,41 +95,22 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
   for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
 
-interface RuntimeParts {
-  readonly store: Store;
+interface RuntimeParts extends Pick<CallRunnerParts, "store" | "recorder" | "listeners" | "identities"> {
   readonly runner: CallRunner;
-  readonly auditor: Auditor;
-  readonly listeners: ChangeListeners;
-  /** Of the catalog's plugins. */
-  readonly identities: readonly PluginIdentity[];
   readonly closeGraceMs: number;
 }
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
   readonly #catalog: JudgedCatalog;
-  readonly #runner: CallRunner;
-  readonly #auditor: Auditor;
-  readonly #identities: readonly PluginIdentity[];
-  readonly #closeGraceMs: number;
-  readonly #listeners: ChangeListeners;
+  readonly #parts: RuntimeParts;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: JudgedCatalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
+  constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
     this.#catalog = catalog;
-    this.#runner = runner;
-    this.#auditor = auditor;
-    this.#listeners = listeners;
-    this.#identities = identities;
-    this.#closeGraceMs = closeGraceMs;
-    this.#upkeep = new LocalUpkeep({
-      store,
-      runner,
-      auditor,
-      tools: catalog.tools,
-      find: (toolName, audit) => this.#find("host", toolName, audit),
-      checkOpen: (action) => this.#checkOpen(action),
-    });
+    this.#parts = parts;
+    const find = (toolName: string): CatalogTool => this.#find("host", toolName);
+    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools, find });
   }
 
   get upkeep(): Upkeep {
@@ -175,11 +155,11 @@ class LocalRuntime implements Runtime {
   }
 
   onChange(listener: ChangeListener): () => void {
-    return this.#listeners.add(listener);
+    return this.#parts.listeners.add(listener);
   }
 
   refused(refusal: Refusal): void {
-    this.#auditor.refused(refusal);
+    this.#parts.recorder.refused(refusal);
   }
 
   close(): Promise<void> {
@@ -192,13 +172,11 @@ class LocalRuntime implements Runtime {
   }
 
   async #shutDown(): Promise<void> {
-    const graceOver = setTimeout(() => this.#runner.cancelAll(), this.#closeGraceMs);
-    await this.#auditor.idle();
-    clearTimeout(graceOver);
+    const { runner, recorder, closeGraceMs } = this.#parts;
     try {
-      await this.#runner.close();
+      await runner.close(closeGraceMs);
     } finally {
-      await this.#auditor.close();
+      recorder.close();
     }
   }
 
@@ -209,31 +187,18 @@ class LocalRuntime implements Runtime {
     ctx: CallContext,
   ): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
-    try {
-      return await this.#auditor.call(toolName, action, async (audit) => {
-        const asked = audit.nameFrom(ctx);
-        this.#checkOpen(action);
-        const found = this.#find(audience, toolName, audit);
-        const { userId, signal } = checkContext(asked);
-        return await this.#runner.run(found, input, userId, { audit, signal });
-      });
-    } catch (error) {
-      return resultOf(envelopeOf(asToolError(error, action)));
-    }
+    const { runner } = this.#parts;
+    const find = (): CatalogTool => {
+      runner.checkOpen(action);
+      return this.#find(audience, toolName);
+    };
+    return (await runner.call({ toolName, action, find, input, ctx })).result;
   }
 
-  #find(audience: ManifestTool["audience"], toolName: string, audit: CallAudit): CatalogTool {
+  #find(audience: ManifestTool["audience"], toolName: string): CatalogTool {
     const found = this.#catalog.tools.get(toolName);
-    if (found?.tool.audience === audience) {
-      const { scopes, rights } = found.tool;
-      audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
-      return found;
-    }
+    if (found?.tool.audience === audience) return found;
     const action = `call ${toolLabel(toolName)}`;
-    throw audience === "host" ? unknownToHost(action, this.#identities) : unknownTool(action, this.tools());
-  }
-
-  #checkOpen(action: string): void {
-    if (this.#closing) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
+    throw audience === "host" ? unknownToHost(action, this.#parts.identities) : unknownTool(action, this.tools());
   }
 }

@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { StagedByHost } from "../call/call-runner.ts";
+import type { StagedChanges } from "../call/commit-changes.ts";
 import type { HeldReader } from "../store/store.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
@@ -27,7 +27,7 @@ export class ImportTrial {
   }
 
   /** Under the user's lock. What is refused is not staged: then the guest looks at what is there. */
-  async stage(reader: HeldReader, epochMs: number): Promise<StagedByHost> {
+  async stage(reader: HeldReader, epochMs: number): Promise<StagedChanges> {
     this.#planned = await planImport(reader, { ...this.#task, epochMs });
     const { changes, refused } = this.#planned;
     return refused.length > 0 ? { changes: [], seen: [] } : { changes, seen: reader.seen };

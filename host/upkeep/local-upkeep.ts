@@ -1,17 +1,19 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import type { Auditor } from "../audit/collect/auditor.ts";
-import type { CallAudit } from "../audit/collect/call-audit.ts";
-import type { UpkeepAudit } from "../audit/collect/upkeep-audit.ts";
-import type { CallRunner, HoldLabel, RunOptions, StagedByHost } from "../call/call-runner.ts";
+import type { Recorder } from "../audit/collect/recorder.ts";
+import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
+import type { CallOptions, CallRunner, HostWork } from "../call/call-runner.ts";
+import type { ChangeListeners } from "../call/change-listeners.ts";
+import { commitChanges } from "../call/commit-changes.ts";
+import type { StagedChanges } from "../call/commit-changes.ts";
 import type { CatalogTool } from "../plugins/catalog.ts";
 import type { HeldReader, Store } from "../store/store.ts";
-import { checkContext } from "../values/call-context.ts";
+import { checkContext, readContext } from "../values/call-context.ts";
 import type { CallContext, CheckedContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
@@ -23,7 +25,7 @@ import { findingsIn } from "./inspect-answer.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 import { removalOf, trashedFiles } from "./trashed-files.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
-import { findingsInPlaces, mendPlaces } from "./user-places.ts";
+import { findingsInParts, mendParts } from "./user-parts.ts";
 
 /** The scope of what is exported, imported and restored: the one whose files a loaded plugin can judge for the host. */
 const scope = "memory";
@@ -35,17 +37,16 @@ const inspector = "InspectMemory";
 export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
-  readonly auditor: Auditor;
+  readonly recorder: Recorder;
+  readonly listeners: ChangeListeners;
   readonly tools: ReadonlyMap<string, CatalogTool>;
-  /** A tool with the audience `host`, which the call's record then tells. */
-  readonly find: (toolName: string, audit: CallAudit) => CatalogTool;
-  /** Throws `CLOSED` when the runtime is. */
-  readonly checkOpen: (action: string) => void;
+  /** A tool with the audience `host`. */
+  readonly find: (toolName: string) => CatalogTool;
 }
 
 /** Who asks, and what is recorded of it. */
 interface Operation extends CheckedContext {
-  readonly audit: UpkeepAudit;
+  readonly record: UpkeepRecord;
 }
 
 /** The host's part of looking after files; what the text in them means is asked of the guest. */
@@ -57,7 +58,7 @@ export class LocalUpkeep implements Upkeep {
   }
 
   async users(): Promise<string[]> {
-    this.#parts.checkOpen("list users");
+    this.#parts.runner.checkOpen("list users");
     return (await this.#parts.store.users()).toSorted();
   }
 
@@ -99,12 +100,12 @@ export class LocalUpkeep implements Upkeep {
   purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
     const label = "purge the trash";
-    return this.#operate(["purge", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: true, signal }, async (held) => {
+    return this.#operate(["purge", label], ctx, (checked) =>
+      this.#parts.runner.hold({ ...checked, action: label }, { scopes, writes: true }, async (held) => {
         const old = (await trashedFiles(held.reader)).filter(({ epochMs }) => epochMs < beforeEpochMs);
         for (const part of partsOf(old)) {
-          const changes = part.map(removalOf);
-          await audit.commit(changes, () => held.commit(changes, []));
+          const { listeners } = this.#parts;
+          await commitChanges({ changes: part.map(removalOf), seen: [] }, { held, record: checked.record, listeners });
         }
         return old;
       }),
@@ -112,17 +113,12 @@ export class LocalUpkeep implements Upkeep {
   }
 
   export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
-    const label = "export a user's memory";
-    return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(
-        ofStoreOnly(label, audit),
-        userId,
-        { scopes, writes: false, signal },
-        async ({ reader }) => {
-          const otherScopes = await this.#otherScopes(userId, reader);
-          return { ...(await exportFiles(reader, scope, onProgress)), otherScopes };
-        },
-      ),
+    const action = "export a user's memory";
+    return this.#operate(["export", action], ctx, (checked) =>
+      this.#parts.runner.hold({ ...checked, action }, { scopes, writes: false }, async ({ reader }) => {
+        const otherScopes = await this.#otherScopes(checked.userId, reader);
+        return { ...(await exportFiles(reader, scope, onProgress)), otherScopes };
+      }),
     );
   }
 
@@ -137,7 +133,7 @@ export class LocalUpkeep implements Upkeep {
       const plan = await this.#tryImport(checked, files, options);
       refuseImport(plan);
       const trial = this.#trialOf(files, options);
-      const stage = async (reader: HeldReader, epochMs: number): Promise<StagedByHost> => {
+      const stage = async (reader: HeldReader, epochMs: number): Promise<StagedChanges> => {
         const staged = await trial.stage(reader, epochMs);
         // Someone has been faster since it was planned.
         refuseImport(trial.plan([]));
@@ -154,7 +150,7 @@ export class LocalUpkeep implements Upkeep {
   async #tryImport(operation: Operation, files: readonly MemoryFile[], options: ImportOptions): Promise<ImportPlan> {
     checkAmount(files);
     const trial = this.#trialOf(files, options);
-    const stage = (reader: HeldReader, epochMs: number): Promise<StagedByHost> => trial.stage(reader, epochMs);
+    const stage = (reader: HeldReader, epochMs: number): Promise<StagedChanges> => trial.stage(reader, epochMs);
     const looked = await this.#callTool(inspector, { mend: false }, operation, { stage, isLookingOnly: true });
     throwFailure(looked);
     return trial.plan(findingsIn(looked, scope));
@@ -171,63 +167,70 @@ export class LocalUpkeep implements Upkeep {
   }
 
   /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
-  #operate<Result>(
+  async #operate<Result>(
     [name, action]: readonly [name: string, action: string],
     ctx: CallContext,
     work: (operation: Operation) => Promise<Result>,
   ): Promise<Result> {
-    return this.#parts.auditor.upkeep(name, action, async (audit) => {
-      const asked = audit.nameFrom(ctx);
-      this.#parts.checkOpen(action);
-      return await work({ ...checkContext(asked, action), audit });
+    const { runner, recorder } = this.#parts;
+    using _underWay = runner.begin();
+    const context = readContext(ctx);
+    const record = recorder.beginUpkeep(name, action, context);
+    const outcome = await outcomeOf(action, async () => {
+      runner.checkOpen(action);
+      return await work({ ...checkContext(context, action), record });
     });
+    const withheld = record.end("failure" in outcome ? outcome.failure : null);
+    if (withheld) throw withheld;
+    if ("failure" in outcome) throw outcome.failure;
+    return outcome.result;
   }
 
   /** A tool's call has a record of its own, under the operation's id. */
-  #callTool(
-    name: string,
+  async #callTool(
+    toolName: string,
     input: unknown,
-    { userId, signal, audit: ofOperation }: Operation,
-    options: Omit<RunOptions, "audit" | "signal">,
+    { userId, signal, record: { callId, labels }, record }: Operation,
+    options: CallOptions,
   ): Promise<ToolResult> {
-    const { runner, auditor, find } = this.#parts;
-    return auditor.call(name, `call ${name}`, async (audit) => {
-      audit.nameFrom({ userId, callId: ofOperation.callId, labels: ofOperation.labels });
-      try {
-        return await runner.run(find(name, audit), input, userId, { ...options, audit, signal });
-      } finally {
-        if (audit.isCommitted) ofOperation.toolHasCommitted();
-      }
-    });
+    const { runner, find } = this.#parts;
+    const ctx = { userId, signal, callId, labels: labels ?? undefined };
+    const asked = { toolName, action: `call ${toolName}`, find: () => find(toolName), input, ctx };
+    const { result, isCommitted } = await runner.call(asked, options);
+    if (isCommitted) record.toolHasCommitted();
+    return result;
   }
 
   /** A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. */
   async #mend(operation: Operation): Promise<void> {
-    const { userId, signal, audit } = operation;
     const isInspected = this.#parts.tools.has(inspector);
     if (isInspected) throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
-    const label = ofStoreOnly("mend a user's files", audit);
-    await mendPlaces({ ...this.#parts, userId, label, signal }, { isInspected });
+    await mendParts({ ...this.#parts, work: { ...operation, action: "mend a user's files" } }, { isInspected });
   }
 
   async #inspect(operation: Operation): Promise<Finding[]> {
-    const { userId, signal, audit } = operation;
-    const label = ofStoreOnly("inspect a user's files", audit);
-    const ofStore: Finding[] = await findingsInPlaces({ ...this.#parts, userId, label, signal });
+    const work: HostWork = { ...operation, action: "inspect a user's files" };
+    const ofStore: Finding[] = await findingsInParts({ ...this.#parts, work });
     if (!this.#parts.tools.has(inspector)) return ofStore;
     const looked = await this.#callTool(inspector, { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked, scope)];
   }
 
-  #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
-    const label = ofStoreOnly("list the trash", audit);
-    return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, ({ reader }) =>
-      trashedFiles(reader),
-    );
+  #listTrash(operation: Operation): Promise<TrashedFile[]> {
+    const work: HostWork = { ...operation, action: "list the trash" };
+    return this.#parts.runner.hold(work, { scopes, writes: false }, ({ reader }) => trashedFiles(reader));
   }
 }
 
-const ofStoreOnly = (action: string, { callId }: UpkeepAudit): HoldLabel => ({ action, tool: "store", callId });
+type Outcome<Result> = { readonly result: Result } | { readonly failure: ToolError };
+
+async function outcomeOf<Result>(action: string, work: () => Promise<Result>): Promise<Outcome<Result>> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    return { failure: asToolError(error, action) };
+  }
+}
 
 /** Parts of a list that one change set takes. */
 function partsOf<Item>(items: readonly Item[]): Item[][] {
