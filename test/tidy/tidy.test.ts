@@ -1,35 +1,8 @@
 /** The tree keeps its own rules: who may import whom, one importer for each package, names, sizes, no cycles. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
-
 import { expect, test } from "vitest";
 
 import { circleIn, folderCircles } from "./circles.ts";
-
-const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
-const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-  cwd: projectFolder,
-  encoding: "utf8",
-})
-  .trim()
-  .split("\n");
-const sources = tracked.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
-const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
-
-interface Import {
-  readonly from: string;
-  /** A path from the project's folder, or a package's name. */
-  readonly to: string;
-}
-
-const imports: Import[] = sources.flatMap((from) =>
-  Array.from(textOf(from).matchAll(/^(?:import|export)\s[^;]*?from "([^"]+)";|^import "([^"]+)";/gm), (found) => {
-    const specifier = found[1] ?? found[2] ?? "";
-    return { from, to: specifier.startsWith(".") ? normalize(join(dirname(from), specifier)) : specifier };
-  }),
-);
+import { imports, sources, textOf, tracked } from "./imports.ts";
 
 const areaOf = (file: string): string => file.split("/")[0] ?? "";
 const hostImportersOf = (module: string): string[] =>
