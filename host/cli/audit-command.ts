@@ -19,7 +19,6 @@ import { visibleJson } from "../values/visible-text.ts";
 import { orCodedFailure } from "./coded-failure.ts";
 import type { Command } from "./command.ts";
 import { parseOptions } from "./parse-options.ts";
-import { rebuildCommand } from "./rebuild-command.ts";
 import { textOfVerification, verifyCommand } from "./verify-command.ts";
 
 export const auditCommand: Command = {
@@ -30,7 +29,6 @@ be loaded together.
 Usage
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--log LOG] [--json] [--html FILE]
   memcell audit [PLUGIN.wasm...] --propose
-  memcell audit [PLUGIN.wasm...] --rebuild [--json]
   memcell audit verify LOG...             ("memcell audit verify --help" says more)
 
 Without PLUGIN.wasm: the plugins that are configured, or else every plugin that the package ships. A plugin of the package
@@ -42,8 +40,6 @@ Options
   --json         prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null
   --html FILE    also writes all of it as a page that loads nothing and runs nothing
   --propose      prints the least policy that loads the plugin, and judges nothing
-  --rebuild      builds the plugins anew from the sources of a clone (15 s), and says where the lock, the plugin files
-                 or the list of components differ; nothing of the clone is changed
 
 Examples
   memcell audit
@@ -59,13 +55,11 @@ Exit codes
   async run(args) {
     const [first, ...others] = args;
     if (first === "verify") return await verifyCommand.run(others);
-    const names = { texts: ["html", "log"], flags: ["json", "propose", "rebuild"], settings: ["policy"] } as const;
+    const names = { texts: ["html", "log"], flags: ["json", "propose"], settings: ["policy"] } as const;
     const { operands, options, settings } = parseOptions(args, names, Infinity);
-    const { html, log, json = false, propose, rebuild } = options;
+    const { html, log, json = false, propose } = options;
     const policy = settings.given.get("policy");
-    if (propose) refuseOthers("--propose makes a policy and judges nothing", { policy, html, log, json, rebuild });
-    if (rebuild) refuseOthers("--rebuild compares files and judges nothing", { policy, html, log, propose });
-    if (rebuild) return await rebuildCommand({ ...(operands.length > 0 && { files: operands }), json });
+    if (propose) refuseOthers("--propose makes a policy and judges nothing", { policy, html, log, json });
     return await orCodedFailure(async () => {
       const { values } = await readSettings(settings);
       const artifacts = await readArtifacts(operands.length > 0 ? operands : values.plugins);

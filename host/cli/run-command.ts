@@ -30,7 +30,7 @@ Usage
   memcell serve --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell serve --http --issuer URL --audience TEXT --jwks URL|FILE [--host HOST] [--port PORT] ...
   memcell audit [PLUGIN.wasm...] [--policy FILE] [--json] [--html FILE] [--log LOG]
-  memcell audit verify LOG | --rebuild | [PLUGIN.wasm...] --propose
+  memcell audit verify LOG | [PLUGIN.wasm...] --propose
   memcell config [--json]
   memcell <command> --help
 
