@@ -8,18 +8,22 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify, stripVTControlCharacters } from "node:util";
 
-import { provenanceLimits } from "../../shared/limits.ts";
+/** For each of the two steps. Together they take 11 s on two cores. */
+const stepMs = 600_000;
 
-/** The package's folder: a clone, or what npm has installed. */
-export const packageFolder: string = fileURLToPath(new URL("../../../", import.meta.url));
+/** 1 MiB of what compiler and build may print. */
+const outputBytesMax = 1_048_576;
+
+/** The end of it, of which a reviewer is shown so much when a rebuild fails. */
+const outputCharsShown = 4_000;
+
+/** The clone that this program was built in. */
+export const cloneFolder: string = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Why nothing can be rebuilt, in words for a reviewer. */
 export class RebuildFailure extends Error {
   override readonly name = "RebuildFailure";
 }
-
-/** What is in every clone, and in no package. */
-const sources = ["tsconfig.json", "package-lock.json", "build/main.ts", "plugin", "shared"];
 
 /** What the build needs beyond the sources. */
 const packages = ["typescript", "esbuild", "binaryen", "quickjs-wasi", "@cyclonedx/cyclonedx-library"];
@@ -30,26 +34,20 @@ export interface Rebuilt extends AsyncDisposable {
 }
 
 /** The folder goes away with the block that holds it. Rejects with `RebuildFailure`. */
-export async function rebuildSources(clone = packageFolder): Promise<Rebuilt> {
-  if (!(await hasAll(clone, sources))) {
-    throw new RebuildFailure(
-      'This memcell has no sources beside it. "memcell audit --rebuild" works in a clone of its repository, ' +
-        'after "npm ci && npm run build"',
-    );
-  }
+export async function rebuildSources(): Promise<Rebuilt> {
   const installed = packages.map((name) => `node_modules/${name}/package.json`);
-  if (!(await hasAll(clone, installed))) {
+  if (!(await areThere(installed))) {
     throw new RebuildFailure('The packages that the build needs are not installed: "npm ci" in the clone brings them');
   }
-  const scratch = await mkdtemp(join(clone, "dist", "rebuild-")).catch(() => {
+  const scratch = await mkdtemp(join(cloneFolder, "dist", "rebuild-")).catch(() => {
     throw new RebuildFailure("Cannot write into the clone's folder dist, where a rebuild needs room");
   });
   const remove = (): Promise<void> => rm(scratch, { recursive: true, force: true });
   const folder = join(scratch, "plugins");
   try {
     const compiled = join(scratch, "compiled");
-    await runNode(clone, "compiler", [join(clone, "node_modules/typescript/bin/tsc"), "--outDir", compiled]);
-    await runNode(clone, "build", [join(compiled, "build/main.js"), "--out", folder]);
+    await runNode("compiler", [join(cloneFolder, "node_modules/typescript/bin/tsc"), "--outDir", compiled]);
+    await runNode("build", [join(compiled, "build/main.js"), "--out", folder]);
   } catch (error) {
     await remove();
     throw error;
@@ -57,8 +55,8 @@ export async function rebuildSources(clone = packageFolder): Promise<Rebuilt> {
   return { folder, [Symbol.asyncDispose]: remove };
 }
 
-async function hasAll(folder: string, paths: readonly string[]): Promise<boolean> {
-  const found = await Promise.allSettled(paths.map((path) => access(join(folder, path))));
+async function areThere(paths: readonly string[]): Promise<boolean> {
+  const found = await Promise.allSettled(paths.map((path) => access(join(cloneFolder, path))));
   return found.every(({ status }) => status === "fulfilled");
 }
 
@@ -68,13 +66,12 @@ async function hasAll(folder: string, paths: readonly string[]): Promise<boolean
  */
 const passedOn = ["PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot"];
 
-async function runNode(clone: string, step: string, args: readonly string[]): Promise<void> {
+async function runNode(step: string, args: readonly string[]): Promise<void> {
   const env = Object.fromEntries(passedOn.map((name) => [name, process.env[name]]));
-  const { rebuildMs, rebuildOutputBytesMax, rebuildOutputCharsShown } = provenanceLimits;
-  const options = { cwd: clone, env, timeout: rebuildMs, maxBuffer: rebuildOutputBytesMax };
+  const options = { cwd: cloneFolder, env, timeout: stepMs, maxBuffer: outputBytesMax };
   await promisify(execFile)(process.execPath, [...args], options).catch((error: unknown) => {
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-    const output = stripVTControlCharacters(`${stdout}${stderr}`.trim()).slice(-rebuildOutputCharsShown);
+    const output = stripVTControlCharacters(`${stdout}${stderr}`.trim()).slice(-outputCharsShown);
     throw new RebuildFailure(`The ${step} failed on the clone's sources${output === "" ? "" : `:\n${output}`}`, {
       cause: error,
     });

@@ -2,12 +2,15 @@
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 
-import { guestLimits, provenanceLimits } from "../../shared/limits.ts";
+import { guestLimits, sbomLimits } from "../../shared/limits.ts";
 import { lockDifferences, parseLock } from "../../shared/plugin-lock.ts";
 import type { LockedPlugins } from "../../shared/plugin-lock.ts";
 import { quoted } from "../../shared/text.ts";
-import { readBoundedFile } from "../disk/bounded-file.ts";
-import { packageFolder, rebuildSources } from "./rebuild-sources.ts";
+import { readBounded } from "./bounded-file.ts";
+import { cloneFolder, rebuildSources } from "./rebuild-sources.ts";
+
+/** 64 KiB for the lock file. A plugin takes 150 bytes of it. */
+const lockBytesMax = 65_536;
 
 export interface RebuildReport {
   readonly verdict: "PASS" | "FAIL";
@@ -18,24 +21,23 @@ export interface RebuildReport {
 }
 
 /**
- * Rebuilds, and compares the result with the committed lock, the list of components, and plugin files: those that a
- * runtime would load. Takes some 15 s. Rejects with `RebuildFailure` when nothing could be rebuilt.
+ * Rebuilds, and compares the result with the committed lock, the list of components, and plugin files. Takes some 15 s. Rejects with `RebuildFailure` when nothing could be rebuilt.
  */
-export async function compareRebuild(pluginFiles: readonly string[], clone = packageFolder): Promise<RebuildReport> {
-  await using rebuilt = await rebuildSources(clone);
+export async function compareRebuild(pluginFiles: readonly string[]): Promise<RebuildReport> {
+  await using rebuilt = await rebuildSources();
   const plugins = (await readLock(join(rebuilt.folder, "plugins.lock.json"))) ?? {};
-  const locked = await readLock(join(clone, "build", "plugins.lock.json"));
+  const locked = await readLock(join(cloneFolder, "build", "plugins.lock.json"));
   const deviations = [
     ...(Object.keys(plugins).length === 0 ? ["The sources give no plugin"] : []),
     ...(locked ? lockDifferences(plugins, locked) : ["build/plugins.lock.json is not there, or has not its form"]),
     ...(await fileDifferences(plugins, pluginFiles)),
-    ...(await sbomDifferences(join(rebuilt.folder, "sbom.json"), join(clone, "dist", "sbom.json"))),
+    ...(await sbomDifferences(join(rebuilt.folder, "sbom.json"), join(cloneFolder, "dist", "sbom.json"))),
   ];
   return { verdict: deviations.length === 0 ? "PASS" : "FAIL", plugins, deviations };
 }
 
 async function readLock(file: string): Promise<LockedPlugins | null> {
-  const bytes = await readBytes(file, provenanceLimits.lockBytesMax);
+  const bytes = await readBounded(file, lockBytesMax);
   return typeof bytes === "string" ? null : parseLock(new TextDecoder().decode(bytes));
 }
 
@@ -51,7 +53,7 @@ async function fileDifferences(built: LockedPlugins, files: readonly string[]): 
 
 async function fileDifference(built: LockedPlugins, file: string): Promise<string | null> {
   const name = quoted(basename(file));
-  const bytes = await readBytes(file, guestLimits.pluginBytesMax);
+  const bytes = await readBounded(file, guestLimits.pluginBytesMax);
   if (typeof bytes === "string") return `Plugin file ${name} ${bytes}`;
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const plugin = Object.entries(built).find(([each]) => `${each}.wasm` === basename(file))?.[1];
@@ -63,16 +65,9 @@ async function fileDifference(built: LockedPlugins, file: string): Promise<strin
 
 async function sbomDifferences(builtFile: string, presentFile: string): Promise<string[]> {
   const [built, present] = await Promise.all(
-    [builtFile, presentFile].map((file) => readBytes(file, provenanceLimits.sbomBytesMax)),
+    [builtFile, presentFile].map((file) => readBounded(file, sbomLimits.bytesMax)),
   );
   if (typeof present === "string") return [`The list of components, dist/sbom.json, ${present}`];
   const isSame = typeof built === "object" && present && Buffer.compare(built, present) === 0;
   return isSame ? [] : ["The list of components, dist/sbom.json, is not the one that the build writes"];
-}
-
-/** The file's bytes, or what is wrong with it. */
-async function readBytes(file: string, bytesMax: number): Promise<Uint8Array | string> {
-  const read = await readBoundedFile(file, bytesMax).catch(() => null);
-  if (read === null) return "cannot be read";
-  return read.kind === "bytes" ? read.bytes : `is not fit to be read: ${read.reason}`;
 }
