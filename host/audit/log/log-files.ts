@@ -1,13 +1,12 @@
 import { basename, dirname, resolve } from "node:path";
 
 import { ToolError } from "../../values/tool-error.ts";
+import { firstSeqOf } from "./chain-position.ts";
 import type { LogFile } from "./disk/log-file.ts";
 import { LogFolder } from "./disk/log-folder.ts";
 import { findHead } from "./head-file.ts";
 import type { HeadText } from "./head-file.ts";
 import { firstSeqIn } from "./log-names.ts";
-import { readLines } from "./read-lines.ts";
-import { parseLine, placeOf } from "./read-place.ts";
 
 /** One file of a log that is to be read. */
 export interface LogPart {
@@ -85,9 +84,4 @@ export class LogFiles implements Disposable {
   [Symbol.dispose](): void {
     for (const each of this.#open) each[Symbol.dispose]();
   }
-}
-
-function firstSeqOf(file: LogFile): number | null {
-  for (const { bytes } of readLines(file)) return (bytes && placeOf(parseLine(bytes))?.seq) ?? null;
-  return null;
 }

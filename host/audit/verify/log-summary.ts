@@ -8,7 +8,7 @@ export interface ToolUse {
   readonly calls: number;
   /** Those that ended with an error code. */
   readonly failed: number;
-  /** Milliseconds, at most 5 % beside the true one. */
+  /** Milliseconds, at most 1 % beside the true one. */
   readonly medianMs: number;
   readonly maxMs: number;
 }
