@@ -2,14 +2,12 @@
 import { styleText } from "node:util";
 
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
-import { pluginLimits } from "../../shared/limits.ts";
+import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { visibleText } from "../values/visible-text.ts";
-import { bytesText, durationText } from "./quantity.ts";
 import type { AuditReport } from "./report.ts";
-import { toldWords } from "./told-words.ts";
 import { toolMatrix } from "./tool-matrix.ts";
 import { wrapText } from "./wrap-text.ts";
 
@@ -52,10 +50,8 @@ function pinning(pins: readonly string[] | null, sha256: string): string {
 
 function contentLines(report: AuditReport): Line[] {
   const { artifact, tools } = report;
-  const [heading, ...rows] = toolMatrix(tools);
   return [
-    ...(heading === undefined ? [] : [{ text: heading, style: "bold" as const }]),
-    ...rows.map((text) => ({ text })),
+    ...toolMatrix(tools).map((text, at) => (at === 0 ? { text, style: "bold" as const } : { text })),
     ...codeLines(artifact),
     ...importLines(artifact),
     ...labelled("exports", exportTexts(report)),
@@ -80,8 +76,15 @@ function codeLines({ manifest }: Artifact): Line[] {
 }
 
 function meaningLines({ code, of, meaning }: PluginError): Line[] {
-  return [`  ${code}, of ${of}`, ...wrapText("    ", toldWords(meaning))].map((text) => ({ text }));
+  const { textCharsMax } = pageLimits;
+  const words = visibleText(meaning.slice(0, textCharsMax)).split(/\s+/u);
+  const shown = words.map((word) => (word.length > wordCharsMax ? `${word.slice(0, wordCharsMax)}…` : word)).join(" ");
+  const rest = meaning.length > textCharsMax ? "…" : "";
+  return [`  ${code}, of ${of}`, ...wrapText("    ", `${shown}${rest}`)].map((text) => ({ text }));
 }
+
+/** Of a word in a meaning, which may be anything: with marks piled on each other it would cover other lines. */
+const wordCharsMax = 36;
 
 /** Each import that can reach anything on a line of its own; those of the kernel reach the call's own blocks only. */
 function importLines({ imports }: Artifact): Line[] {
@@ -125,7 +128,7 @@ function memoryTexts({ verdict, artifact: { memory, manifest }, limits }: AuditR
 function limitTexts({ limits, artifact }: AuditReport): string[] {
   if (!artifact.manifest) return [];
   return [
-    durationText(limits.deadlineMs),
+    limits.deadlineMs % 1_000 === 0 ? `${limits.deadlineMs / 1_000} s` : `${limits.deadlineMs} ms`,
     `${limits.fuelPolls} fuel polls`,
     `${bytesText(limits.inputBytes)} input`,
     `${limits.hostCalls} requests`,
@@ -152,6 +155,16 @@ function verdictLines({ verdict, deviations }: AuditReport): Line[] {
   const found = deviations.flatMap(({ about, text }) => wrapText(`  ${about}: `, text));
   const count = deviations.length === 1 ? "1 deviation" : `${deviations.length} deviations`;
   return [...found.map((text) => ({ text })), { text: `FAIL  ${count}`, style: "red" }];
+}
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+/** A size in the largest unit that loses nothing. */
+function bytesText(bytes: number): string {
+  if (bytes % mib === 0) return `${bytes / mib} MiB`;
+  if (bytes % kib === 0) return `${bytes / kib} KiB`;
+  return bytes === 1 ? "1 byte" : `${bytes} bytes`;
 }
 
 function labelled(label: string, parts: readonly string[]): Line[] {
