@@ -99,10 +99,11 @@ async function lockHead(folder: LogFolder, name: string, waitMs: number): Promis
 
 /** The last record of the newest file that was full: who begins the next one may have been killed before its first. */
 function endOfFullFiles(folder: LogFolder, name: string): LogEnd["last"] {
-  const seqs = folder.names().map((each) => [firstSeqIn(each, name), each] as const);
-  const newest = seqs.reduce((best, each) => ((each[0] ?? -1) > (best[0] ?? -1) ? each : best), [null, ""] as const);
-  if (newest[0] === null) return null;
-  using file = folder.openFile(newest[1], "read");
+  const fullNames = folder.names().filter((each) => firstSeqIn(each, name) !== null);
+  // Their numbers all have twelve digits.
+  const newest = fullNames.toSorted().at(-1);
+  if (newest === undefined) return null;
+  using file = folder.openFile(newest, "read");
   return readEnd(file).last;
 }
 

@@ -50,29 +50,17 @@ class BegunLine {
   add(part: Uint8Array): void {
     if (part.length === 0) return;
     this.length += part.length;
-    if (this.#hash) {
-      this.#hash.update(part);
-    } else {
-      this.#parts.push(Uint8Array.from(part));
-      if (this.length > auditLimits.recordBytesMax) this.#keepOnlyHash();
-    }
+    (this.#hash ??= createHash("sha256")).update(part);
+    if (this.length > auditLimits.recordBytesMax) this.#parts = [];
+    else this.#parts.push(Uint8Array.from(part));
   }
 
   end(part: Uint8Array): Pick<LogLine, "bytes" | "length" | "hash"> {
     // Most lines lie within one chunk and are not copied.
-    if (this.length === 0) return { bytes: part, length: part.length, hash: () => hashOf(part) };
+    if (this.#hash === null) return { bytes: part, length: part.length, hash: () => hashOf(part) };
     this.add(part);
-    if (this.#hash) {
-      const hash = this.#hash.digest("hex");
-      return { bytes: null, length: this.length, hash: () => hash };
-    }
-    const bytes = Buffer.concat(this.#parts);
-    return { bytes, length: this.length, hash: () => hashOf(bytes) };
-  }
-
-  #keepOnlyHash(): void {
-    this.#hash = createHash("sha256");
-    for (const part of this.#parts) this.#hash.update(part);
-    this.#parts = [];
+    const hash = this.#hash.digest("hex");
+    const isTooLong = this.length > auditLimits.recordBytesMax;
+    return { bytes: isTooLong ? null : Buffer.concat(this.#parts), length: this.length, hash: () => hash };
   }
 }

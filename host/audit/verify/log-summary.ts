@@ -15,7 +15,7 @@ export interface ToolUse {
 
 /** A capability use that was denied, or that failed. */
 export interface UnfitUse {
-  /** The record's place in the log. */
+  /** The record's number. */
   readonly seq: number;
   /** ISO 8601, UTC, milliseconds. */
   readonly time: string;
