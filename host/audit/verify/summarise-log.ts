@@ -102,16 +102,15 @@ class Sums {
     return sums;
   }
 
-  #addUse({ seq, time, callId, userId, tool, ...use }: RecordOf<"use">): void {
-    const { capability, scope, path, code } = use;
-    const denials = code === "CAPABILITY_DENIED" ? 1 : 0;
+  #addUse({ kind: _kind, prev: _prev, ...use }: RecordOf<"use">): void {
+    const denials = use.code === "CAPABILITY_DENIED" ? 1 : 0;
     this.#denials += denials;
     this.#failedUses += 1 - denials;
-    this.#unfitUses.push({ seq, time, callId, userId, tool, capability, scope, path, code });
+    this.#unfitUses.push(use);
     if (this.#unfitUses.length === 2 * auditLimits.unfitUsesMax) {
       this.#unfitUses = this.#unfitUses.slice(-auditLimits.unfitUsesMax);
     }
-    this.#timeline.add(time, { denials });
+    this.#timeline.add(use.time, { denials });
   }
 
   #addRefused({ surface, reason, times, time }: RecordOf<"refused">): void {
