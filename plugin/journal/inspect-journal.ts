@@ -7,6 +7,7 @@
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import { quoted } from "../../shared/text.ts";
+import { importRefused } from "../import-refused.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { isJournalFile, journal } from "./journal-files.ts";
@@ -18,19 +19,24 @@ const { filesMax, findingsMax, blockCharsMax } = journalLimits;
 
 /** With `mend`, it tells of no findings, as it has mended none. */
 export function inspectJournal({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
+  // Without a look at any file: an export has to work whatever lies there.
+  if (paths)
+    return answerOf({ findings: [], unfit: paths.filter((path) => !isJournalFile(path)).map(unfit), derived: [] });
   const files = journal.list();
   const found = findingsOf(files);
   const comesIn = new Set(incoming);
-  const told = mend ? [] : found.filter(({ path }) => !comesIn.has(path));
   const refused = incoming && [...tooManyFiles(files), ...unreadableOf(found, comesIn)].slice(0, findingsMax);
-  const findings = told.slice(0, findingsMax - (refused?.length ?? 0));
-  const data = {
-    findings,
-    findingsHidden: told.length - findings.length,
-    ...(paths && { unfit: paths.filter((path) => !isJournalFile(path)).map(unfit), derived: [] }),
-    ...(refused && { refused }),
+  if (mend && refused?.length) throw importRefused(refused);
+  const findings = mend ? [] : found.filter(({ path }) => !comesIn.has(path));
+  return answerOf({ findings, ...(refused && { refused }) });
+}
+
+function answerOf({ findings, ...others }: Omit<InspectOutput, "findingsHidden">): Answer<InspectOutput> {
+  const shown = findings.slice(0, findingsMax - (others.refused?.length ?? 0));
+  return {
+    message: `${findings.length} findings`,
+    data: { findings: shown, findingsHidden: findings.length - shown.length, ...others },
   };
-  return { message: `${told.length} findings`, data };
 }
 
 const isUnused = "its name does not end with .md, and no tool of the journal reads it";
