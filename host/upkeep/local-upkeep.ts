@@ -2,10 +2,10 @@ import { storeLimits } from "../../shared/limits.ts";
 import { trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Auditor } from "../audit/collect/auditor.ts";
-import type { CallAudit } from "../audit/collect/call-audit.ts";
+import type { FoundTool } from "../audit/collect/call-audit.ts";
 import type { UpkeepAudit } from "../audit/collect/upkeep-audit.ts";
 import type { CallRunner, HoldLabel, RunOptions, StagedByHost } from "../call/call-runner.ts";
-import type { CatalogTool } from "../plugins/catalog.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldReader, Store } from "../store/store.ts";
 import { checkContext } from "../values/call-context.ts";
 import type { CallContext, CheckedContext } from "../values/call-context.ts";
@@ -36,9 +36,9 @@ export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
   readonly auditor: Auditor;
-  readonly tools: ReadonlyMap<string, CatalogTool>;
-  /** A tool with the audience `host`, which the call's record then tells. */
-  readonly find: (toolName: string, audit: CallAudit) => CatalogTool;
+  readonly tools: LoadedTools;
+  /** What a call's record tells of a tool that was found. */
+  readonly granted: (found: CatalogTool) => FoundTool;
   /** Throws `CLOSED` when the runtime is. */
   readonly checkOpen: (action: string) => void;
 }
@@ -190,11 +190,14 @@ export class LocalUpkeep implements Upkeep {
     { userId, signal, audit: ofOperation }: Operation,
     options: Omit<RunOptions, "audit" | "signal">,
   ): Promise<ToolResult> {
-    const { runner, auditor, find } = this.#parts;
+    const { runner, auditor, granted, tools } = this.#parts;
     return auditor.call(name, `call ${name}`, async (audit) => {
       audit.nameFrom({ userId, callId: ofOperation.callId, labels: ofOperation.labels });
       try {
-        return await runner.run(find(name, audit), input, userId, { ...options, audit, signal });
+        const [found] = tools.forHost(name);
+        if (!found) throw new ToolError("TOOL_UNKNOWN", "x");
+        audit.found(granted(found));
+        return await runner.run(found, input, userId, { ...options, audit, signal });
       } finally {
         if (audit.isCommitted) ofOperation.toolHasCommitted();
       }
@@ -204,7 +207,7 @@ export class LocalUpkeep implements Upkeep {
   /** A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. */
   async #mend(operation: Operation): Promise<void> {
     const { userId, signal, audit } = operation;
-    const isInspected = this.#parts.tools.has(inspector);
+    const isInspected = this.#parts.tools.forHost(inspector).length > 0;
     if (isInspected) throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
     const label = ofStoreOnly("mend a user's files", audit);
     await mendPlaces({ ...this.#parts, userId, label, signal }, { isInspected });
@@ -214,7 +217,7 @@ export class LocalUpkeep implements Upkeep {
     const { userId, signal, audit } = operation;
     const label = ofStoreOnly("inspect a user's files", audit);
     const ofStore: Finding[] = await findingsInPlaces({ ...this.#parts, userId, label, signal });
-    if (!this.#parts.tools.has(inspector)) return ofStore;
+    if (!(this.#parts.tools.forHost(inspector).length > 0)) return ofStore;
     const looked = await this.#callTool(inspector, { mend: false }, operation, { isLookingOnly: true });
     return [...ofStore, ...findingsIn(looked, scope)];
   }
