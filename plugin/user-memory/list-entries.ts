@@ -5,11 +5,12 @@
  * others left out. The answer has to fit into what a call may answer. When it would not, which takes a thousand long
  * descriptions beyond ASCII, all descriptions are cut to half of what they may be, or a quarter; no entry is lost by it.
  */
-import { callLimits, entryLimits } from "../../shared/limits.ts";
+import { callLimits } from "../../shared/limits.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import type { ListEntriesOutput, MemoryEntry } from "../../shared/user-memory/list-entries.ts";
 import type { Answer } from "../serve-tool.ts";
+import { entryLimits } from "./entry-limits.ts";
 import { asIndexDescription, loadIndex } from "./memory-scope.ts";
+import type { ListEntriesOutput, MemoryEntry } from "./schemas/list-entries.ts";
 
 /** What stands around the entries in an answer takes 60 bytes. */
 const entriesBytesMax = callLimits.outputBytesMax - 256;
