@@ -36,6 +36,11 @@ export class LoadedTools {
     return this.all.filter(({ tool }) => tool.role === role);
   }
 
+  /** Whether any tool reads or writes in a scope. */
+  hasScope(scope: string): boolean {
+    return this.all.some(({ tool }) => tool.scopes.includes(scope));
+  }
+
   /** The one tool that has the role for a scope. */
   forScope(role: Role, scope: string): CatalogTool | null {
     return this.withRole(role).find(({ tool }) => tool.scopes.includes(scope)) ?? null;

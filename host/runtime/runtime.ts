@@ -88,7 +88,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const listeners = new ChangeListeners(onLog);
   const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
   const { closeGraceMs } = bounds;
-  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
+  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, clock, closeGraceMs });
 }
 
 /** A thread that dies between calls is replaced. */
@@ -103,6 +103,7 @@ interface RuntimeParts {
   readonly listeners: ChangeListeners;
   /** Of the catalog's plugins. */
   readonly identities: readonly PluginIdentity[];
+  readonly clock: () => number;
   readonly closeGraceMs: number;
 }
 
@@ -117,7 +118,10 @@ class LocalRuntime implements Runtime {
   readonly #listeners: ChangeListeners;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: JudgedCatalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
+  constructor(
+    catalog: JudgedCatalog,
+    { store, runner, auditor, listeners, identities, clock, closeGraceMs }: RuntimeParts,
+  ) {
     this.#catalog = catalog;
     this.#runner = runner;
     this.#auditor = auditor;
@@ -132,6 +136,7 @@ class LocalRuntime implements Runtime {
       runner,
       auditor,
       tools: catalog.tools,
+      clock,
       granted: (found) => this.#granted(found),
       checkOpen: (action) => this.#checkOpen(action),
     });
