@@ -226,6 +226,17 @@ export const entryLimits = {
   indexBytesMax: 25_000,
 } as const;
 
+/** What enters a prompt of a user's memory: the indexes of all families together. Of what one alone says, without its frame. */
+export const promptLimits = {
+  /** A model reads them all before each answer. */
+  linesMax: 200,
+  /** 25 KB. */
+  bytesMax: 25_000,
+  /** What frames one family's index as data: a tag at either end, a note, and how many entries are not shown. */
+  frameLinesMax: 8,
+  frameBytesMax: kib,
+} as const;
+
 /** What a report's page shows of what others wrote; the report in JSON has all of it. */
 export const pageLimits = {
   /** A tool's description takes some 700; a path at most 255. */

@@ -6,7 +6,7 @@ import { causeLines } from "../log/cause-line.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
-import type { CatalogTool } from "../plugins/catalog.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { HeldReader, HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { Pool, PoolTask } from "../thread/pool.ts";

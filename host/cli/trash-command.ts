@@ -15,11 +15,12 @@ export const trashCommand: Command = {
 
 Usage
   memcell trash list --user ID [--json] [--data DIR] [--policy FILE] [--audit-log FILE]
-  memcell trash restore NAME --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
+  memcell trash restore NAME --user ID [--scope SCOPE] [--data DIR] [--policy FILE] [--audit-log FILE]
   memcell trash purge --older-than AGE --user ID [--dry-run] [--data DIR] [--policy FILE] [--audit-log FILE]
 
 Options
   --user ID          whose trash
+  --scope SCOPE      whose trash to restore from (default: that which has NAME, the latest first)
   --older-than AGE   a number and s, m, h or d: 30d is thirty days
   --dry-run          says what would be purged, and purges nothing
   --json             prints JSON
@@ -29,8 +30,8 @@ Options
 
 These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
 
-NAME is a name that "list" prints, or an entry's name for what was trashed last of it. "list" and "purge" are about all
-scopes of the user; what is not of memory is marked, and cannot be put back with "restore".
+NAME is a name that "list" prints, or an entry's name for what was trashed last of it. All of it is about all scopes of
+the user; "restore" takes --scope SCOPE where two have a file of one name.
 
 Examples
   memcell trash list --user alice
@@ -42,7 +43,11 @@ Exit codes
 `,
 
   async run(args) {
-    const names = { texts: ["user", "older-than"], flags: ["json", "dry-run"], settings: runtimePaths } as const;
+    const names = {
+      texts: ["user", "older-than", "scope"],
+      flags: ["json", "dry-run"],
+      settings: runtimePaths,
+    } as const;
     const { operands, options, settings } = parseOptions(args, names, 2);
     const [action, name] = operands;
     const ctx = { userId: options.user as string };
@@ -63,18 +68,20 @@ type Perform = (upkeep: Upkeep, ctx: { userId: string }) => ReturnType<Upkeep["l
 function performerOf(
   action: string | undefined,
   name: string | undefined,
-  options: { readonly "older-than"?: string; readonly "dry-run"?: true },
+  options: { readonly "older-than"?: string; readonly "dry-run"?: true; readonly scope?: string },
 ): Perform {
   const age = options["older-than"];
   if (action !== "restore" && name !== undefined) throw new UsageError(`unexpected argument "${name}"`);
   if (action !== "purge" && age !== undefined) throw new UsageError("--older-than is for purge");
+  const { scope } = options;
+  if (action !== "restore" && scope !== undefined) throw new UsageError("--scope is for restore");
   if (action !== "purge" && options["dry-run"]) throw new UsageError("--dry-run is for purge");
   switch (action) {
     case "list":
       return (upkeep, ctx) => upkeep.listTrash(ctx);
     case "restore":
       if (name === undefined) throw new UsageError("the name of what to restore is missing");
-      return async (upkeep, ctx) => [await upkeep.restore(ctx, name)];
+      return async (upkeep, ctx) => [await upkeep.restore(ctx, name, scope === undefined ? {} : { scope })];
     case "purge": {
       if (age === undefined) throw new UsageError("--older-than is missing");
       const beforeEpochMs = Date.now() - parseAge(age);

@@ -1,13 +1,8 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { queueLimits } from "../../shared/limits.ts";
-import type { ManifestTool } from "../../shared/manifest.ts";
-import { listEntriesOutput } from "../../shared/user-memory/list-entries.ts";
-import type { MemoryEntry } from "../../shared/user-memory/list-entries.ts";
-import { promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
-import { safeParse } from "../../shared/zod.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import { Auditor } from "../audit/collect/auditor.ts";
-import type { CallAudit } from "../audit/collect/call-audit.ts";
+import type { FoundTool } from "../audit/collect/call-audit.ts";
 import { CallRunner } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import type { ChangeListener } from "../call/change-listeners.ts";
@@ -16,9 +11,11 @@ import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { pluginFilesOf } from "../plugins/bundled-plugins.ts";
 import { judgeCatalog } from "../plugins/catalog.ts";
-import type { CatalogTool, JudgedCatalog } from "../plugins/catalog.ts";
+import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { descriptionOf } from "../plugins/describe-tool.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
+import { fullName } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { refuseUnfitTools } from "../store/check-mounts.ts";
@@ -31,12 +28,15 @@ import { checkContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
-import { envelopeOf, errorOf, resultOf } from "../values/tool-result.ts";
+import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
+import { FamilyMemory } from "./family-memory.ts";
+import { familiesOf } from "./memory-families.ts";
+import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
-import { toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
+import { severalTools, toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -54,7 +54,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
-  refuseUnfitTools(catalog.tools.values(), mounts);
+  refuseUnfitTools(catalog.tools.all, mounts);
   const location: StoreLocation = { kind: "files", dataDir, mounts };
   // Before any thread: what refuses the disk leaves none behind.
   const store = openStore(location, {
@@ -88,7 +88,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const listeners = new ChangeListeners(onLog);
   const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
   const { closeGraceMs } = bounds;
-  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
+  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, clock, closeGraceMs });
 }
 
 /** A thread that dies between calls is replaced. */
@@ -103,11 +103,13 @@ interface RuntimeParts {
   readonly listeners: ChangeListeners;
   /** Of the catalog's plugins. */
   readonly identities: readonly PluginIdentity[];
+  readonly clock: () => number;
   readonly closeGraceMs: number;
 }
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
+  readonly #memory: FamilyMemory;
   readonly #catalog: JudgedCatalog;
   readonly #runner: CallRunner;
   readonly #auditor: Auditor;
@@ -116,19 +118,26 @@ class LocalRuntime implements Runtime {
   readonly #listeners: ChangeListeners;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: JudgedCatalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
+  constructor(
+    catalog: JudgedCatalog,
+    { store, runner, auditor, listeners, identities, clock, closeGraceMs }: RuntimeParts,
+  ) {
     this.#catalog = catalog;
     this.#runner = runner;
     this.#auditor = auditor;
     this.#listeners = listeners;
     this.#identities = identities;
     this.#closeGraceMs = closeGraceMs;
+    this.#memory = new FamilyMemory(catalog.tools, (found, input, ctx) =>
+      this.#call(found.tool.name, () => found, input, ctx),
+    );
     this.#upkeep = new LocalUpkeep({
       store,
       runner,
       auditor,
       tools: catalog.tools,
-      find: (toolName, audit) => this.#find("host", toolName, audit),
+      clock,
+      granted: (found) => this.#granted(found),
       checkOpen: (action) => this.#checkOpen(action),
     });
   }
@@ -137,41 +146,44 @@ class LocalRuntime implements Runtime {
     return this.#upkeep;
   }
 
-  async call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#callFor("model", tool, input, ctx);
+  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    return this.#call(tool, () => this.#forModel(tool), input, ctx);
   }
 
-  async memoryIndex(ctx: CallContext): Promise<string> {
-    const result = await this.#callFor("host", "PromptIndex", {}, ctx);
-    if (!result.ok) throw errorOf(result.error);
-    const parsed = safeParse(promptIndexOutput, result.data);
-    if (!parsed.success) throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of PromptIndex: it has no text");
-    return parsed.data.text;
+  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    return this.#call(tool, () => this.#forHost(tool), input, ctx);
   }
 
   tools(): ToolDescription[] {
-    return [...this.#catalog.tools.values()]
+    return this.#catalog.tools.all
       .filter(({ tool }) => tool.audience === "model")
       .map((found) => descriptionOf(found, this.#catalog));
   }
 
   documentation(tool: string): string | null {
-    const found = this.#catalog.tools.get(tool)?.tool;
-    if (found?.audience !== "model") throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
-    return found.documentation ?? null;
+    const found = this.#catalog.tools.forModel(tool);
+    if (found === null) throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
+    return found.tool.documentation ?? null;
+  }
+
+  families(): readonly MemoryFamily[] {
+    return familiesOf(this.#catalog.tools);
   }
 
   get hasMemory(): boolean {
-    return this.#catalog.tools.has("PromptIndex");
+    return this.families().some(({ hasIndex, hasEntries }) => hasIndex || hasEntries);
   }
 
-  async memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
-    const result = await this.#callFor("host", "ListEntries", {}, ctx);
-    if (!result.ok) throw errorOf(result.error);
-    const parsed = safeParse(listEntriesOutput, result.data);
-    if (!parsed.success)
-      throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ListEntries: it has no entries");
-    return parsed.data.entries;
+  memoryIndex(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<string> {
+    return this.#memory.index(ctx, family);
+  }
+
+  memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
+    return this.#memory.entries(ctx);
+  }
+
+  readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
+    return this.#memory.read(entry, ctx);
   }
 
   onChange(listener: ChangeListener): () => void {
@@ -202,18 +214,15 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  async #callFor(
-    audience: ManifestTool["audience"],
-    toolName: string,
-    input: unknown,
-    ctx: CallContext,
-  ): Promise<ToolResult> {
+  /** `toolName` is whatever the caller has named; `find` throws where it names none. */
+  async #call(toolName: string, find: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
     try {
       return await this.#auditor.call(toolName, action, async (audit) => {
         const asked = audit.nameFrom(ctx);
         this.#checkOpen(action);
-        const found = this.#find(audience, toolName, audit);
+        const found = find();
+        audit.found(this.#granted(found));
         const { userId, signal } = checkContext(asked);
         return await this.#runner.run(found, input, userId, { audit, signal });
       });
@@ -222,15 +231,22 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  #find(audience: ManifestTool["audience"], toolName: string, audit: CallAudit): CatalogTool {
-    const found = this.#catalog.tools.get(toolName);
-    if (found?.tool.audience === audience) {
-      const { scopes, rights } = found.tool;
-      audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
-      return found;
-    }
+  #forModel(toolName: string): CatalogTool {
+    const found = this.#catalog.tools.forModel(toolName);
+    if (found === null) throw unknownTool(`call ${toolLabel(toolName)}`, this.tools());
+    return found;
+  }
+
+  #forHost(toolName: string): CatalogTool {
+    const [found, ...others] = this.#catalog.tools.forHost(toolName);
     const action = `call ${toolLabel(toolName)}`;
-    throw audience === "host" ? unknownToHost(action, this.#identities) : unknownTool(action, this.tools());
+    if (found === undefined) throw unknownToHost(action, this.#identities);
+    if (others.length > 0) throw severalTools(action, [found, ...others].map(fullName));
+    return found;
+  }
+
+  #granted({ tool: { scopes, rights }, moduleIndex }: CatalogTool): FoundTool {
+    return { plugin: this.#identities[moduleIndex] ?? null, scopes, rights };
   }
 
   #checkOpen(action: string): void {
