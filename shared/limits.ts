@@ -214,18 +214,6 @@ export const configLimits = {
   textCharsMax: 2_048,
 } as const;
 
-/** What an entry of the user-memory family may hold. */
-export const entryLimits = {
-  nameCharsMax: 100,
-  descriptionCharsMax: 300,
-  bodyBytesMax: 65_536,
-  entriesMax: 1_000,
-  /** The part of the index that enters a prompt: lines after the 200th are not shown. */
-  indexLinesMax: 200,
-  /** 25 KB, whole lines only. */
-  indexBytesMax: 25_000,
-} as const;
-
 /** What enters a prompt of a user's memory: the indexes of all families together. Of what one alone says, without its frame. */
 export const promptLimits = {
   /** A model reads them all before each answer. */

@@ -1,8 +1,9 @@
 /**
- * Says what is wrong with a user's files, and mends it when told to. For a host that imports, it also says which paths
- * this family keeps files under, and which of the files that have just come in cannot be used as they are: those are
- * refused and never altered, and nothing at all is mended beside them.
+ * Says what is wrong with a user's files, and mends it when told to. For a host that imports or exports, it also says
+ * which paths this family keeps files under, whatever lies there; and which of the files that have just come in cannot be
+ * used as they are. Those are never altered: mending fails for them, and nothing is written.
  */
+import { importRefused } from "../import-refused.ts";
 import type { Answer } from "../serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { indexPath } from "./entry-name.ts";
@@ -13,45 +14,47 @@ import { mendMemory } from "./mend-memory.ts";
 import type { InspectMemoryInput, InspectMemoryOutput, MemoryFinding, RefusedPath } from "./schemas/inspect.ts";
 
 export function inspectMemory({ mend, paths, incoming }: InspectMemoryInput): Answer<InspectMemoryOutput> {
-  const ofPaths = paths && { unfit: unfitAmong(paths), derived: derivedAmong(paths) };
+  // Without a look at any file: an export has to work whatever lies there.
+  if (paths) return answerOf({ findings: [], unfit: unfitAmong(paths), derived: derivedAmong(paths) });
   const names = listEntryNames();
-  if (incoming && names.length > entryLimits.entriesMax) {
-    return answerOf({ findings: [], refused: [tooMany(names.length)], ...ofPaths });
-  }
-  const state = readMemory(names);
-  const found = findingsOf(state);
-  const told: Told = incoming === undefined ? { findings: found } : toldApart(found, new Set(incoming));
-  if (!mend || told.refused?.length) return answerOf({ ...told, ...ofPaths });
+  const isTooMany = incoming !== undefined && names.length > entryLimits.entriesMax;
+  const state = readMemory(isTooMany ? [] : names);
+  const found = isTooMany ? [] : findingsOf(state);
+  const told = toldApart(found, incoming);
+  if (isTooMany) told.refused?.push(tooMany(names.length));
+  if (!mend) return answerOf(told);
+  if (told.refused?.length) throw importRefused(told.refused);
   mendMemory(state, found.filter(isMendable));
-  return answerOf({ ...told, findings: told.findings.filter(isMendable), ...ofPaths });
+  return answerOf({ ...told, findings: told.findings.filter(isMendable) });
 }
 
 const isMendable = ({ remedy }: MemoryFinding): boolean => remedy !== null;
 
-type Told = Omit<InspectMemoryOutput, "findingsHidden">;
-
 /** More would not fit into an answer. */
 const findingsMax = 1_000;
 
-function answerOf({ findings, refused, ...others }: Told): Answer<InspectMemoryOutput> {
-  const refusedShown = refused?.slice(0, findingsMax);
-  const shown = findings.slice(0, findingsMax - (refusedShown?.length ?? 0));
-  const data = {
-    findings: shown,
-    findingsHidden: findings.length - shown.length,
-    ...others,
-    ...(refusedShown && { refused: refusedShown }),
+function answerOf({ findings, ...others }: Omit<InspectMemoryOutput, "findingsHidden">): Answer<InspectMemoryOutput> {
+  const shown = findings.slice(0, findingsMax - (others.refused?.length ?? 0));
+  return {
+    message: `${findings.length} findings`,
+    data: { findings: shown, findingsHidden: findings.length - shown.length, ...others },
   };
-  return { message: `${findings.length} findings`, data };
+}
+
+interface Told {
+  readonly findings: MemoryFinding[];
+  readonly refused?: RefusedPath[];
 }
 
 /** That an entry which comes in has no line yet is settled by mending: it is nothing that was wrong. */
-function toldApart(found: readonly MemoryFinding[], incoming: ReadonlySet<string>): Told {
-  const isOfIncoming = ({ path }: MemoryFinding): boolean => path !== indexPath && incoming.has(path);
+function toldApart(found: MemoryFinding[], incoming: readonly string[] | undefined): Told {
+  if (incoming === undefined) return { findings: found };
+  const comesIn = new Set(incoming);
+  comesIn.delete(indexPath);
   const refused = found
-    .filter((finding) => isOfIncoming(finding) && finding.problem !== "entry-without-line")
+    .filter(({ path, problem }) => comesIn.has(path) && problem !== "entry-without-line")
     .map(({ problem, path, message }) => ({ path, code: codes[problem] ?? "INPUT_INVALID", reason: message }));
-  return { findings: found.filter((finding) => !isOfIncoming(finding)), refused };
+  return { findings: found.filter(({ path }) => !comesIn.has(path)), refused: refused.slice(0, findingsMax) };
 }
 
 const codes: Partial<Record<MemoryFinding["problem"], RefusedPath["code"]>> = {

@@ -3,14 +3,13 @@ import * as z from "../../../shared/zod.ts";
 
 const allowed = "mend, which is true or false, and paths and incoming, which are lists of texts";
 
-const pathsField = z.optional(z.array(z.string({ error: allowed }), { error: allowed }));
+/** Made for each call, of which there are few: made once, it would be a part of every instance. */
+export const inspectInput = () => {
+  const paths = z.optional(z.array(z.string({ error: allowed }), { error: allowed }));
+  return z.strictObject({ mend: z.boolean({ error: allowed }), paths, incoming: paths }, { error: allowed });
+};
 
-export const inspectInput = z.strictObject(
-  { mend: z.boolean({ error: allowed }), paths: pathsField, incoming: pathsField },
-  { error: allowed },
-);
-
-export type InspectMemoryInput = z.infer<typeof inspectInput>;
+export type InspectMemoryInput = z.infer<ReturnType<typeof inspectInput>>;
 
 /** What may be wrong with a user's files, as the tool that knows their format sees it. */
 export const memoryProblems = [
