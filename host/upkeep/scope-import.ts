@@ -1,7 +1,7 @@
 /** The import of one scope's files: what is staged, what the scope's plugin says of it, and what becomes of it by that. */
 import { trashFolder } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
-import type { StagedByHost } from "../call/call-runner.ts";
+import type { RunOptions } from "../call/call-runner.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -14,6 +14,7 @@ import type { Operation } from "./operation.ts";
 import { planImport } from "./plan-import.ts";
 import type { ImportTask, PlannedImport } from "./plan-import.ts";
 
+type Stage = NonNullable<RunOptions["stage"]>;
 type Task = Omit<ImportTask, "epochMs">;
 
 const nothingFound: InspectOutput = { findings: [], findingsHidden: 0 };
@@ -22,6 +23,7 @@ export class ScopeImport {
   readonly #operation: Operation;
   readonly #inspector: CatalogTool | null;
   readonly #task: Task;
+  #planned: PlannedImport | null = null;
 
   private constructor(operation: Operation, task: Task, inspector: CatalogTool | null) {
     this.#operation = operation;
@@ -44,38 +46,41 @@ export class ScopeImport {
   async plan(): Promise<ImportPlan> {
     const { scope } = this.#task;
     if (!this.#operation.tools.hasScope(scope)) return refusedPlan(scope);
-    let planned: PlannedImport | null = null;
-    const stage = async (reader: HeldReader, epochMs: number): Promise<StagedByHost> => {
-      planned = await planImport(reader, { ...this.#task, epochMs });
-      const { changes, refused } = planned;
+    const told = await this.#look(async (reader, epochMs) => {
+      const { changes, refused } = await this.#planWith(reader, epochMs);
       // What is refused is not staged: then the plugin looks at what is there.
       return refused.length > 0 ? { changes: [], seen: [] } : { changes, seen: reader.seen };
-    };
-    const told = await this.#look(stage);
-    return this.#planFrom(planned, told);
+    });
+    return this.#planFrom(told);
   }
 
   /** All of it, or nothing when someone has been faster since it was planned. */
   async commit(): Promise<ImportPlan> {
-    let planned: PlannedImport | null = null;
-    const stage = async (reader: HeldReader, epochMs: number): Promise<StagedByHost> => {
-      planned = await planImport(reader, { ...this.#task, epochMs });
-      refuseImport(this.#planFrom(planned, nothingFound));
-      return { changes: planned.changes, seen: reader.seen };
-    };
     const operation = this.#operation;
+    const stage: Stage = async (reader, epochMs) => {
+      const { changes } = await this.#planWith(reader, epochMs);
+      refuseImport(this.#planFrom(nothingFound));
+      return { changes, seen: reader.seen };
+    };
     if (this.#inspector !== null) {
       const input = { mend: true, incoming: this.#incoming };
-      return this.#planFrom(planned, await operation.ask("inspect", this.#inspector, input, { stage }));
+      const told = await operation.ask("inspect", this.#inspector, input, { stage });
+      return this.#planFrom(told);
     }
     await operation.hold({ scopes: [this.#task.scope], writes: true }, async (held) => {
       const { changes } = await stage(held.reader, operation.now());
       await operation.commit(held, changes);
     });
-    return this.#planFrom(planned, nothingFound);
+    return this.#planFrom(nothingFound);
   }
 
-  async #look(stage: (reader: HeldReader, epochMs: number) => Promise<StagedByHost>): Promise<InspectOutput> {
+  /** Under the user's lock; again when a person has changed meanwhile what it was made from. */
+  async #planWith(reader: HeldReader, epochMs: number): Promise<PlannedImport> {
+    this.#planned = await planImport(reader, { ...this.#task, epochMs });
+    return this.#planned;
+  }
+
+  async #look(stage: Stage): Promise<InspectOutput> {
     const operation = this.#operation;
     if (this.#inspector !== null) {
       const input = { mend: false, incoming: this.#incoming };
@@ -94,7 +99,8 @@ export class ScopeImport {
       .filter((path) => !path.startsWith(`${trashFolder}/`) && !facts.unfit.has(path));
   }
 
-  #planFrom(planned: PlannedImport | null, told: InspectOutput): ImportPlan {
+  #planFrom(told: InspectOutput): ImportPlan {
+    const planned = this.#planned;
     if (planned === null) throw new RangeError("Nothing has been staged");
     const { scope } = this.#task;
     const { created, replaced, skipped, trashed, bytes, refused: byHost } = planned;
