@@ -206,16 +206,15 @@ export const configLimits = {
   textCharsMax: 2_048,
 } as const;
 
-/** What an entry of the user-memory family may hold. */
-export const entryLimits = {
-  nameCharsMax: 100,
-  descriptionCharsMax: 300,
-  bodyBytesMax: 65_536,
-  entriesMax: 1_000,
-  /** The part of the index that enters a prompt: lines after the 200th are not shown. */
-  indexLinesMax: 200,
-  /** 25 KB, whole lines only. */
-  indexBytesMax: 25_000,
+/** What enters a prompt of a user's memory: the indexes of all families together. Of what one alone says, without its frame. */
+export const promptLimits = {
+  /** A model reads them all before each answer. */
+  linesMax: 200,
+  /** 25 KB. */
+  bytesMax: 25_000,
+  /** What frames one family's index as data: a tag at either end, a note, and how many entries are not shown. */
+  frameLinesMax: 8,
+  frameBytesMax: kib,
 } as const;
 
 /** What a report's page shows of what others wrote; the report in JSON has all of it. */

@@ -10,7 +10,7 @@ import { grantFor } from "../guest/grant.ts";
 import { causeLines } from "../log/cause-line.ts";
 import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
-import type { CatalogTool } from "../plugins/catalog.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { HeldReader, HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { EndedRun, GuestTask, Pool } from "../thread/pool.ts";

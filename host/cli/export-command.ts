@@ -12,8 +12,8 @@ export const exportCommand = defineCommand({
   description: `Writes a user's memory and its trash, as they are at one moment, into a zip file that "import" takes.
 
 The file is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives the
-same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry has) is left out and named. It is
-the folder memory alone: what other plugins keep is not in it.`,
+same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry has) is left out and named. What
+every plugin keeps of the user is in it, each in a folder of its own.`,
   operands: { "<FILE.zip>": "the file to write" },
   texts: { user: ["ID", "whose memory"] },
   settings: runtimePaths,
@@ -24,19 +24,17 @@ the folder memory alone: what other plugins keep is not in it.`,
     await refuseTaken(file);
     await using runtime = await openRuntime(settings, options.user);
     const ctx = { userId: options.user as string };
-    const { files, leftOut, otherScopes } = await withProgress("export", async (progress) => {
+    const { files, leftOut } = await withProgress("export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
       const exported = await runtime.upkeep.export(ctx, { onProgress });
       if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
       return exported;
     });
     if (files.length + leftOut.length === 0) {
-      const others = otherScopes.length > 0 ? `, only ${otherScopes.join(", ")}` : "";
-      throw new ToolError("ENTRY_NOT_FOUND", `Cannot export the memory: this user has none${others}`);
+      throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
-    for (const { path, reason } of leftOut) print(`left out: ${visibleText(path)}: ${reason}`);
+    for (const { scope, path, reason } of leftOut) print(`left out: ${scope}/${visibleText(path)}: ${reason}`);
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-    for (const scope of otherScopes) print(`not exported: ${scope}: it is another plugin's`);
     print(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytes} bytes written`);
     return 0;
   },

@@ -17,6 +17,7 @@ export const trashCommand = defineCommand({
   },
   texts: {
     user: ["ID", "whose trash"],
+    scope: ["SCOPE", "whose trash to restore from (default: that which has NAME, the latest first)"],
     olderThan: ["AGE", "what to purge: a number and s, m, h or d; 30d is thirty days"],
   },
   flags: { dryRun: "says what would be purged, and purges nothing", json: "prints JSON" },
@@ -45,17 +46,18 @@ type Perform = (upkeep: Upkeep, ctx: { userId: string }) => ReturnType<Upkeep["l
 function performerOf(
   action: string | undefined,
   name: string | undefined,
-  { olderThan: age, dryRun }: { readonly olderThan?: string; readonly dryRun?: true },
+  { olderThan: age, dryRun, scope }: { readonly olderThan?: string; readonly dryRun?: true; readonly scope?: string },
 ): Perform {
   if (action !== "restore" && name !== undefined) throw new UsageError(`unexpected argument "${name}"`);
   if (action !== "purge" && age !== undefined) throw new UsageError("--older-than is for purge");
+  if (action !== "restore" && scope !== undefined) throw new UsageError("--scope is for restore");
   if (action !== "purge" && dryRun) throw new UsageError("--dry-run is for purge");
   switch (action) {
     case "list":
       return (upkeep, ctx) => upkeep.listTrash(ctx);
     case "restore":
       if (name === undefined) throw new UsageError("the name of what to restore is missing");
-      return async (upkeep, ctx) => [await upkeep.restore(ctx, name)];
+      return async (upkeep, ctx) => [await upkeep.restore(ctx, name, scope === undefined ? {} : { scope })];
     case "purge": {
       if (age === undefined) throw new UsageError("--older-than is missing");
       const beforeEpochMs = Date.now() - parseAge(age);

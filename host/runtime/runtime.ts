@@ -1,10 +1,5 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { queueLimits } from "../../shared/limits.ts";
-import type { ManifestTool } from "../../shared/manifest.ts";
-import { listEntriesOutput } from "../../shared/user-memory/list-entries.ts";
-import type { MemoryEntry } from "../../shared/user-memory/list-entries.ts";
-import { promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
-import { safeParse } from "../../shared/zod.ts";
 import { Recorder } from "../audit/collect/recorder.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
@@ -16,9 +11,11 @@ import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { pluginFilesOf } from "../plugins/bundled-plugins.ts";
 import { judgeCatalog } from "../plugins/catalog.ts";
-import type { CatalogTool, JudgedCatalog } from "../plugins/catalog.ts";
+import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { descriptionOf } from "../plugins/describe-tool.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
+import { fullName } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { refuseUnfitTools } from "../store/check-mounts.ts";
@@ -29,13 +26,14 @@ import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
+import { FamilyMemory } from "./family-memory.ts";
+import { familiesOf } from "./memory-families.ts";
+import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
-import { toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
+import { severalTools, toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -53,7 +51,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
-  refuseUnfitTools(catalog.tools.values(), mounts);
+  refuseUnfitTools(catalog.tools.all, mounts);
   const location: StoreLocation = { kind: "files", dataDir, mounts };
   // Before any thread: what refuses the disk leaves none behind.
   const store = openStore(location, {
@@ -82,10 +80,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
   const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
+  const { limits } = policy;
   const listeners = new ChangeListeners(onLog);
   const recorder = new Recorder({ log, onLog });
   const admission = new Admission(waitMs, waitingLimits);
-  const { limits } = policy;
   const parts = { store, pool, admission, recorder, listeners, clock, onLog, identities, deadlinesMs, limits };
   return new LocalRuntime(catalog, { ...parts, runner: new CallRunner(parts), closeGraceMs: bounds.closeGraceMs });
 }
@@ -95,13 +93,14 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
   for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
 
-interface RuntimeParts extends Pick<CallRunnerParts, "store" | "recorder" | "listeners" | "identities"> {
+interface RuntimeParts extends Pick<CallRunnerParts, "store" | "recorder" | "listeners" | "identities" | "clock"> {
   readonly runner: CallRunner;
   readonly closeGraceMs: number;
 }
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
+  readonly #memory: FamilyMemory;
   readonly #catalog: JudgedCatalog;
   readonly #parts: RuntimeParts;
   #closing: Promise<void> | null = null;
@@ -109,49 +108,54 @@ class LocalRuntime implements Runtime {
   constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
     this.#catalog = catalog;
     this.#parts = parts;
-    const find = (toolName: string): CatalogTool => this.#find("host", toolName);
-    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools, find });
+    this.#memory = new FamilyMemory(catalog.tools, (found, input, ctx) =>
+      this.#call(found.tool.name, () => found, input, ctx),
+    );
+    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
   get upkeep(): Upkeep {
     return this.#upkeep;
   }
 
-  async call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#callFor("model", tool, input, ctx);
+  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    return this.#call(tool, () => this.#forModel(tool), input, ctx);
   }
 
-  async memoryIndex(ctx: CallContext): Promise<string> {
-    const result = await this.#callFor("host", "PromptIndex", {}, ctx);
-    if (!result.ok) throw errorOf(result.error);
-    const parsed = safeParse(promptIndexOutput, result.data);
-    if (!parsed.success) throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of PromptIndex: it has no text");
-    return parsed.data.text;
+  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    return this.#call(tool, () => this.#forHost(tool), input, ctx);
   }
 
   tools(): ToolDescription[] {
-    return [...this.#catalog.tools.values()]
+    return this.#catalog.tools.all
       .filter(({ tool }) => tool.audience === "model")
       .map((found) => descriptionOf(found, this.#catalog));
   }
 
   documentation(tool: string): string | null {
-    const found = this.#catalog.tools.get(tool)?.tool;
-    if (found?.audience !== "model") throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
-    return found.documentation ?? null;
+    const found = this.#catalog.tools.forModel(tool);
+    if (found === null) throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
+    return found.tool.documentation ?? null;
+  }
+
+  families(): readonly MemoryFamily[] {
+    return familiesOf(this.#catalog.tools);
   }
 
   get hasMemory(): boolean {
-    return this.#catalog.tools.has("PromptIndex");
+    return this.families().some(({ hasIndex, hasEntries }) => hasIndex || hasEntries);
   }
 
-  async memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
-    const result = await this.#callFor("host", "ListEntries", {}, ctx);
-    if (!result.ok) throw errorOf(result.error);
-    const parsed = safeParse(listEntriesOutput, result.data);
-    if (!parsed.success)
-      throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ListEntries: it has no entries");
-    return parsed.data.entries;
+  memoryIndex(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<string> {
+    return this.#memory.index(ctx, family);
+  }
+
+  memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
+    return this.#memory.entries(ctx);
+  }
+
+  readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
+    return this.#memory.read(entry, ctx);
   }
 
   onChange(listener: ChangeListener): () => void {
@@ -180,25 +184,28 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  async #callFor(
-    audience: ManifestTool["audience"],
-    toolName: string,
-    input: unknown,
-    ctx: CallContext,
-  ): Promise<ToolResult> {
+  /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
+  async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
     const { runner } = this.#parts;
     const find = (): CatalogTool => {
       runner.checkOpen(action);
-      return this.#find(audience, toolName);
+      return lookUp();
     };
     return (await runner.call({ toolName, action, find, input, ctx })).result;
   }
 
-  #find(audience: ManifestTool["audience"], toolName: string): CatalogTool {
-    const found = this.#catalog.tools.get(toolName);
-    if (found?.tool.audience === audience) return found;
+  #forModel(toolName: string): CatalogTool {
+    const found = this.#catalog.tools.forModel(toolName);
+    if (found === null) throw unknownTool(`call ${toolLabel(toolName)}`, this.tools());
+    return found;
+  }
+
+  #forHost(toolName: string): CatalogTool {
+    const [found, ...others] = this.#catalog.tools.forHost(toolName);
     const action = `call ${toolLabel(toolName)}`;
-    throw audience === "host" ? unknownToHost(action, this.#parts.identities) : unknownTool(action, this.tools());
+    if (found === undefined) throw unknownToHost(action, this.#parts.identities);
+    if (others.length > 0) throw severalTools(action, [found, ...others].map(fullName));
+    return found;
   }
 }

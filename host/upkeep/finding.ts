@@ -1,9 +1,10 @@
-import type { memoryProblems } from "../../shared/user-memory/inspect.ts";
-import type { StoreProblem } from "../store/store.ts";
-
 /** One thing that is wrong with a user's files. */
 export interface Finding {
-  readonly problem: StoreProblem | (typeof memoryProblems)[number] | "not-inspected";
+  /**
+   * What kind of finding it is, in lower-case letters, digits and dashes: a word of the store's, of the plugin's that keeps
+   * the files, or `not-inspected` where the plugin could not look at them, or at all of them.
+   */
+  readonly problem: string;
   /** The file, inside the user's folder. */
   readonly path: string;
   /** What is wrong, in a sentence. */

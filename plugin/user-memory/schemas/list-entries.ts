@@ -1,7 +1,8 @@
 /** Input and output of `ListEntries`, which the host calls for `runtime.memoryEntries()`. */
-import * as z from "../zod.ts";
+import * as z from "../../../shared/zod.ts";
 
-export const listEntriesInput = z.strictObject({}, { error: "no fields" });
+/** Made for each call, as that of `InspectMemory`. */
+export const listEntriesInput = () => z.strictObject({}, { error: "no fields" });
 
 export const listEntriesOutput = z.strictObject({
   /** In the order of the index. */

@@ -1,5 +1,5 @@
 /** Input and output of `UpdateUserMemory`. */
-import * as z from "../zod.ts";
+import * as z from "../../../shared/zod.ts";
 import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
 
 const actionAllowed = 'one of "upsert", "delete"';

@@ -1,4 +1,4 @@
-import * as z from "../zod.ts";
+import * as z from "../../../shared/zod.ts";
 import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
 
 /**

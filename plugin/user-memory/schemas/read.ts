@@ -1,5 +1,5 @@
 /** Input and output of `ReadUserMemory`. */
-import * as z from "../zod.ts";
+import * as z from "../../../shared/zod.ts";
 import { nameField, typeField } from "./fields.ts";
 
 export const readInput = z.strictObject({ name: nameField }, { error: "no other field than name" });
