@@ -10,7 +10,7 @@ import type { CatalogTool } from "../plugins/catalog.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { HeldReader, HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { Pool, PoolTask } from "../thread/pool.ts";
-import { Places } from "../thread/slots.ts";
+import { Slots } from "../thread/slots.ts";
 import type { Patience } from "../thread/slots.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
@@ -86,7 +86,7 @@ export class CallRunner {
   readonly #queue = new UserQueue();
   readonly #waiting: WaitingCalls;
   readonly #signals = new CallerSignals();
-  readonly #held = new Places(queueLimits.usersHeldMax);
+  readonly #held = new Slots(queueLimits.usersHeldMax);
   readonly #admitted = new Set<CallControl>();
   #isEnding = false;
 

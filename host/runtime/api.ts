@@ -183,7 +183,7 @@ export interface Runtime {
 
   /**
    * Ends the runtime. Later calls are `CLOSED`. What was admitted, upkeep included, goes on for `closeGraceMs`; then
-   * waiting and running calls are `CANCELLED`, and commits that have begun finish. Then the journals are tidied up and
+   * waiting and running calls are `CANCELLED`, and commits that have begun finish. Then the store is tidied up and
    * the threads ended. No acknowledged call is lost, and nothing is left that keeps the process alive.
    *
    * Closing again is harmless and returns the same promise. It never rejects for a call's failure.

@@ -56,18 +56,13 @@ export interface HoldOptions {
   readonly isThorough?: boolean;
 }
 
-/** What a store can find wrong without knowing what the files mean. */
-export type StoreProblem =
-  | "journal-unfinished"
-  | "journal-damaged"
-  | "temporary-file"
-  | "owner-missing"
-  | "not-a-plain-file";
-
+/** Something that should not be among what a user keeps, or is unfinished there, told by the store that found it. */
 export interface StoreFinding {
-  readonly problem: StoreProblem;
-  /** Inside the user's folder. */
+  /** What is wrong, in words with hyphens. Only the store knows what there is; nobody else tells one from another. */
+  readonly code: string;
+  /** Where, inside what the user keeps. */
   readonly path: string;
+  /** What is wrong, as a clause about "it". */
   readonly message: string;
   /** What a call that writes does about it by itself; `null` when only a person can help. */
   readonly remedy: string | null;
@@ -83,7 +78,7 @@ export interface HeldUser {
    */
   commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
 
-  /** What should not be in the user's folder, or is unfinished there. */
+  /** What is wrong with what the user keeps, as far as it can be told without knowing what the files mean. */
   findings(): Promise<StoreFinding[]>;
 
   /** Whether the scopes lie in a part of their own: a record of the call tells it. */

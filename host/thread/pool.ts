@@ -18,7 +18,7 @@ import type { GuestModule } from "../guest/guest-module.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
-import { Places } from "./slots.ts";
+import { Slots } from "./slots.ts";
 import { newStamp } from "./start-stamp.ts";
 import type { ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
@@ -40,13 +40,13 @@ export interface PoolTask extends TaskBounds {
 
 export class Pool {
   readonly #piscina: Piscina<WorkerTask, WorkerReply>;
-  readonly #places: Places;
+  readonly #slots: Slots;
   readonly #trails = new TrailStock();
   /** Threads that were killed and are not gone yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
   constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), onError }: PoolOptions) {
-    this.#places = new Places(threadsMax);
+    this.#slots = new Slots(threadsMax);
     this.#piscina = new Piscina<WorkerTask, WorkerReply>({
       filename: fileURLToPath(import.meta.resolve("#worker")),
       workerData: setup,
@@ -76,11 +76,11 @@ export class Pool {
     const { until, signal, name } = bounds;
     const tooLong = (waitedMs: number): ToolError =>
       new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
-    await this.#places.take({ until, signal, tooLong });
-    const free = (): void => void this.#places.give();
+    await this.#slots.take({ until, signal, tooLong });
+    const free = (): void => void this.#slots.give();
     let task: WorkerTask;
     try {
-      // Cancelled since the place was given: nobody has listened in between.
+      // Cancelled since the slot was given: nobody has listened in between.
       signal.throwIfAborted();
       task = { ...makeTask(), stamp: newStamp(), trail: this.#trails.lease() };
     } catch (error) {

@@ -1,6 +1,8 @@
 import type { CallRunner, HoldLabel } from "../call/call-runner.ts";
-import type { Store, StoreFinding } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { UserId } from "../values/user-id.ts";
+import { findingOf } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 export interface PlacesOfUser {
   readonly store: Store;
@@ -11,17 +13,12 @@ export interface PlacesOfUser {
 }
 
 /** What the store finds in each place that has a lock of its own: the user's data folder, and what is mounted. */
-export async function findingsInPlaces({
-  store,
-  runner,
-  userId,
-  label,
-  signal,
-}: PlacesOfUser): Promise<StoreFinding[]> {
-  const found: StoreFinding[] = [];
+export async function findingsInPlaces({ store, runner, userId, label, signal }: PlacesOfUser): Promise<Finding[]> {
+  const found: Finding[] = [];
   for (const { scopes } of await store.parts(userId)) {
     const options = { scopes, writes: false, isLookingOnly: true, signal };
-    found.push(...(await runner.hold(label, userId, options, (held) => held.findings())));
+    const ofPart = await runner.hold(label, userId, options, (held) => held.findings());
+    found.push(...ofPart.map(findingOf));
   }
   return found;
 }

@@ -2,7 +2,7 @@
  * A folder that stands for one scope of one user: what lies in it is the scope, as it is, and the user's data folder has no
  * part in it. Everybody else's scope of that name stays in the data folder.
  *
- * The runtime keeps its lock and its journal in `.memcell/` inside the folder, so that all runtimes that mount it keep each
+ * The runtime keeps its lock and its WAL (write-ahead log) in `.memcell/` inside the folder, so that all runtimes that mount it keep each
  * other out, and another user's id is refused there (`STORAGE_UNSAFE`). The first write makes the folder and what leads to
  * it, mode 0700; a file that is replaced keeps its permissions, a new one has 0600. Links that lead to the folder are
  * followed once, by `createRuntime`; one that is put there later is `STORAGE_UNSAFE`.

@@ -2,7 +2,7 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import type { Seen } from "../../values/change-set.ts";
 import { decodeText } from "../../values/decode-text.ts";
 import type { ScopeSurvey, UserReader } from "../store.ts";
-import { digestOf } from "./commit/journal-record.ts";
+import { digestOf } from "./commit/wal-record.ts";
 import { HeldScopes } from "./held-scopes.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";

@@ -154,7 +154,7 @@ export class FileStore implements Store {
     }
   }
 
-  /** Releases the lock, after retiring the journal when it has become long; nobody waits for that. */
+  /** Releases the lock, after retiring the WAL when it has become long; nobody waits for that. */
   #release(userId: UserId, session: UserSession | null): void {
     if (session === null) return;
     if (session.isRetireDue) return this.#schedule.run(userId, () => retireAndDispose(session));
@@ -170,7 +170,7 @@ export class FileStore implements Store {
       await session?.retire(true);
     } catch (error) {
       if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
-      // Someone uses the user, and so will retire the journal in time; if not, it is tried again.
+      // Someone uses the user, and so will retire the WAL in time; if not, it is tried again.
       return this.#schedule.add(userId);
     }
     if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);

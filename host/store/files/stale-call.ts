@@ -1,8 +1,8 @@
 import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { digestOf } from "./commit/journal-record.ts";
 import type { PlannedFile } from "./commit/plan-changes.ts";
 import type { ScopeFolders } from "./commit/scope-folders.ts";
+import { digestOf } from "./commit/wal-record.ts";
 
 /** Someone has changed the user's files since the call read them. The call is made again before this is reported. */
 export class StaleCall extends ToolError {

@@ -55,7 +55,7 @@ export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlush
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
   for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
   for (const { name, file } of staged) {
-    // Where no journal was flushed, the new content is better written out at once: it is all there is.
+    // Where no WAL was flushed, the new content is better written out at once: it is all there is.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
   }

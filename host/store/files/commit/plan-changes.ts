@@ -1,11 +1,11 @@
-/** From a change set, which is a sequence of steps, to what each file will be: the content of a journal's record. */
+/** From a change set, which is a sequence of steps, to what each file will be: the content of a WAL's record. */
 import type { ChangeSet } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { digestOf } from "./journal-record.ts";
-import type { JournalFile } from "./journal-record.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
+import { digestOf } from "./wal-record.ts";
+import type { RecordedFile } from "./wal-record.ts";
 
-export interface PlannedFile extends JournalFile {
+export interface PlannedFile extends RecordedFile {
   /** Where on disk this very content lies now, when the file is to be moved rather than written. */
   readonly from: string | null;
   /** Nothing is to be done: the content is there already. */
@@ -70,7 +70,7 @@ function gone(path: string): ToolError {
 }
 
 /** What a plan that is given up leaves behind: each of its files as it is now. */
-export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): JournalFile[] {
+export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): RecordedFile[] {
   return planned.map(({ scope, path, after }) => ({
     scope,
     path,
@@ -79,7 +79,7 @@ export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]
   }));
 }
 
-/** What the journal keeps of a planned file. */
-export function withoutSteps({ scope, path, before, after }: JournalFile): JournalFile {
+/** What the WAL keeps of a planned file. */
+export function withoutSteps({ scope, path, before, after }: RecordedFile): RecordedFile {
   return { scope, path, before, after };
 }

@@ -1,7 +1,7 @@
 const kib = 1024;
 
-/** Bounds of a user's journal. */
-export const journalLimits = {
+/** Bounds of a user's WAL. */
+export const walLimits = {
   /** It grows by this much at a time, filled with zeros. */
   stepBytes: 64 * kib,
   /**
@@ -18,5 +18,5 @@ export const journalLimits = {
    */
   contentBytesMax: 80 * kib * kib,
   /** A larger file is none of ours, and none is written. */
-  journalBytesMax: 512 * kib * kib,
+  walBytesMax: 512 * kib * kib,
 } as const;

@@ -1,11 +1,11 @@
-/** What one record of a journal says: which files a change set leaves behind, and what was there before. */
+/** What one record of a WAL says: which files a change set leaves behind, and what was there before. */
 import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { journalLimits } from "./journal-limits.ts";
+import { walLimits } from "./wal-limits.ts";
 
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const path = z.string().check(z.refine((text) => isScopePath(text)));
@@ -26,32 +26,32 @@ const recordSchema = z.strictObject({
   ),
 });
 
-export interface JournalFile {
+export interface RecordedFile {
   readonly scope: string;
   readonly path: string;
   readonly before: string | null;
   readonly after: Buffer | null;
 }
 
-export interface JournalRecord {
+export interface WalRecord {
   readonly boot: string | null;
-  readonly files: readonly JournalFile[];
+  readonly files: readonly RecordedFile[];
 }
 
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one record takes. */
-export function encodeFiles({ boot, files }: JournalRecord): Buffer {
+export function encodeFiles({ boot, files }: WalRecord): Buffer {
   const bytes = files.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
-  if (bytes > journalLimits.contentBytesMax) {
+  if (bytes > walLimits.contentBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
-      `Cannot make the change durable: its files hold ${bytes} bytes, at most ${journalLimits.contentBytesMax} allowed`,
+      `Cannot make the change durable: its files hold ${bytes} bytes, at most ${walLimits.contentBytesMax} allowed`,
     );
   }
   const written = files.map((file) => ({ ...file, after: file.after && encodeContent(file.after) }));
   return Buffer.from(JSON.stringify({ boot, files: written }));
 }
 
-export function decodeFiles(json: Buffer): JournalRecord | null {
+export function decodeFiles(json: Buffer): WalRecord | null {
   const parsed = z.safeParse(recordSchema, parseJson(json));
   if (!parsed.success) return null;
   const { boot, files } = parsed.data;
