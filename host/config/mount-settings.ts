@@ -1,5 +1,5 @@
 /** From settings to the folders that are mounted: for one user, or not at all. */
-import { checkMounts } from "../store/check-mounts.ts";
+import { checkMounts, refuseLogIn } from "../store/files/check-mounts.ts";
 import type { MountLocation } from "../store/store.ts";
 import { isUserId } from "../values/user-id.ts";
 import { readMount } from "./mount-text.ts";
@@ -29,7 +29,9 @@ export function mountsFor(settings: Settings, userId: string | undefined, why = 
   }
   const mounts = all.map(({ scope, dir }) => ({ userId, scope, dir }));
   try {
-    return checkMounts(mounts, { dataDir: values.data, logFile: values.auditLog ?? undefined });
+    const checked = checkMounts(mounts, values.data);
+    if (values.auditLog !== null) refuseLogIn(checked, values.auditLog);
+    return checked;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "the mounts cannot be used", { cause: error });
   }

@@ -105,8 +105,8 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     "host/config/file-places.ts",
     "host/disk/bounded-file.ts",
     "host/disk/data-root.ts",
+    "host/disk/folder-handle.ts",
     "host/disk/leads-into.ts",
-    "host/disk/place.ts",
     "host/plugins/artifact/artifact-file.ts",
     "host/plugins/bundled-plugins.ts",
     "host/plugins/catalog.ts",
@@ -114,7 +114,8 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     "host/provenance/compare-rebuild.ts",
     "host/provenance/rebuild-sources.ts",
     "host/runtime/runtime-options.ts",
-    "host/store/check-mounts.ts",
+    "host/store/files/check-mounts.ts",
+    "host/store/files/define-files.ts",
   ]);
 });
 

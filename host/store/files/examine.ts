@@ -3,29 +3,30 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { ChangedFile } from "../plan-changes.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
 import { needsRecovery } from "./commit/recover.ts";
-import { ScopeFolders } from "./commit/scope-folders.ts";
 import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
-import type { RecordedFile } from "./commit/wal-record.ts";
 import { Wal } from "./commit/wal.ts";
 import { checkOwner } from "./owner.ts";
-import { hostFolder } from "./user-folder.ts";
-import type { UserFolder } from "./user-folder.ts";
+import { ScopeFolders } from "./scope-folders.ts";
+import { hostFolder, UserFolder } from "./user-folder.ts";
+import type { UserHome } from "./user-folder.ts";
 import { newMemo } from "./user-memo.ts";
 
 type FileProblem = "wal-unfinished" | "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file";
 
 /** `boot` is the present start of the machine. */
-export function examineUser(folder: UserFolder, boot: string | null): StoreFinding[] {
-  using user = folder.open();
-  if (user === null) return [];
-  const { mountedScope } = folder;
+export function examineUser(home: UserHome, boot: string | null): StoreFinding[] {
+  using folder = UserFolder.open(home);
+  if (folder === null) return [];
+  const { mountedScope } = home;
+  const { user } = folder;
   const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`, hostFolder);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
-  const ofOwn = orFinding(hostFolder, () => ownFindings(folder, user, boot));
+  const ofOwn = orFinding(hostFolder, () => ownFindings(home, folder, boot));
   const placed = ofOwn.map(({ code, path, message, remedy }) => ({ code, path: above + path, message, remedy }));
   return [...inScopes, ...placed];
 }
@@ -74,24 +75,19 @@ const unsafe = (path: string, message: string): StoreFinding => ({
   remedy: null,
 });
 
-function ownFindings(folder: UserFolder, user: Directory, boot: string | null): StoreFinding[] {
-  using own = user.openFolder(hostFolder);
+function ownFindings(home: UserHome, folder: UserFolder, boot: string | null): StoreFinding[] {
+  const own = folder.openOwn();
   if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
   return [
-    ...(checkOwner(folder) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record the user's id")]),
+    ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record the user's id")]),
     ...names
       .filter(isStagedName)
       .map((name) => ofOwn("temporary-file", name, "a killed process has left it", "remove it")),
     ...names
       .filter((name) => name.startsWith(damagedWalPrefix))
       .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
-    ...walFindings({
-      folders: new ScopeFolders(user, newMemo(folder.mountedScope !== null)),
-      own,
-      owner: folder.userId,
-      boot,
-    }),
+    ...walFindings(home, folder.user, own, boot),
   ];
 }
 
@@ -102,17 +98,10 @@ const ofOwn = (code: FileProblem, name: string, message: string, remedy: string 
   remedy,
 });
 
-interface WalAndFolders {
-  readonly folders: ScopeFolders;
-  readonly own: Directory;
-  readonly owner: string;
-  readonly boot: string | null;
-}
-
-function walFindings({ folders, own, owner, boot }: WalAndFolders): StoreFinding[] {
-  using _folders = folders;
+function walFindings(home: UserHome, user: Directory, own: Directory, boot: string | null): StoreFinding[] {
+  using folders = new ScopeFolders(user, newMemo(home.mountedScope !== null));
   try {
-    using wal = Wal.open(own, owner, { isRead: true });
+    using wal = Wal.open(own, home.userId, { isRead: true });
     if (wal === null || !needsRecovery({ wal, boot })) return [];
     const files = wal.records.flatMap((record) => record.files);
     const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
@@ -129,7 +118,7 @@ const unfinished = (message: string, remedy: string | null): StoreFinding[] => [
 ];
 
 /** Whether nothing stands in the way of what the records say. */
-function canBeRead(folders: ScopeFolders, files: readonly RecordedFile[]): boolean {
+function canBeRead(folders: ScopeFolders, files: readonly ChangedFile[]): boolean {
   try {
     for (const { scope, path } of files) folders.read(scope, path);
     return true;

@@ -8,44 +8,39 @@ import { failureOfDisk } from "../../disk/disk-failure.ts";
  */
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { planChanges } from "../plan-changes.ts";
+import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
+import { refuseStale, StaleCall } from "../stale-call.ts";
 import { applyStaged, removeStaged, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
-import { asPresent, planChanges, withoutSteps } from "./commit/plan-changes.ts";
-import type { PlannedFile } from "./commit/plan-changes.ts";
+import { asPresent, isEdited } from "./commit/present-files.ts";
 import { needsRecovery, recover } from "./commit/recover.ts";
 import { replaceWal } from "./commit/replace-wal.ts";
 import { retireWal } from "./commit/retire.ts";
 import type { TouchedFile } from "./commit/retire.ts";
-import { ScopeFolders } from "./commit/scope-folders.ts";
 import { walLimits } from "./commit/wal-limits.ts";
-import type { RecordedFile } from "./commit/wal-record.ts";
 import { Wal, WalUnflushable } from "./commit/wal.ts";
 import { claimOwner } from "./owner.ts";
+import { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
-import { isEdited, refuseStale, StaleCall } from "./stale-call.ts";
+import type { UserFolder } from "./user-folder.ts";
 import type { UserLock } from "./user-lock.ts";
-import type { UserWay } from "./user-way.ts";
 
 /** Disposing of it closes everything and releases the lock. */
 export class UserSession implements Disposable {
   readonly #setup: SessionSetup;
-  readonly #way: UserWay;
+  readonly #folder: UserFolder;
+  readonly #own: Directory;
   readonly #lock: UserLock;
   #wal: Wal | null = null;
 
-  constructor(setup: SessionSetup, way: UserWay, lock: UserLock) {
+  /** Takes folder and lock over. `own` is the host's own in the folder. */
+  constructor(setup: SessionSetup, folder: UserFolder, own: Directory, lock: UserLock) {
     this.#setup = setup;
-    this.#way = way;
+    this.#folder = folder;
+    this.#own = own;
     this.#lock = lock;
-  }
-
-  get #user(): Directory {
-    return this.#way.user;
-  }
-
-  get #own(): Directory {
-    return this.#way.own;
   }
 
   /** Finishes or undoes nothing by itself: it only does what the WAL's records say. */
@@ -62,7 +57,7 @@ export class UserSession implements Disposable {
     if (!wal.isContinued) this.#forgetTouched();
     for (const file of wal.records.flatMap(({ files }) => files)) this.#touch(file);
     memo.records += wal.records.length;
-    using folders = new ScopeFolders(this.#user, this.#setup.memo);
+    using folders = this.#scopeFolders();
     if (needsRecovery({ wal, boot })) {
       await recover({ own: this.#own, folders, wal, boot, epochMs: Date.now(), note });
       if (wal.isEmpty) this.#forgetTouched();
@@ -79,7 +74,7 @@ export class UserSession implements Disposable {
   }
 
   async commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void> {
-    using folders = new ScopeFolders(this.#user, this.#setup.memo);
+    using folders = this.#scopeFolders();
     const planned = planChanges(folders, changes);
     refuseStale(planned, seen);
     const staged = stageFiles(this.#own, folders, planned);
@@ -103,7 +98,7 @@ export class UserSession implements Disposable {
   async retire(isIdle: boolean): Promise<void> {
     const { memo } = this.#setup;
     if (this.#wal === null || memo.touched.size === 0) return;
-    using folders = new ScopeFolders(this.#user, this.#setup.memo);
+    using folders = this.#scopeFolders();
     try {
       await retireWal({ folders, wal: this.#wal }, [...memo.touched.values()]);
       this.#forgetTouched();
@@ -132,7 +127,7 @@ export class UserSession implements Disposable {
   /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */
   checkPlace(folders?: ScopeFolders): void {
     this.#checkLock();
-    if (this.#way.isUnchanged() && folders?.areUnchanged() !== false) return;
+    if (this.#folder.isUnchanged() && folders?.areUnchanged() !== false) return;
     this.#setup.memo.tail = null;
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
   }
@@ -157,13 +152,18 @@ export class UserSession implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const each of [this.#wal, this.#way, this.#lock]) each?.[Symbol.dispose]();
+    for (const each of [this.#wal, this.#folder, this.#lock]) each?.[Symbol.dispose]();
+  }
+
+  /** Walked anew for each piece of work. */
+  #scopeFolders(): ScopeFolders {
+    return new ScopeFolders(this.#folder.user, this.#setup.memo);
   }
 
   #openWal(): void {
     const { memo, note } = this.#setup;
     try {
-      this.#wal = Wal.open(this.#own, this.#setup.folder.userId, { known: memo.tail });
+      this.#wal = Wal.open(this.#own, this.#setup.home.userId, { known: memo.tail });
     } catch (error) {
       if (!(error instanceof WalDamaged)) throw error;
       note(`${error.message}; it was put aside as ${Wal.putAside(this.#own)}`);
@@ -171,13 +171,13 @@ export class UserSession implements Disposable {
     }
   }
 
-  async #writeDown(files: readonly RecordedFile[]): Promise<void> {
+  async #writeDown(files: readonly ChangedFile[]): Promise<void> {
     const { isFlushed, boot } = this.#setup;
     try {
-      const wal = (this.#wal ??= Wal.make(this.#own, this.#setup.folder.userId));
+      const wal = (this.#wal ??= Wal.make(this.#own, this.#setup.home.userId));
       if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp();
       this.#checkLock();
-      await wal.append({ boot, files: files.map(withoutSteps) }, isFlushed);
+      await wal.append({ boot, files }, isFlushed);
     } catch (error) {
       removeStagedQuietly(this.#own);
       if (!(error instanceof WalUnflushable)) throw error;
@@ -188,14 +188,14 @@ export class UserSession implements Disposable {
 
   /** Everything that leads to the WAL must be durable before a record in it can be. */
   async #setUp(): Promise<void> {
-    const { folder, isFlushed } = this.#setup;
-    await claimOwner(folder, this.#own);
-    if (isFlushed) await this.#way.flush();
+    const { home, isFlushed } = this.#setup;
+    await claimOwner(this.#own, home);
+    if (isFlushed) await this.#folder.flush();
   }
 
   /** Someone has taken the record away. */
   async #recordOwner(): Promise<void> {
-    await claimOwner(this.#setup.folder, this.#own);
+    await claimOwner(this.#own, this.#setup.home);
     await this.#own.flush();
   }
 
@@ -220,7 +220,7 @@ export class UserSession implements Disposable {
     memo.isBroken = true;
     memo.tail = null;
     try {
-      using folders = new ScopeFolders(this.#user, this.#setup.memo);
+      using folders = this.#scopeFolders();
       await this.#replaceWal(folders);
     } catch (error) {
       note(`the WAL could not be replaced (${failureOfDisk(error, "replace it").message})`);
@@ -228,7 +228,7 @@ export class UserSession implements Disposable {
   }
 
   async #replaceWal(folders: ScopeFolders): Promise<void> {
-    const { memo, folder } = this.#setup;
+    const { memo, home } = this.#setup;
     const wal = this.#wal;
     if (wal === null) return;
     await replaceWal({ own: this.#own, folders, wal }, [...memo.touched.values()]);
@@ -236,7 +236,7 @@ export class UserSession implements Disposable {
     this.#forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
-    this.#wal = Wal.open(this.#own, folder.userId);
+    this.#wal = Wal.open(this.#own, home.userId);
   }
 
   #touch({ scope, path }: TouchedFile): void {

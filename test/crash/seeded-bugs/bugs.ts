@@ -34,10 +34,12 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "applied before the record is written",
     file: session,
-    find: `await this.#writeDown(staged);
+    find: `await this.#writeDown(planned);
+            if (isEdited(folders, planned))
+                await this.#takeBack(folders, planned);
             this.#apply(staged);`,
     replacement: `applyStaged(staged, true);
-            await this.#writeDown(staged);
+            await this.#writeDown(planned);
             const touched = staged.files.map((file) => ({ ...file, from: null, isSame: true }));
             this.#apply({ ...staged, files: touched, staged: [] });`,
   },
@@ -53,12 +55,12 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "recovery outside the lock",
     file: store,
-    find: "lock = way && (await lockUser(way.own, request));",
-    replacement: `if (way) {
-                const setup = { folder, memo: newMemo(), isOwned, isFlushed: true, boot: this.#boot, note: () => {} };
-                await new UserSession(setup, way, { [Symbol.dispose]() {} }).recover();
+    find: "lock = own && (await lockUser(own, request));",
+    replacement: `if (folder && own) {
+                const setup = { home, memo: newMemo(), isOwned, isFlushed: true, boot: this.#boot, note: () => {} };
+                await new UserSession(setup, folder, own, { [Symbol.dispose]() {} }).recover();
             }
-            lock = way && (await lockUser(way.own, request));`,
+            lock = own && (await lockUser(own, request));`,
   },
   {
     name: "retired without flushing files",
@@ -83,7 +85,7 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "the first call does not flush the folders above",
     file: session,
-    find: "await this.#way.flush();",
+    find: "await this.#folder.flush();",
     replacement: "void 0;",
   },
   {
@@ -183,7 +185,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "an edit during a call is not noticed",
-    file: "store/files/stale-call.js",
+    file: "store/stale-call.js",
     find: "throw new StaleCall();",
     replacement: "void StaleCall;",
   },

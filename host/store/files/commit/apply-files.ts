@@ -2,10 +2,10 @@
 import type { Directory } from "../../../disk/directory.ts";
 import { systemCode } from "../../../disk/disk-failure.ts";
 import type { Permissions } from "../../../disk/permissions.ts";
+import type { PlannedFile } from "../../plan-changes.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { moveFile, replaceFile } from "./move-file.ts";
-import type { PlannedFile } from "./plan-changes.ts";
 import type { TouchedFile } from "./retire.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
 
 const stagedName = (at: number): string => `staged-${at}`;
 

@@ -5,13 +5,13 @@
 import { isScopePath } from "../../../../shared/path.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
+import { digestOf } from "../../digest.ts";
+import type { ChangedFile } from "../../plan-changes.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { putContent, removeFile, removeStaged } from "./apply-files.ts";
 import type { StoredRecord } from "./find-records.ts";
 import { flushTrusted, retireWal } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
-import { digestOf } from "./wal-record.ts";
-import type { RecordedFile } from "./wal-record.ts";
 import type { Wal } from "./wal.ts";
 
 export interface Recovery {
@@ -71,7 +71,7 @@ function finish({ own, folders, wal, note }: Recovery, record: StoredRecord): vo
 }
 
 /** A file that was moved to the trash to make room, and whose new content had not come yet. */
-function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: RecordedFile): boolean {
+function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: ChangedFile): boolean {
   const target = files.find((each) => each.scope === scope && each.path !== path && digestOf(each.after) === before);
   return target !== undefined && digestOf(folders.read(scope, target.path)) === before;
 }
@@ -104,7 +104,7 @@ async function rebuild(recovery: Recovery): Promise<void> {
 }
 
 /** Where a disk folds case, a person may have given the file's place to another spelling of its name. */
-async function makeRoom(recovery: Recovery, { scope, path }: RecordedFile): Promise<void> {
+async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promise<void> {
   const { folders, note } = recovery;
   const twin = folders.twinOf(scope, path);
   const content = twin && folders.read(scope, twin);
@@ -114,7 +114,7 @@ async function makeRoom(recovery: Recovery, { scope, path }: RecordedFile): Prom
   note(`recovery moved ${twin} to ${saved}: this disk does not tell it from ${path}`);
 }
 
-interface FoldedFile extends RecordedFile {
+interface FoldedFile extends ChangedFile {
   /** Digests of every version that the records know. */
   readonly known: Set<string>;
 }

@@ -1,8 +1,8 @@
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
 import { walFile } from "./wal-names.ts";
 import type { Wal } from "./wal.ts";
 

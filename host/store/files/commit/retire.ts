@@ -1,8 +1,8 @@
 import type { DiskFile } from "../../../disk/directory.ts";
 /** Makes every file durable that the WAL vouches for, then drops its records. */
 import { ToolError } from "../../../values/tool-error.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { settleAll } from "../settle-all.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
 import type { Wal } from "./wal.ts";
 
 export interface TouchedFile {

@@ -12,11 +12,6 @@ export const walLimits = {
   retireBytes: 4096 * kib,
   retireRecords: 512,
   retireFiles: 128,
-  /**
-   * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte
-   * takes up to six, it stays within what an engine allows a string.
-   */
-  contentBytesMax: 80 * kib * kib,
   /** A larger file is none of ours, and none is written. */
   walBytesMax: 512 * kib * kib,
 } as const;

@@ -1,5 +1,5 @@
-import type { UserId } from "../values/user-id.ts";
-import type { HeldUser, HoldOptions, MountLocation, Store, StorePart } from "./store.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { HeldUser, HoldOptions, MountLocation, Store, StorePart } from "../store.ts";
 
 /** A mounted folder with a store of its own: its lock, its WAL, and what is remembered of it. */
 interface Mounted extends MountLocation {
