@@ -36,7 +36,7 @@ export const callLimits = {
   hostCallsMax: 10_000,
   /**
    * What one call writes, in all its scopes together. It is held in memory, copied to the side that commits, and enters
-   * the journal. As much as one scope may hold: the largest repair writes every entry anew.
+   * the WAL. As much as one scope may hold: the largest repair writes every entry anew.
    */
   stagedBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */

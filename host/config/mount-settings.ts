@@ -1,5 +1,5 @@
 /** From settings to the folders that are mounted: for one user, or not at all. */
-import { checkMounts } from "../store/check-mounts.ts";
+import { checkMounts, refuseLogIn } from "../store/files/check-mounts.ts";
 import type { MountLocation } from "../store/store.ts";
 import { isUserId } from "../values/user-id.ts";
 import type { Settings } from "./read-settings.ts";
@@ -20,7 +20,9 @@ export function mountsFor(settings: Settings, userId: string | undefined, why = 
   if (!isUserId(userId)) return [];
   const ofUser = mounts.map(({ scope, dir }) => ({ userId, scope, dir }));
   try {
-    return checkMounts(ofUser, { dataDir: values.data, logFile: values.auditLog ?? undefined });
+    const checked = checkMounts(ofUser, values.data);
+    if (values.auditLog !== null) refuseLogIn(checked, values.auditLog);
+    return checked;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "the mounts cannot be used", { cause: error });
   }

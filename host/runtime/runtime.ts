@@ -18,9 +18,6 @@ import { fullName } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
-import { refuseUnfitTools } from "../store/check-mounts.ts";
-import { openStore } from "../store/open-store.ts";
-import type { StoreLocation } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
@@ -47,26 +44,33 @@ import { severalTools, toolLabel, unknownTool, unknownToHost } from "./unknown-t
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, mounts, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
-    checkOptions(options);
+  const {
+    store: definition,
+    plugins,
+    threadsMax,
+    clock,
+    onLog,
+    waitMs,
+    instances,
+    fuelPolls,
+    ...bounds
+  } = checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
-  refuseUnfitTools(catalog.tools.all, mounts);
-  const location: StoreLocation = { kind: "files", dataDir, mounts };
-  // Before any thread: what refuses the disk leaves none behind.
-  const store = openStore(location, {
-    durability,
-    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
-  });
+  definition.checkTools(catalog.tools.all.map(({ tool }) => tool));
+  // Before any thread: what the medium refuses leaves none behind.
+  const store = definition.open((userId, text) =>
+    writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
+  );
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // A thread takes longer to start than an engine to compile.
   const pool = new Pool(
-    { errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
-    { modules, threadsMax, onError: (error) => noteDeadThread(onLog, error) },
+    { errors, instances, store: definition.location, ...loweredFuel(policy.limits, fuelPolls) },
+    { modules, threadsMax, answerReads: definition.answerReads, onError: (error) => noteDeadThread(onLog, error) },
   );
   const identities = catalog.plugins.map(identityOf);
-  const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
+  const logParts = { isAmongUsers: definition.holdsFile, plugins: identities, policy: policy.sha256, waitMs, onLog };
   const log = await modules
     .then(() => openRuntimeLog(bounds.auditLog, logParts))
     .catch(async (error: unknown) => {

@@ -15,18 +15,21 @@ import { threadLimits } from "../../shared/limits.ts";
 import { closeTrail } from "../audit/collect/read-trail.ts";
 import { TrailStock } from "../audit/collect/trail-stock.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
+import type { StoreDefinition } from "../store/store.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
 import { Slots } from "./slots.ts";
 import type { Patience } from "./slots.ts";
 import { newStamp } from "./start-stamp.ts";
-import type { ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
+import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
   /** What threads run. They start meanwhile, and no task may be run before. Its rejection is someone else's to handle. */
   readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
+  /** Answers what a thread's readers ask. Default: nobody does, as threads read by themselves. */
+  readonly answerReads?: StoreDefinition["answerReads"];
   /** Told when a thread dies that no call was in. */
   readonly onError: (error: unknown) => void;
 }
@@ -55,7 +58,7 @@ export class Pool {
   /** Threads that were killed and are not gone yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
-  constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), onError }: PoolOptions) {
+  constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), answerReads, onError }: PoolOptions) {
     this.#slots = new Slots(threadsMax);
     this.#piscina = new Piscina<WorkerTask, WorkerReply>({
       filename: fileURLToPath(import.meta.resolve("#worker")),
@@ -73,9 +76,10 @@ export class Pool {
       execArgv: ["--disable-warning=ExperimentalWarning", "--no-experimental-require-module"],
     });
     this.#piscina.on("error", onError);
-    this.#piscina.on("message", ({ modulesTo }: ModulesRequest) => {
+    this.#piscina.on("message", (request: ModulesRequest | BridgeRequest) => {
+      if ("bridgeTo" in request) return answerReads?.(request.bridgeTo);
       modules.then(
-        (all) => modulesTo.postMessage(all, []),
+        (all) => request.modulesTo.postMessage(all, []),
         () => {},
       );
     });

@@ -78,14 +78,15 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     "host/config/read-settings.ts",
     "host/disk/bounded-file.ts",
     "host/disk/data-root.ts",
+    "host/disk/folder-handle.ts",
     "host/disk/leads-into.ts",
-    "host/disk/place.ts",
     "host/plugins/artifact/artifact-file.ts",
     "host/plugins/bundled-plugins.ts",
     "host/plugins/catalog.ts",
     "host/plugins/policy/load-policy.ts",
     "host/runtime/runtime-options.ts",
-    "host/store/check-mounts.ts",
+    "host/store/files/check-mounts.ts",
+    "host/store/files/define-files.ts",
   ]);
 });
 

@@ -5,7 +5,7 @@ import { Pool } from "../../host/thread/pool.ts";
 
 test("a call that is cancelled between its slot and its thread gives the slot back", async () => {
   const pool = new Pool(
-    { errors: [], instances: "fresh", store: { kind: "files", dataDir: "unused" } },
+    { errors: [], instances: "fresh", store: { kind: "files", dir: "unused", mounts: [] } },
     { modules: Promise.resolve([]), threadsMax: 1, onError: () => {} },
   );
   const controller = new AbortController();

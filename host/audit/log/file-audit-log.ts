@@ -7,8 +7,8 @@ import { openLogFiles } from "./open-log-files.ts";
 
 /** What the runtime says of itself, and how long it waits for another. */
 export interface AuditLogParts {
-  /** The data folder, whose users' files the log must not lie among. */
-  readonly dataDir: string;
+  /** Whether a file would lie among what users keep, where the log must not lie. */
+  readonly isAmongUsers: (file: string) => boolean;
   readonly memcell: string;
   readonly plugins: readonly PluginIdentity[];
   /** SHA-256 of the policy. */

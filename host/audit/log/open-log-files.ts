@@ -1,7 +1,6 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { leadsInto } from "../../disk/leads-into.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { AuditLogOptions } from "../audit-log.ts";
 import { firstSeqOf, positionIn } from "./chain-position.ts";
@@ -23,18 +22,19 @@ export interface OpenedLog extends Pick<Resumption, "missing" | "head"> {
 }
 
 export interface LogAccess {
-  readonly dataDir: string;
+  /** Whether a file would lie among what users keep. */
+  readonly isAmongUsers: (file: string) => boolean;
   readonly waitMs: number;
 }
 
 /** Opens the files of a log, keeps others out, and finds where the chain goes on. */
 export async function openLogFiles(
   { file, fileBytesMax }: Required<AuditLogOptions>,
-  { dataDir, waitMs }: LogAccess,
+  { isAmongUsers, waitMs }: LogAccess,
 ): Promise<OpenedLog> {
   const path = resolve(file);
   const name = basename(path);
-  const folder = openFolder(path, join(resolve(dataDir), "users"));
+  const folder = openFolder(path, isAmongUsers);
   const opened: Disposable[] = [folder];
   try {
     // What is no plain file is refused before anything is made beside it.
@@ -60,11 +60,10 @@ export async function openLogFiles(
 }
 
 /** Asked again when the folders are there: before, what they are called need not tell what they are. */
-function openFolder(file: string, users: string): LogFolder {
+function openFolder(file: string, isAmongUsers: LogAccess["isAmongUsers"]): LogFolder {
   const path = dirname(file);
   const refuseUsers = (): void => {
-    // A log in the place of the users' folder would keep every user out.
-    if (!leadsInto(file, users)) return;
+    if (!isAmongUsers(file)) return;
     throw new ToolError("STORAGE_UNSAFE", "Cannot open the audit log: it would lie among the users' files");
   };
   refuseUsers();

@@ -1,7 +1,7 @@
 const kib = 1024;
 
-/** Bounds of a user's journal. */
-export const journalLimits = {
+/** Bounds of a user's WAL. */
+export const walLimits = {
   /** It grows by this much at a time, filled with zeros. */
   stepBytes: 64 * kib,
   /**
@@ -12,11 +12,6 @@ export const journalLimits = {
   retireBytes: 4096 * kib,
   retireRecords: 512,
   retireFiles: 128,
-  /**
-   * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte
-   * takes up to six, it stays within what an engine allows a string.
-   */
-  contentBytesMax: 80 * kib * kib,
   /** A larger file is none of ours, and none is written. */
-  journalBytesMax: 512 * kib * kib,
+  walBytesMax: 512 * kib * kib,
 } as const;

@@ -1,11 +1,10 @@
-/** What one record of a journal says: which files a change set leaves behind, and what was there before. */
+/** What one record of a WAL says: which files a change set leaves behind, and what was there before. */
 import { isUtf8 } from "node:buffer";
-import { hash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
-import { ToolError } from "../../../values/tool-error.ts";
-import { journalLimits } from "./journal-limits.ts";
+import { refuseBytes } from "../../plan-changes.ts";
+import type { ChangedFile } from "../../plan-changes.ts";
 
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const path = z.string().check(z.refine((text) => isScopePath(text)));
@@ -26,32 +25,24 @@ const recordSchema = z.strictObject({
   ),
 });
 
-export interface JournalFile {
-  readonly scope: string;
-  readonly path: string;
-  readonly before: string | null;
-  readonly after: Buffer | null;
-}
-
-export interface JournalRecord {
+export interface WalRecord {
   readonly boot: string | null;
-  readonly files: readonly JournalFile[];
+  readonly files: readonly ChangedFile[];
 }
 
-/** Throws `QUOTA_EXCEEDED` when the files hold more than one record takes. */
-export function encodeFiles({ boot, files }: JournalRecord): Buffer {
-  const bytes = files.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
-  if (bytes > journalLimits.contentBytesMax) {
-    throw new ToolError(
-      "QUOTA_EXCEEDED",
-      `Cannot make the change durable: its files hold ${bytes} bytes, at most ${journalLimits.contentBytesMax} allowed`,
-    );
-  }
-  const written = files.map((file) => ({ ...file, after: file.after && encodeContent(file.after) }));
+/** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
+export function encodeFiles({ boot, files }: WalRecord): Buffer {
+  refuseBytes(files);
+  const written = files.map(({ scope, path: at, before, after }) => ({
+    scope,
+    path: at,
+    before,
+    after: after && encodeContent(after),
+  }));
   return Buffer.from(JSON.stringify({ boot, files: written }));
 }
 
-export function decodeFiles(json: Buffer): JournalRecord | null {
+export function decodeFiles(json: Buffer): WalRecord | null {
   const parsed = z.safeParse(recordSchema, parseJson(json));
   if (!parsed.success) return null;
   const { boot, files } = parsed.data;
@@ -64,10 +55,6 @@ export function decodeFiles(json: Buffer): JournalRecord | null {
       after: after && decodeContent(after),
     })),
   };
-}
-
-export function digestOf(content: Uint8Array | null): string | null {
-  return content && hash("sha256", content);
 }
 
 function encodeContent(content: Buffer): { text: string } | { base64: string } {

@@ -1,7 +1,7 @@
-import type { UserId } from "../values/user-id.ts";
-import type { HeldUser, HoldOptions, MountLocation, Store, StorePart } from "./store.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { HeldUser, HoldOptions, MountLocation, Store, StorePart } from "../store.ts";
 
-/** A mounted folder with a store of its own: its lock, its journal, and what is remembered of it. */
+/** A mounted folder with a store of its own: its lock, its WAL, and what is remembered of it. */
 interface Mounted extends MountLocation {
   readonly store: Store;
 }

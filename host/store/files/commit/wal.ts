@@ -1,37 +1,36 @@
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
-/** A user's journal: records are appended and flushed before any file is touched, and are dropped when all files are. */
+/** A user's write-ahead log (WAL): records are appended and flushed before any file is touched, and are dropped when all files are. */
 import { ToolError } from "../../../values/tool-error.ts";
-import { blankJournal, findAdded, findRecords } from "./find-records.ts";
-import type { FoundRecords, JournalTail, StoredRecord } from "./find-records.ts";
+import { blankWal, findAdded, findRecords } from "./find-records.ts";
+import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
 import {
   checkpointBytesMax,
-  checkpointPlaces,
+  checkpointOffsets,
   distrustMark,
-  distrustPlace,
+  distrustOffset,
   encodeCheckpoint,
   encodeRecord,
   headBytes,
   newSalt,
   recordsStart,
   relaxedMark,
-  relaxedPlace,
-  statePlace,
-} from "./journal-format.ts";
-import type { Checkpoint } from "./journal-format.ts";
-import { journalLimits } from "./journal-limits.ts";
-import { encodeFiles } from "./journal-record.ts";
-import type { JournalRecord } from "./journal-record.ts";
+  relaxedOffset,
+  stateOffset,
+} from "./wal-format.ts";
+import type { Checkpoint } from "./wal-format.ts";
+import { walLimits } from "./wal-limits.ts";
+import { damagedWalPrefix, walFile } from "./wal-names.ts";
+import { encodeFiles } from "./wal-record.ts";
+import type { WalRecord } from "./wal-record.ts";
 
-const journalFile = "journal";
+/** A flush has failed. The record never happened, and the WAL's file has to be replaced. */
+export class WalUnflushable extends Error {}
 
-/** A flush has failed. The record never happened, and the journal's file has to be replaced. */
-export class JournalUnflushable extends Error {}
-
-export class Journal implements Disposable {
+export class Wal implements Disposable {
   readonly #file: DiskFile;
   /** The user's id. */
   readonly #owner: string;
-  /** The records since the last checkpoint, or since the journal was remembered. */
+  /** The records since the last checkpoint, or since the WAL was remembered. */
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
   readonly isRelaxed: boolean;
@@ -62,36 +61,36 @@ export class Journal implements Disposable {
     this.#lastBoot = found.lastBoot;
   }
 
-  /** Opens the journal; `null` when there is none. Throws `JournalDamaged` for what is none of ours, or another user's. */
+  /** Opens the WAL; `null` when there is none. Throws `WalDamaged` for what is none of ours, or another user's. */
   static open(
     own: Directory,
     owner: string,
-    { known, isRead = false }: { readonly known?: JournalTail | null; readonly isRead?: boolean } = {},
-  ): Journal | null {
-    const file = own.openFile(journalFile, journalFile, isRead ? "read" : "write");
+    { known, isRead = false }: { readonly known?: WalTail | null; readonly isRead?: boolean } = {},
+  ): Wal | null {
+    const file = own.openFile(walFile, walFile, isRead ? "read" : "write");
     if (file === null) return null;
     try {
-      return new Journal(file, owner, (known && findAdded(file, owner, known)) ?? findRecords(file, owner));
+      return new Wal(file, owner, (known && findAdded(file, owner, known)) ?? findRecords(file, owner));
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
     }
   }
 
-  /** A journal without a checkpoint. The first record brings one along. */
-  static make(own: Directory, owner: string): Journal {
-    const file = own.openFile(journalFile, journalFile, "make");
-    if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the journal: it has gone meanwhile");
-    return new Journal(file, owner, blankJournal);
+  /** A WAL without a checkpoint. The first record brings one along. */
+  static make(own: Directory, owner: string): Wal {
+    const file = own.openFile(walFile, walFile, "make");
+    if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the WAL: it has gone meanwhile");
+    return new Wal(file, owner, blankWal);
   }
 
-  /** Puts a journal aside that cannot be used, under a name that says so. */
+  /** Puts a WAL aside that cannot be used, under a name that says so. */
   static putAside(own: Directory): string {
     const taken = new Set(own.entries().map(({ name }) => name));
     let count = 1;
-    while (taken.has(`journal-damaged-${count}`)) count++;
-    own.rename(journalFile, own, `journal-damaged-${count}`);
-    return `journal-damaged-${count}`;
+    while (taken.has(`${damagedWalPrefix}${count}`)) count++;
+    own.rename(walFile, own, `${damagedWalPrefix}${count}`);
+    return `${damagedWalPrefix}${count}`;
   }
 
   /** Nobody has written to it since it was remembered. */
@@ -104,7 +103,7 @@ export class Journal implements Disposable {
     return this.#checkpoint.salt !== "";
   }
 
-  get tail(): JournalTail {
+  get tail(): WalTail {
     return {
       identity: this.#file.identity,
       checkpoint: this.#checkpoint,
@@ -126,11 +125,11 @@ export class Journal implements Disposable {
   }
 
   /** Writes a record and makes it durable: the point from which a change set holds. On failure it never happened. */
-  async append(record: JournalRecord, isFlushed: boolean): Promise<void> {
+  async append(record: WalRecord, isFlushed: boolean): Promise<void> {
     const json = encodeFiles(record);
     refuseLength(this.#end + headBytes + json.length);
-    if (!this.isSetUp && !isFlushed) this.#file.write(relaxedPlace, Uint8Array.of(relaxedMark));
-    if (this.isRelaxed && isFlushed) this.#file.write(relaxedPlace, Uint8Array.of(0));
+    if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
+    if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
     if (!this.isSetUp) this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
     // Another process may have died after its flush had failed: only what is written again is flushed again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
@@ -162,12 +161,12 @@ export class Journal implements Disposable {
 
   /** Notes that the last record is applied. Not flushed: after a crash it is not asked for. */
   markApplied(): void {
-    if (this.#last > 0) this.#file.write(this.#last + statePlace, Buffer.from("+"));
+    if (this.#last > 0) this.#file.write(this.#last + stateOffset, Buffer.from("+"));
   }
 
   /** Notes that a flush has failed: what the system shows of the files may not be on the disk. */
   markDistrusted(): void {
-    this.#file.write(distrustPlace, Uint8Array.of(distrustMark));
+    this.#file.write(distrustOffset, Uint8Array.of(distrustMark));
   }
 
   /** Drops all records, after every file of theirs has become durable. */
@@ -175,13 +174,13 @@ export class Journal implements Disposable {
     const [old, slot] = [this.#checkpoint, this.#slot];
     // Of two checkpoints the one with the higher sequence counts, so they must not be the same.
     const first = Math.max(this.#next, old.first + 1);
-    this.#file.write(distrustPlace, Uint8Array.of(0));
+    this.#file.write(distrustOffset, Uint8Array.of(0));
     this.#writeCheckpoint({ first, salt: newSalt() });
     try {
       await this.#file.flush();
     } catch (error) {
       // It may not be on the disk, and later records must not depend on it: the old one and its records count again.
-      this.#file.write(checkpointPlaces[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));
+      this.#file.write(checkpointOffsets[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));
       [this.#checkpoint, this.#slot] = [old, slot];
       throw error;
     }
@@ -199,7 +198,7 @@ export class Journal implements Disposable {
 
   #writeCheckpoint(checkpoint: Checkpoint): void {
     this.#slot = 1 - this.#slot;
-    this.#file.write(checkpointPlaces[this.#slot] ?? 0, encodeCheckpoint(checkpoint, this.#owner));
+    this.#file.write(checkpointOffsets[this.#slot] ?? 0, encodeCheckpoint(checkpoint, this.#owner));
     this.#checkpoint = checkpoint;
   }
 
@@ -207,7 +206,7 @@ export class Journal implements Disposable {
   #reserve(end: number): void {
     const size = this.#file.size();
     if (end <= size) return;
-    const target = Math.ceil(end / journalLimits.stepBytes) * journalLimits.stepBytes;
+    const target = Math.ceil(end / walLimits.stepBytes) * walLimits.stepBytes;
     this.#file.write(size, Buffer.alloc(target - size));
   }
 
@@ -217,7 +216,7 @@ export class Journal implements Disposable {
       await this.#file.flush(true);
     } catch (error) {
       this.#void(at);
-      throw new JournalUnflushable("The journal could not be flushed", { cause: error });
+      throw new WalUnflushable("The WAL could not be flushed", { cause: error });
     }
   }
 
@@ -233,9 +232,9 @@ export class Journal implements Disposable {
 
 /** What is longer would be taken for none of ours when it is read again. */
 function refuseLength(bytes: number): void {
-  if (bytes <= journalLimits.journalBytesMax) return;
+  if (bytes <= walLimits.walBytesMax) return;
   throw new ToolError(
     "QUOTA_EXCEEDED",
-    `Cannot make the change durable: its journal would take ${bytes} bytes, at most ${journalLimits.journalBytesMax} allowed`,
+    `Cannot make the change durable: its WAL would take ${bytes} bytes, at most ${walLimits.walBytesMax} allowed`,
   );
 }

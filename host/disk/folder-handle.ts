@@ -19,7 +19,7 @@ export interface FileIdentity {
   readonly ino: bigint;
 }
 
-export interface Place extends Disposable {
+export interface FolderHandle extends Disposable {
   readonly descriptor: number;
   readonly identity: string;
   /** Whether names are looked up in the very folder that is held open, and not in whatever lies at its path. */
@@ -27,7 +27,7 @@ export interface Place extends Disposable {
   /** How to name what lies in the folder under a checked name. */
   child(name: string): string;
   /** A folder in this one, held in the same way. Refuses a link in its place. */
-  openChild(name: string): Place;
+  openChild(name: string): FolderHandle;
   itself(): string;
   /** Throws when what was opened under a name is not what lies there. Nothing to do where flags see to it. */
   checkOpened(path: string, opened: FileIdentity): void;
@@ -39,27 +39,27 @@ const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const descriptors = "/proc/self/fd";
 
 /** By descriptor on Linux, where nothing can be put in between; by path elsewhere. */
-export type PlaceKind = "descriptor" | "path";
+export type HandleKind = "descriptor" | "path";
 
-export const placeKindHere: PlaceKind = process.platform === "linux" ? "descriptor" : "path";
+export const handleKindHere: HandleKind = process.platform === "linux" ? "descriptor" : "path";
 
 /**
  * Opens the folder that the operator has named. It may be a link: that is the operator's to say. With `isExact` neither it
  * nor what leads to it may be one.
  */
-export function openRootPlace(path: string, kind: PlaceKind, isExact = false): Place {
-  const place =
+export function openRootFolder(path: string, kind: HandleKind, isExact = false): FolderHandle {
+  const folder =
     kind === "descriptor"
-      ? new DescriptorPlace(path, isExact ? constants.O_NOFOLLOW : 0)
-      : new PathPlace(path, isExact ? undefined : statSync(path, { bigint: true }));
+      ? new DescriptorHandle(path, isExact ? constants.O_NOFOLLOW : 0)
+      : new PathHandle(path, isExact ? undefined : statSync(path, { bigint: true }));
   try {
     // What is open, and not what lies at the path by now, is asked where it lies.
     const found =
-      !isExact || (kind === "descriptor" ? readlinkSync(place.itself()) : realpathSync.native(path)) === path;
+      !isExact || (kind === "descriptor" ? readlinkSync(folder.itself()) : realpathSync.native(path)) === path;
     if (!found) throw notAFolder();
-    return place;
+    return folder;
   } catch (error) {
-    place[Symbol.dispose]();
+    folder[Symbol.dispose]();
     throw error;
   }
 }
@@ -76,7 +76,7 @@ export function checkDescriptors(): void {
   throw new ToolError("STORAGE_UNSAFE", "Cannot open the data folder: /proc is not the kernel's process file system");
 }
 
-class DescriptorPlace implements Place {
+class DescriptorHandle implements FolderHandle {
   readonly identity: string;
   readonly isHeldOpen = true;
   #descriptor: number | null;
@@ -101,8 +101,8 @@ class DescriptorPlace implements Place {
     return `${descriptors}/${this.descriptor}/${name}`;
   }
 
-  openChild(name: string): Place {
-    return new DescriptorPlace(this.child(name), constants.O_NOFOLLOW);
+  openChild(name: string): FolderHandle {
+    return new DescriptorHandle(this.child(name), constants.O_NOFOLLOW);
   }
 
   itself(): string {
@@ -121,7 +121,7 @@ class DescriptorPlace implements Place {
   }
 }
 
-class PathPlace implements Place {
+class PathHandle implements FolderHandle {
   readonly identity: string;
   readonly isHeldOpen = false;
   readonly #path: string;
@@ -143,8 +143,8 @@ class PathPlace implements Place {
     return join(this.itself(), name);
   }
 
-  openChild(name: string): Place {
-    return new PathPlace(this.child(name));
+  openChild(name: string): FolderHandle {
+    return new PathHandle(this.child(name));
   }
 
   itself(): string {

@@ -1,21 +1,22 @@
 /**
- * What may lie in the journal's place that is a file: nothing in it is followed out of the user's scopes, nothing of
- * another user's is taken over, and no journal whatever keeps a user from being served.
+ * What may lie in the WAL's place that is a file: nothing in it is followed out of the user's scopes, nothing of
+ * another user's is taken over, and no WAL whatever keeps a user from being served.
  */
 import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 
 import { afterAll, expect, test } from "vitest";
 
 import { readBootId } from "../../host/disk/boot-id.ts";
+import { digestOf } from "../../host/store/digest.ts";
 import {
-  checkpointPlaces,
+  checkpointOffsets,
   encodeCheckpoint,
   encodeRecord,
   headBytes,
   recordsStart,
-} from "../../host/store/files/commit/journal-format.ts";
-import { journalLimits } from "../../host/store/files/commit/journal-limits.ts";
-import { digestOf, encodeFiles } from "../../host/store/files/commit/journal-record.ts";
+} from "../../host/store/files/commit/wal-format.ts";
+import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
+import { encodeFiles } from "../../host/store/files/commit/wal-record.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { openFolderStage, secret } from "./folder-stage.ts";
 import { pathIn } from "./folder-traps.ts";
@@ -23,10 +24,10 @@ import { pathIn } from "./folder-traps.ts";
 const salt = "0".repeat(32);
 const open = { read: "ok", index: "ok", upsert: "ok", remove: "ok" };
 
-/** A journal as the host would write it for a user, with any bytes as its records. */
-function journalOf(userId: string, records: Uint8Array, first = 1): Buffer {
+/** A WAL as the host would write it for a user, with any bytes as its records. */
+function walOf(userId: string, records: Uint8Array, first = 1): Buffer {
   const header = Buffer.alloc(recordsStart);
-  header.set(encodeCheckpoint({ first, salt }, userId), checkpointPlaces[0]);
+  header.set(encodeCheckpoint({ first, salt }, userId), checkpointOffsets[0]);
   return Buffer.concat([header, records]);
 }
 
@@ -132,13 +133,13 @@ const damaged: { name: string; bytes: Buffer; size?: number }[] = [
     name: "a checkpoint with a wrong check",
     bytes: Buffer.from(`memcell-journal 1 ${"0".repeat(15)} ${salt} ${salt}`),
   },
-  { name: "a checkpoint cut short", bytes: journalOf("damaged-3", Buffer.alloc(0)).subarray(0, 60) },
+  { name: "a checkpoint cut short", bytes: walOf("damaged-3", Buffer.alloc(0)).subarray(0, 60) },
   {
-    name: "more bytes than any journal has",
-    bytes: journalOf("damaged-4", Buffer.alloc(0)),
-    size: journalLimits.journalBytesMax + 1,
+    name: "more bytes than any WAL has",
+    bytes: walOf("damaged-4", Buffer.alloc(0)),
+    size: walLimits.walBytesMax + 1,
   },
-  { name: "a checkpoint of another user's", bytes: journalOf("bob", Buffer.alloc(0)) },
+  { name: "a checkpoint of another user's", bytes: walOf("bob", Buffer.alloc(0)) },
 ];
 const empty: { name: string; bytes: Buffer }[] = [
   { name: "nothing", bytes: Buffer.alloc(0) },
@@ -146,7 +147,7 @@ const empty: { name: string; bytes: Buffer }[] = [
   { name: "a few zeros", bytes: Buffer.alloc(7) },
   {
     name: "a checkpoint near the end of all numbers",
-    bytes: journalOf("empty-3", Buffer.alloc(0), 999_999_999_999_990),
+    bytes: walOf("empty-3", Buffer.alloc(0), 999_999_999_999_990),
   },
 ];
 
@@ -173,14 +174,14 @@ test.for(recordRows.map((row, at) => Object.assign({ at }, row)))(
   "a record that $name is ignored",
   async ({ records, at }) => {
     const userId = `record-${at}`;
-    writeFileSync(place(userId, ".memcell/journal"), journalOf(userId, records));
+    writeFileSync(place(userId, ".memcell/journal"), walOf(userId, records));
     await expectIgnored(userId);
     expect(existsSync("/tmp/memcell-escape")).toBe(false);
   },
 );
 
 test.for(damaged.map((row, at) => Object.assign({ at }, row)))(
-  "a journal of $name is put aside",
+  "a WAL of $name is put aside",
   async ({ bytes, size, at }) => {
     const userId = `damaged-${at}`;
     writeFileSync(place(userId, ".memcell/journal"), bytes);
@@ -190,30 +191,30 @@ test.for(damaged.map((row, at) => Object.assign({ at }, row)))(
   },
 );
 
-test.for(empty.map((row, at) => Object.assign({ at }, row)))("a journal of $name is used", async ({ bytes, at }) => {
+test.for(empty.map((row, at) => Object.assign({ at }, row)))("a WAL of $name is used", async ({ bytes, at }) => {
   const userId = `empty-${at}`;
   writeFileSync(place(userId, ".memcell/journal"), bytes);
   await expectIgnored(userId);
   expect(existsSync(place(userId, ".memcell/journal-damaged-1"))).toBe(false);
 });
 
-test.for(boots)("another user's journal with a change $when is not taken over", async ({ boot }) => {
+test.for(boots)("another user's WAL with a change $when is not taken over", async ({ boot }) => {
   const theirs = { ...fileAt("x.md"), before: digestOf(readFileSync(place("copied", "memory/x.md"))) };
   const record = encodeFiles({ boot, files: [{ ...theirs, after: Buffer.from(secret) }] });
-  writeFileSync(place("dave", ".memcell/journal"), journalOf("dave", encodeRecord(salt, 1, record)));
+  writeFileSync(place("dave", ".memcell/journal"), walOf("dave", encodeRecord(salt, 1, record)));
   copyFileSync(place("dave", ".memcell/journal"), place("copied", ".memcell/journal"));
   const before = treeFingerprint(place("copied", "memory"));
   await stage.runtime.call("ReadUserMemory", { name: "x" }, { userId: "copied" });
   expect(treeFingerprint(place("copied", "memory"))).toEqual(before);
 });
 
-test("control: the same record in the user's own journal is applied", async () => {
+test("control: the same record in the user's own WAL is applied", async () => {
   const before = digestOf(readFileSync(place("dave", "memory/x.md")));
   const record = encodeFiles({
     boot: readBootId(),
     files: [{ ...fileAt("x.md"), before, after: Buffer.from("done") }],
   });
-  writeFileSync(place("dave", ".memcell/journal"), journalOf("dave", encodeRecord(salt, 1, record)));
+  writeFileSync(place("dave", ".memcell/journal"), walOf("dave", encodeRecord(salt, 1, record)));
   await stage.runtime.call("ReadUserMemory", { name: "x" }, { userId: "dave" });
   expect(readFileSync(place("dave", "memory/x.md"), "utf8")).toBe("done");
 });
@@ -223,7 +224,7 @@ test("a record that names another scope stays in the user's own folder", async (
     boot: readBootId(),
     files: [{ ...fileIn("notes"), before: null, after: Buffer.from("kept") }],
   });
-  writeFileSync(place("dave", ".memcell/journal"), journalOf("dave", encodeRecord(salt, 1, record)));
+  writeFileSync(place("dave", ".memcell/journal"), walOf("dave", encodeRecord(salt, 1, record)));
   expect((await stage.use("dave")).index).toBe("ok");
   expect(readFileSync(place("dave", "notes/x.md"), "utf8")).toBe("kept");
 });

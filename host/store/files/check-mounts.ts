@@ -1,32 +1,25 @@
 /** Which folders may stand for a scope: what is not clear at once is refused before anything is loaded or made. */
 import { resolve } from "node:path";
 
-import type { ManifestTool } from "../../shared/manifest.ts";
-import { scopeName } from "../../shared/path.ts";
-import { hasNul, quoted } from "../../shared/text.ts";
-import { holds, leadsInto, realPath, wayUp } from "../disk/leads-into.ts";
-import type { Located } from "../disk/leads-into.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { isUserId, userIdsAllowed } from "../values/user-id.ts";
-import type { UserId } from "../values/user-id.ts";
-import { hasOtherLock } from "./files/other-lock.ts";
-import type { MountLocation } from "./store.ts";
+import type { ManifestTool } from "../../../shared/manifest.ts";
+import { scopeName } from "../../../shared/path.ts";
+import { hasNul, quoted } from "../../../shared/text.ts";
+import { holds, leadsInto, realPath, wayUp } from "../../disk/leads-into.ts";
+import type { Located } from "../../disk/leads-into.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { isUserId, userIdsAllowed } from "../../values/user-id.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { MountLocation } from "../store.ts";
+import { hasOtherLock } from "./other-lock.ts";
 
 /** Each is a store of its own, with folders and files that are open while it is used. */
 const mountsMax = 64;
-
-/** What the mounted folders must keep clear of. */
-export interface MountSurroundings {
-  readonly dataDir: string;
-  /** The audit log's file, if there is one. */
-  readonly logFile: string | undefined;
-}
 
 /**
  * Mounts with their folders resolved: where a link leads now, it leads for as long as the runtime lives. Throws a
  * `TypeError` or `RangeError` for those that make no sense; no message names a folder.
  */
-export function checkMounts(mounts: unknown, around: MountSurroundings): MountLocation[] {
+export function checkMounts(mounts: unknown, dataDir: string): MountLocation[] {
   if (!Array.isArray(mounts)) throw new TypeError("mounts is not an array");
   if (mounts.length > mountsMax)
     throw new RangeError(`mounts has ${mounts.length} items, at most ${mountsMax} allowed`);
@@ -34,7 +27,7 @@ export function checkMounts(mounts: unknown, around: MountSurroundings): MountLo
   // Once for each: with all of them in pairs, the disk would be asked some ten thousand times.
   const located = checked.map((mount) => ({ ...mount, way: wayUp(mount.dir) }));
   for (const [at, mount] of located.entries()) {
-    refuseSurroundings(mount, `mounts[${at}]`, around);
+    refuseSurroundings(mount, `mounts[${at}]`, dataDir);
     for (const [earlier, other] of located.slice(0, at).entries()) {
       refusePair([mount, other], `mounts[${at}]`, `mounts[${earlier}]`);
     }
@@ -61,12 +54,9 @@ function checkMount(mount: unknown, label: string): MountLocation {
   return { userId: userId as UserId, scope, dir: realPath(resolve(dir)) };
 }
 
-function refuseSurroundings({ dir, way }: LocatedMount, label: string, { dataDir, logFile }: MountSurroundings): void {
+function refuseSurroundings({ dir, way }: LocatedMount, label: string, dataDir: string): void {
   if (leadsInto(dir, dataDir)) throw new RangeError(`${label}.dir lies in the data folder, allowed: a folder outside`);
   if (leadsInto(dataDir, dir)) throw new RangeError(`${label}.dir holds the data folder, allowed: a folder beside it`);
-  if (logFile !== undefined && leadsInto(logFile, dir)) {
-    throw new RangeError(`${label}.dir holds the audit log, allowed: a folder without it`);
-  }
   if (hasOtherLock(way)) {
     const allowed = "a folder outside, or the very one that is mounted there";
     throw new RangeError(`${label}.dir is or lies in a folder that a host keeps under its lock, allowed: ${allowed}`);
@@ -82,6 +72,12 @@ function refusePair([mount, other]: readonly [LocatedMount, LocatedMount], label
   }
 }
 
+/** Throws a `RangeError` for an audit log in a mounted folder: a tool could write there. */
+export function refuseLogIn(mounts: readonly MountLocation[], logFile: string): void {
+  const at = mounts.findIndex(({ dir }) => leadsInto(logFile, dir));
+  if (at !== -1) throw new RangeError(`mounts[${at}].dir holds the audit log, allowed: a folder without it`);
+}
+
 const shown = (value: unknown): string => (typeof value === "string" ? quoted(value) : `of type ${typeof value}`);
 
 /**
@@ -89,13 +85,12 @@ const shown = (value: unknown): string => (typeof value === "string" ? quoted(va
  * place, and never in two. A scope that no tool has is misspelt: its tools would go on in the data folder.
  */
 export function refuseUnfitTools(
-  tools: Iterable<{ readonly tool: ManifestTool }>,
+  tools: readonly Pick<ManifestTool, "name" | "scopes">[],
   mounts: readonly MountLocation[],
 ): void {
   const mounted = new Set(mounts.map(({ scope }) => scope));
   const present = new Set<string>();
-  for (const { tool } of tools) {
-    const { name, scopes } = tool;
+  for (const { name, scopes } of tools) {
     for (const scope of scopes) present.add(scope);
     const scope = scopes.length > 1 ? scopes.find((each) => mounted.has(each)) : undefined;
     if (scope === undefined) continue;
