@@ -9,7 +9,14 @@ import { writeUserFiles } from "../support/user-files.ts";
 const alice = { userId: "alice" };
 const entryLine = (at: number, words: string): string => `- [e${at}](e${at}.md) \u2014 ${words}\n`;
 const lines = (count: number, words: string) => Array.from({ length: count }, (_, at) => entryLine(at, words)).join("");
-const block = (at: number, text: string): string => `\n## k${at}\n<!-- memory: {"key":"k${at}"} -->\n\n${text}\n`;
+const block = (at: number, text: string): string =>
+  `### k${at}
+
+${text}
+
+<!-- agentool-memory: at=2026-01-01T00:00:00+00:00 tags= -->
+
+`;
 const blocks = (count: number, text: string) => Array.from({ length: count }, (_, at) => block(at, text)).join("");
 
 async function indexOf(files: Record<string, string>, work: (text: string, runtime: Runtime) => Promise<void>) {
