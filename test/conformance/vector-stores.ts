@@ -58,11 +58,12 @@ export function whyFiles(vector: Vector): string | null {
   if (vector.folders) return "it is about folders without files";
   if (vector.folderNames) return "it is about the names of users' folders";
   const paths = Object.values(vector.before).flatMap((files) => Object.keys(files));
-  const isForTools = (at: string): boolean => {
-    const [scope, path] = partsOf(at);
-    return scopeName.test(scope) && isScopePath(path);
-  };
   return paths.every(isForTools) ? null : "it is about what lies in a user's folder and no tool can name";
+}
+
+function isForTools(at: string): boolean {
+  const [scope, path] = partsOf(at);
+  return scopeName.test(scope) && isScopePath(path);
 }
 
 function partsOf(at: string): [scope: string, path: string] {

@@ -6,18 +6,18 @@ import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 
-describe.each(storeKinds)("%s", (kind) => {
-  async function filesOf(stage: StoreStage, userId = "alice"): Promise<Record<string, string>> {
-    return await stage.hold(userId, async ({ reader }) => {
-      const { files } = await reader.survey("memory");
-      const read = files.map(async ({ path }) => [
-        path,
-        String(Buffer.from((await reader.bytesOf("memory", path)) ?? [])),
-      ]);
-      return Object.fromEntries(await Promise.all(read)) as Record<string, string>;
-    });
-  }
+async function filesOf(stage: StoreStage, userId = "alice"): Promise<Record<string, string>> {
+  return await stage.hold(userId, async ({ reader }) => {
+    const { files } = await reader.survey("memory");
+    const read = files.map(async ({ path }) => [
+      path,
+      String(Buffer.from((await reader.bytesOf("memory", path)) ?? [])),
+    ]);
+    return Object.fromEntries(await Promise.all(read)) as Record<string, string>;
+  });
+}
 
+describe.each(storeKinds)("%s", (kind) => {
   test("writes, replaces, moves to the trash and removes, in the order of the steps", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), write("a.md", "three")]);
@@ -62,10 +62,10 @@ describe.each(storeKinds)("%s", (kind) => {
     await stage.commit("alice", [write("a.md", "one")]);
     const wrong: Seen = { scope: "memory", path: "a.md", digest: null };
     let attempts = 0;
-    await stage.hold("alice", async ({ reader, commit }) => {
-      await reader.bytesOf("memory", "a.md");
+    await stage.hold("alice", async (held) => {
+      await held.reader.bytesOf("memory", "a.md");
       attempts++;
-      await commit([write("a.md", `attempt ${attempts}`)], attempts === 1 ? [wrong] : reader.seen);
+      await held.commit([write("a.md", `attempt ${attempts}`)], attempts === 1 ? [wrong] : held.reader.seen);
     });
     expect(attempts).toBe(2);
     expect(await filesOf(stage)).toEqual({ "a.md": "attempt 2" });
@@ -75,9 +75,12 @@ describe.each(storeKinds)("%s", (kind) => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     let attempts = 0;
-    const stale = stage.hold("alice", async ({ commit }) => {
+    const stale = stage.hold("alice", async (held) => {
       attempts++;
-      await commit([write("a.md", "lost"), write("b.md", "lost")], [{ scope: "memory", path: "a.md", digest: null }]);
+      await held.commit(
+        [write("a.md", "lost"), write("b.md", "lost")],
+        [{ scope: "memory", path: "a.md", digest: null }],
+      );
     });
     await expect(stale).rejects.toMatchObject({ code: "BUSY" });
     expect(attempts).toBe(3);
@@ -94,7 +97,7 @@ describe.each(storeKinds)("%s", (kind) => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", []);
     expect(await stage.store.users()).toEqual([]);
-    const looking = stage.hold("alice", ({ commit }) => commit([write("a.md", "x")], []), { isLookingOnly: true });
+    const looking = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { isLookingOnly: true });
     await expect(looking).rejects.toThrow(RangeError);
     expect(await stage.store.users()).toEqual([]);
   });
@@ -114,9 +117,9 @@ describe.each(storeKinds)("%s", (kind) => {
   test("a guest sees what is committed, and nothing before", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
-    await stage.hold("alice", async ({ commit }) => {
+    await stage.hold("alice", async (held) => {
       expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ value: "one" }]);
-      await commit([write("a.md", "two"), write("b.md", "new")], []);
+      await held.commit([write("a.md", "two"), write("b.md", "new")], []);
       expect(await stage.ask("alice", ["read", "memory", "a.md"], ["sizeOf", "memory", "b.md"])).toEqual([
         { value: "two" },
         { value: 3 },

@@ -25,22 +25,22 @@ async function heldBy(store: Store, userId = alice): Promise<{ release: () => Pr
   return { release };
 }
 
+/** Reads a file and adds a letter to it: lost when another does the same meanwhile. */
+async function append(store: Store, userId: string, letter: string): Promise<void> {
+  await store.hold(userId as UserId, { writes: true, until: performance.now() + 30_000 }, async (held) => {
+    const before = Buffer.from((await held.reader.bytesOf("memory", "a.md")) ?? []).toString();
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    await held.commit([write("a.md", before + letter)], held.reader.seen);
+  });
+}
+
 describe.each(storeKinds)("%s", (kind) => {
   async function stageWithAlice(): Promise<StoreStage> {
     const stage = new StoreStage(kind);
     await stage.commit(alice, [write("a.md", "")]);
     return stage;
-  }
-
-  /** Reads a file and adds a letter to it: lost when another does the same meanwhile. */
-  async function append(store: Store, userId: string, letter: string): Promise<void> {
-    await store.hold(userId as UserId, { writes: true, until: performance.now() + 30_000 }, async (held) => {
-      const before = Buffer.from((await held.reader.bytesOf("memory", "a.md")) ?? []).toString();
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-      await held.commit([write("a.md", before + letter)], held.reader.seen);
-    });
   }
 
   test("one holds a user at a time, in the order in which they came; others' users are not kept waiting", async () => {

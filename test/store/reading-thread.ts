@@ -32,12 +32,14 @@ function connect(): ReadBridge {
 const readers = openReaders(workerData as StoreLocation, connect);
 
 parentPort?.on("message", ({ userId, questions, isEndless = false }: Order) => {
-  if (isEndless) parentPort?.postMessage({ answers: [] });
-  do {
+  if (isEndless) parentPort?.postMessage({ answers: [] }, []);
+  for (;;) {
     using reader = readers.openUser(userId as UserId);
     const answers = questions.map((question) => answerTo(reader, question));
-    if (!isEndless) parentPort?.postMessage({ answers });
-  } while (isEndless);
+    if (isEndless) continue;
+    parentPort?.postMessage({ answers }, []);
+    return;
+  }
 });
 
 function answerTo(reader: UserReader, question: Question): Answer {

@@ -10,6 +10,9 @@ import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 
+/** A listing of files that hold their own path. */
+const listed = (...names: string[]): object => ({ value: names.map((path) => ({ path, bytes: path.length })) });
+
 describe.each(storeKinds)("%s", (kind) => {
   test("a user of whom nothing is kept has nothing, and looking makes nothing", async () => {
     await using stage = new StoreStage(kind);
@@ -75,7 +78,6 @@ describe.each(storeKinds)("%s", (kind) => {
       ["list", "other", ""],
       ["bytesUsed", "memory"],
     );
-    const listed = (...names: string[]): object => ({ value: names.map((path) => ({ path, bytes: path.length })) });
     expect(lists).toEqual([
       listed("2026/01/02.md", "B.md", "a-b.md", "a.md", "a/b/c.md", "a/z.md", "b.md"),
       listed("a-b.md", "a.md", "a/b/c.md", "a/z.md"),
@@ -188,8 +190,8 @@ describe.each(storeKinds)("%s", (kind) => {
       ["bytesUsed", "memory"],
     );
     const unsafe = { code: "STORAGE_UNSAFE" };
-    const listed = { value: [{ path: "full.md", bytes: 2 * mebibyte }] };
-    expect(answers).toEqual([{ value: 2 * mebibyte }, unsafe, unsafe, listed, { value: 4 * mebibyte + 1 }]);
+    const fullAlone = { value: [{ path: "full.md", bytes: 2 * mebibyte }] };
+    expect(answers).toEqual([{ value: 2 * mebibyte }, unsafe, unsafe, fullAlone, { value: 4 * mebibyte + 1 }]);
     const survey = await stage.hold("alice", ({ reader }) => reader.survey("memory"));
     expect(survey.files.map(({ path }) => path)).toEqual(["full.md"]);
     expect(survey.unfit).toMatchObject([{ path: "over.md", reason: expect.stringContaining("at most 2097152") }]);

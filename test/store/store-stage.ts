@@ -37,7 +37,9 @@ export class StoreStage implements AsyncDisposable {
   /** `answerReads` stands in for the store's own. */
   startThread(answerReads = this.definition.answerReads): Worker {
     const thread = new Worker(script, { workerData: this.definition.location });
-    thread.on("message", ({ bridgeTo }: { bridgeTo?: ReadBridge }) => void (bridgeTo && answerReads?.(bridgeTo)));
+    thread.on("message", ({ bridgeTo }: { bridgeTo?: ReadBridge }) => {
+      if (bridgeTo) answerReads?.(bridgeTo);
+    });
     this.#threads.push(thread);
     return thread;
   }
@@ -68,7 +70,7 @@ export class StoreStage implements AsyncDisposable {
 }
 
 export async function askThread(thread: Worker, order: Order): Promise<Answer[]> {
-  thread.postMessage(order);
+  thread.postMessage(order, []);
   for (;;) {
     const [message] = (await once(thread, "message")) as [{ answers?: Answer[] }];
     if (message.answers) return message.answers;

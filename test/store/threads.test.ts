@@ -11,14 +11,17 @@ describe.each(storeKinds)("%s", (kind) => {
     await stage.commit("alice", [write("a.md", "one")]);
     for (let round = 0; round < 8; round++) {
       const thread = stage.startThread();
-      thread.postMessage({
-        userId: "alice",
-        questions: [
-          ["read", "memory", "a.md"],
-          ["list", "memory", ""],
-        ],
-        isEndless: true,
-      });
+      thread.postMessage(
+        {
+          userId: "alice",
+          questions: [
+            ["read", "memory", "a.md"],
+            ["list", "memory", ""],
+          ],
+          isEndless: true,
+        },
+        [],
+      );
       await once(thread, "message");
       await stage.commit("alice", [write("a.md", `round ${round}`)]);
       await thread.terminate();
@@ -49,7 +52,7 @@ test("a thread that waits for an answer which never comes is killed, and the mai
   const events = new EventEmitter();
   const asked = once(events, "asked");
   const thread = stage.startThread(({ port }) => void port.once("message", () => events.emit("asked")));
-  thread.postMessage({ userId: "alice", questions: [["read", "memory", "a.md"]] });
+  thread.postMessage({ userId: "alice", questions: [["read", "memory", "a.md"]] }, []);
   await asked;
   await stage.commit("alice", [write("a.md", "meanwhile")]);
   await thread.terminate();
