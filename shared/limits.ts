@@ -36,7 +36,7 @@ export const callLimits = {
   hostCallsMax: 10_000,
   /**
    * What one call writes, in all its scopes together. It is held in memory, copied to the side that commits, and enters
-   * the journal. As much as one scope may hold: the largest repair writes every entry anew.
+   * the WAL. As much as one scope may hold: the largest repair writes every entry anew.
    */
   stagedBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */
@@ -182,22 +182,14 @@ export const policyLimits = {
 } as const;
 
 /**
- * What comes with the package besides plugins, and what a rebuild may take. Plain numbers: of computed ones the bundler
- * cannot tell that a plugin does not need them.
+ * The list of components that comes with the package. Plain numbers: of computed ones the bundler cannot tell that a plugin
+ * does not need them.
  */
-export const provenanceLimits = {
+export const sbomLimits = {
   /** 1 MiB for the list of components. Ours has 8 KB; one of a thousand packages would have 700. */
-  sbomBytesMax: 1_048_576,
+  bytesMax: 1_048_576,
   /** CycloneDX nests its objects eight deep. */
-  sbomDepthMax: 32,
-  /** 64 KiB for the lock file. A plugin takes 150 bytes of it. */
-  lockBytesMax: 65_536,
-  /** For each of its two steps. Together they take 11 s on two cores. */
-  rebuildMs: 600_000,
-  /** 1 MiB of what compiler and build may print. */
-  rebuildOutputBytesMax: 1_048_576,
-  /** The end of it, of which a reviewer is shown so much when a rebuild fails. */
-  rebuildOutputCharsShown: 4_000,
+  depthMax: 32,
 } as const;
 
 /** What is configured: the file, and what it, the environment and the flags may say. Plain numbers, as above. */

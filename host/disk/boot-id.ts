@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What tells one start of the machine from the next, or `null` where the system does not say. Without it every journal
+ * What tells one start of the machine from the next, or `null` where the system does not say. Without it every WAL
  * that another process left counts as one from before a crash, which loses nothing, costs more, and moves recent edits
  * by hand to the trash.
  */

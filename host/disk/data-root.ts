@@ -3,9 +3,9 @@ import { basename, dirname } from "node:path";
 
 import type { Directory } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { checkDescriptors, identityOf, openRootFolder, handleKindHere } from "./folder-handle.ts";
+import type { HandleKind } from "./folder-handle.ts";
 import { PinnedDirectory } from "./pinned-directory.ts";
-import { checkDescriptors, identityOf, openRootPlace, placeKindHere } from "./place.ts";
-import type { PlaceKind } from "./place.ts";
 
 /** The data folder. It is opened anew for each operation, so that a folder that was moved away is not written to. */
 export interface DataRoot {
@@ -19,11 +19,11 @@ export interface DataRoot {
 
 export class DiskRoot implements DataRoot {
   readonly #path: string;
-  readonly #kind: PlaceKind;
+  readonly #kind: HandleKind;
   readonly #isExact: boolean;
   readonly #shown: string;
 
-  constructor(path: string, kind: PlaceKind = placeKindHere, isExact = false) {
+  constructor(path: string, kind: HandleKind = handleKindHere, isExact = false) {
     if (kind === "descriptor") checkDescriptors();
     this.#path = path;
     this.#kind = kind;
@@ -35,7 +35,7 @@ export class DiskRoot implements DataRoot {
    * A folder that others work in. `path` has been resolved: a link that is put on the way to it later is refused
    * (`STORAGE_UNSAFE`).
    */
-  static mounted(path: string, kind: PlaceKind = placeKindHere): DiskRoot {
+  static mounted(path: string, kind: HandleKind = handleKindHere): DiskRoot {
     return new DiskRoot(path, kind, true);
   }
 
@@ -73,17 +73,17 @@ export class DiskRoot implements DataRoot {
     if (existsSync(path)) return;
     const above = dirname(path);
     await this.#makeFolders(above);
-    using place = openRootPlace(above, this.#kind, this.#isExact);
+    using handle = openRootFolder(above, this.#kind, this.#isExact);
     try {
-      mkdirSync(place.child(basename(path)), { mode: 0o700 });
+      mkdirSync(handle.child(basename(path)), { mode: 0o700 });
     } catch (error) {
       // Another process may be making it too.
       if (systemCode(error) !== "EEXIST") throw error;
     }
-    await new PinnedDirectory(place).flush();
+    await new PinnedDirectory(handle).flush();
   }
 
   #openAt(path: string): Directory {
-    return new PinnedDirectory(openRootPlace(path, this.#kind, this.#isExact));
+    return new PinnedDirectory(openRootFolder(path, this.#kind, this.#isExact));
   }
 }

@@ -1,7 +1,7 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
-import { identityOf } from "./place.ts";
+import { identityOf } from "./folder-handle.ts";
 
 /** A folder or a file by its resolved path; `identity` is `null` when nothing is there. */
 export interface Located {

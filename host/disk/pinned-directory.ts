@@ -4,7 +4,7 @@
  * On Linux every access goes through `/proc/self/fd/<descriptor>/<name>`, which is what `openat` is elsewhere: the kernel
  * starts at the open folder, and a link in the name's own place is refused by the flags. On other systems Node has
  * nothing of the kind: the folder's path is looked at again before each access and must still lead to the same folder
- * (`place.ts`), which a local attacker can race.
+ * (`folder-handle.ts`), which a local attacker can race.
  */
 import {
   closeSync,
@@ -28,12 +28,12 @@ import { ToolError } from "../values/tool-error.ts";
 import { checkComponent } from "./component.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { identityOf } from "./folder-handle.ts";
+import type { FolderHandle } from "./folder-handle.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { bitsLike } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { PinnedFile } from "./pinned-file.ts";
-import { identityOf } from "./place.ts";
-import type { Place } from "./place.ts";
 import { checkPlainFile, checkRegularFile, isPlainFile } from "./plain-file.ts";
 import type { FileFacts } from "./plain-file.ts";
 
@@ -52,19 +52,19 @@ const anySize = Number.MAX_SAFE_INTEGER;
 const flushNames = promisify(fsync);
 
 export class PinnedDirectory implements Directory {
-  readonly #place: Place;
+  readonly #handle: FolderHandle;
 
-  constructor(place: Place) {
-    this.#place = place;
+  constructor(handle: FolderHandle) {
+    this.#handle = handle;
   }
 
   get identity(): string {
-    return this.#place.identity;
+    return this.#handle.identity;
   }
 
   openFolder(name: string): Directory | null {
     try {
-      return new PinnedDirectory(this.#place.openChild(checkComponent(name)));
+      return new PinnedDirectory(this.#handle.openChild(checkComponent(name)));
     } catch (error) {
       if (isMissing(error)) return null;
       throw failureOfDisk(error, "open the user's folder");
@@ -73,14 +73,14 @@ export class PinnedDirectory implements Directory {
 
   identityOf(name: string): string | null {
     const facts = this.#try("open the user's folder", () =>
-      lstatSync(this.#place.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
+      lstatSync(this.#handle.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
     );
     return facts ? identityOf(facts) : null;
   }
 
   makeFolder(name: string): Directory {
     try {
-      mkdirSync(this.#place.child(checkComponent(name)), { mode: 0o700 });
+      mkdirSync(this.#handle.child(checkComponent(name)), { mode: 0o700 });
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw failureOfDisk(error, "make the user's folder");
     }
@@ -91,7 +91,7 @@ export class PinnedDirectory implements Directory {
 
   entries(): DirectoryEntry[] {
     return this.#try("list files", () =>
-      readdirSync(this.#place.itself(), { withFileTypes: true }).map((entry) => ({
+      readdirSync(this.#handle.itself(), { withFileTypes: true }).map((entry) => ({
         name: entry.name,
         kind: entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other",
       })),
@@ -100,7 +100,7 @@ export class PinnedDirectory implements Directory {
 
   sizeOf(name: string, shown: string): number | null {
     try {
-      const facts = lstatSync(this.#place.child(checkComponent(name)), { bigint: true });
+      const facts = lstatSync(this.#handle.child(checkComponent(name)), { bigint: true });
       checkPlainFile(facts, shown);
       return Number(facts.size);
     } catch (error) {
@@ -112,7 +112,7 @@ export class PinnedDirectory implements Directory {
   measure(name: string): Measured | null {
     // A name from a listing may be anything that the file system allows, so it is checked here as well.
     const facts = this.#try("list files", () =>
-      lstatSync(this.#place.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
+      lstatSync(this.#handle.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
     );
     return facts ? { bytes: Number(facts.size), isPlain: isPlainFile(facts) } : null;
   }
@@ -125,18 +125,18 @@ export class PinnedDirectory implements Directory {
 
   permissionsOf(name: string): Permissions | null {
     const facts = this.#try("open the user's folder", () =>
-      lstatSync(this.#place.child(checkComponent(name)), { throwIfNoEntry: false }),
+      lstatSync(this.#handle.child(checkComponent(name)), { throwIfNoEntry: false }),
     );
     return facts?.isFile() ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
   }
 
   create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {
     this.#try(`write "${shown}"`, () => {
-      const path = this.#place.child(checkComponent(name));
+      const path = this.#handle.child(checkComponent(name));
       const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
       try {
         // What was made just now is a plain file, and nobody else's.
-        if (!this.#place.isHeldOpen) this.#place.checkOpened(path, fstatSync(descriptor, { bigint: true }));
+        if (!this.#handle.isHeldOpen) this.#handle.checkOpened(path, fstatSync(descriptor, { bigint: true }));
         writeFileSync(descriptor, content);
         if (like !== null) permit(descriptor, like);
       } finally {
@@ -152,31 +152,31 @@ export class PinnedDirectory implements Directory {
 
   rename(name: string, to: PinnedDirectory, newName: string): void {
     this.#try("move a file", () =>
-      renameSync(this.#place.child(checkComponent(name)), to.#place.child(checkComponent(newName))),
+      renameSync(this.#handle.child(checkComponent(name)), to.#handle.child(checkComponent(newName))),
     );
   }
 
   exchange(name: string, other: PinnedDirectory, otherName: string): boolean {
-    if (!this.#place.isHeldOpen) return false;
-    return exchangeNames(this.#place.child(checkComponent(name)), other.#place.child(checkComponent(otherName)));
+    if (!this.#handle.isHeldOpen) return false;
+    return exchangeNames(this.#handle.child(checkComponent(name)), other.#handle.child(checkComponent(otherName)));
   }
 
   remove(name: string): void {
-    this.#try("remove a file", () => unlinkSync(this.#place.child(checkComponent(name))));
+    this.#try("remove a file", () => unlinkSync(this.#handle.child(checkComponent(name))));
   }
 
   async flush(): Promise<void> {
-    // Windows has no such thing: names are in its journal.
+    // Windows has no such thing: it keeps names by itself.
     if (process.platform === "win32") return;
     try {
-      await flushNames(this.#place.descriptor);
+      await flushNames(this.#handle.descriptor);
     } catch (error) {
       throw failureOfDisk(error, "flush the user's folder");
     }
   }
 
   [Symbol.dispose](): void {
-    this.#place[Symbol.dispose]();
+    this.#handle[Symbol.dispose]();
   }
 
   #open(
@@ -187,11 +187,11 @@ export class PinnedDirectory implements Directory {
   ): PinnedFile | null {
     let descriptor: number | undefined;
     try {
-      const path = this.#place.child(checkComponent(name));
+      const path = this.#handle.child(checkComponent(name));
       descriptor = openSync(path, flags, 0o600);
       const facts = fstatSync(descriptor, { bigint: true });
       check(facts);
-      this.#place.checkOpened(path, facts);
+      this.#handle.checkOpened(path, facts);
       return new PinnedFile(descriptor, facts, shown);
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);

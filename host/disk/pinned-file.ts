@@ -3,8 +3,8 @@ import { closeSync, ftruncateSync, readSync, writeSync } from "node:fs";
 import type { DiskFile } from "./directory.ts";
 import { failureOfDisk } from "./disk-failure.ts";
 import { flushFile } from "./flush-file.ts";
-import { identityOf } from "./place.ts";
-import type { FileIdentity } from "./place.ts";
+import { identityOf } from "./folder-handle.ts";
+import type { FileIdentity } from "./folder-handle.ts";
 
 /** A file by its descriptor. Closed descriptors are used again by the system, so a closed file refuses every use. */
 export class PinnedFile implements DiskFile {

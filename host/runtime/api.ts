@@ -3,6 +3,7 @@ import type { AuditLogOptions } from "../audit/audit-log.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
 import type { PolicyFile } from "../plugins/policy/policy-schema.ts";
+import type { StoreDefinition } from "../store/store.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
@@ -12,9 +13,17 @@ import type { ToolResult } from "../values/tool-result.ts";
 import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 
 export interface RuntimeOptions {
-  /** The folder that holds `users/`. Made on the first write. */
-  readonly dataDir: string;
-  /** Folders that each stand for one scope of one user, such as a workspace's own notes. Default: none; at most 64. */
+  /**
+   * Where users' memory is kept: what `fileStore` or `memoryStore` returns. Either this, or `dataDir`: both together, and
+   * neither, are a `TypeError`.
+   *
+   * @example
+   * const runtime = await createRuntime({ store: memoryStore() });
+   */
+  readonly store?: StoreDefinition;
+  /** Short for `store: fileStore({ dir: dataDir, mounts, durability })`: the folder that holds `users/`. */
+  readonly dataDir?: string;
+  /** Beside `dataDir`, as `fileStore` has it: folders that each stand for one scope of one user. */
   readonly mounts?: readonly Mount[];
   /**
    * Plugin files, or names of plugins of the package, such as `journal`: a-z, 0-9 and `-`. Default: all of the package. A name
@@ -36,11 +45,7 @@ export interface RuntimeOptions {
   readonly policy?: string | PolicyFile;
   /** Threads that run guests. Default: one for each core. */
   readonly threadsMax?: number;
-  /**
-   * `full`, the default: what a successful call changed is on the disk when its promise resolves, and survives a power
-   * cut. `relaxed`: it survives the death of the process, but when the machine stops, the last seconds of changes may
-   * be lost, and a change set may be found half there. Faster where a flush is slow.
-   */
+  /** Beside `dataDir`, as `fileStore` has it. Default: `full`. */
   readonly durability?: "full" | "relaxed";
   /**
    * How long a call may wait for its turn: behind the same user's earlier calls, for other processes that use the same
@@ -209,7 +214,7 @@ export interface Runtime {
 
   /**
    * Ends the runtime. Later calls are `CLOSED`. What was admitted, upkeep included, goes on for `closeGraceMs`; then
-   * waiting and running calls are `CANCELLED`, and commits that have begun finish. Then the journals are tidied up and
+   * waiting and running calls are `CANCELLED`, and commits that have begun finish. Then the store is tidied up and
    * the threads ended. No acknowledged call is lost, and nothing is left that keeps the process alive.
    *
    * Closing again is harmless and returns the same promise. It never rejects for a call's failure.

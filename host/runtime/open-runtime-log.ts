@@ -12,7 +12,7 @@ export const identityOf = ({ manifest, sha256 }: JudgedPlugin): PluginIdentity =
   sha256,
 });
 
-type RuntimeParts = Pick<AuditLogParts, "dataDir" | "plugins" | "policy" | "waitMs"> & {
+type RuntimeParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | "waitMs"> & {
   readonly onLog: (entry: LogEntry) => void;
 };
 

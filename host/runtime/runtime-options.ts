@@ -3,8 +3,9 @@ import { isAbsolute, join, resolve } from "node:path";
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { checkAuditLogOptions } from "../audit/log/audit-log-options.ts";
 import { isPluginName } from "../plugins/bundled-plugins.ts";
-import { checkMounts } from "../store/check-mounts.ts";
-import type { MountLocation } from "../store/store.ts";
+import { fileStore } from "../store/files/define-files.ts";
+import { isStoreDefinition } from "../store/open-readers.ts";
+import type { StoreDefinition } from "../store/store.ts";
 import type { RuntimeOptions } from "./api.ts";
 
 /** A longer timer fires at once. */
@@ -22,43 +23,51 @@ const numbersMax = {
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
 type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
-export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | "mounts">> &
-  Pick<RuntimeOptions, Unset> & { readonly mounts: readonly MountLocation[] };
+/** They are in the store. */
+type OfFiles = "dataDir" | "mounts" | "durability";
+export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
 
 /** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
 export function checkOptions(options: RuntimeOptions): CheckedOptions {
-  const { dataDir, plugins, clock = Date.now, onLog = () => {}, durability = "full", instances = "restored" } = options;
-  if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir");
+  const { plugins, clock = Date.now, onLog = () => {}, instances = "restored" } = options;
+  const store = storeOf(options);
   if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
   checkPolicySource(options.policy);
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
-  if (durability !== "full" && durability !== "relaxed") {
-    throw new RangeError(`durability is ${String(durability)}, allowed: "full", "relaxed"`);
-  }
   if (instances !== "restored" && instances !== "fresh") {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
   const auditLog = options.auditLog === undefined ? null : checkAuditLogOptions(options.auditLog);
+  if (auditLog !== null) store.checkLogFile(auditLog.file);
   for (const [name, max] of Object.entries(numbersMax))
     checkNumber(name, options[name as keyof typeof numbersMax], max);
   return {
     ...options,
+    store,
     // Now: while plugins are loaded the program may change its folder, or what it has passed.
-    dataDir: resolve(dataDir),
     ...(plugins && { plugins: plugins.map(placedPlugin) }),
     ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
-    mounts: checkMounts(options.mounts ?? [], { dataDir, logFile: auditLog?.file }),
     ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
     clock,
     onLog,
-    durability,
     instances,
     waitMs: options.waitMs ?? queueLimits.waitMs,
     queuedCallsMax: options.queuedCallsMax ?? queueLimits.callsMax,
     queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,
     closeGraceMs: options.closeGraceMs ?? closingLimits.graceMs,
   };
+}
+
+function storeOf({ store, dataDir, mounts, durability }: RuntimeOptions): StoreDefinition {
+  if (store === undefined) {
+    if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir or a store");
+    return fileStore({ dir: dataDir, mounts, durability });
+  }
+  if (!isStoreDefinition(store)) throw new TypeError("store is none that fileStore or memoryStore returns");
+  const both = Object.entries({ dataDir, mounts, durability }).find(([, value]) => value !== undefined);
+  if (both === undefined) return store;
+  throw new TypeError(`createRuntime has a store and ${both[0]}, allowed: a store, or a dataDir and what goes with it`);
 }
 
 function placedPlugin(plugin: unknown, at: number): string {

@@ -1,9 +1,9 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { queueLimits } from "../../shared/limits.ts";
-import type { PluginIdentity } from "../audit/audit-record.ts";
-import { Auditor } from "../audit/collect/auditor.ts";
-import type { FoundTool } from "../audit/collect/call-audit.ts";
+import { Recorder } from "../audit/collect/recorder.ts";
+import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
+import type { CallRunnerParts } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import type { ChangeListener } from "../call/change-listeners.ts";
 import { causeLines } from "../log/cause-line.ts";
@@ -18,17 +18,11 @@ import { fullName } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
-import { refuseUnfitTools } from "../store/check-mounts.ts";
-import { openStore } from "../store/open-store.ts";
-import type { Store, StoreLocation } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import { checkContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
-import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
@@ -50,26 +44,33 @@ import { severalTools, toolLabel, unknownTool, unknownToHost } from "./unknown-t
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { dataDir, mounts, plugins, threadsMax, clock, onLog, durability, waitMs, instances, fuelPolls, ...bounds } =
-    checkOptions(options);
+  const {
+    store: definition,
+    plugins,
+    threadsMax,
+    clock,
+    onLog,
+    waitMs,
+    instances,
+    fuelPolls,
+    ...bounds
+  } = checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
-  refuseUnfitTools(catalog.tools.all, mounts);
-  const location: StoreLocation = { kind: "files", dataDir, mounts };
-  // Before any thread: what refuses the disk leaves none behind.
-  const store = openStore(location, {
-    durability,
-    note: (userId, text) => writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
-  });
+  definition.checkTools(catalog.tools.all.map(({ tool }) => tool));
+  // Before any thread: what the medium refuses leaves none behind.
+  const store = definition.open((userId, text) =>
+    writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
+  );
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // A thread takes longer to start than an engine to compile.
   const pool = new Pool(
-    { errors, instances, store: location, ...loweredFuel(policy.limits, fuelPolls) },
-    { modules, threadsMax, onError: (error) => noteDeadThread(onLog, error) },
+    { errors, instances, store: definition.location, ...loweredFuel(policy.limits, fuelPolls) },
+    { modules, threadsMax, answerReads: definition.answerReads, onError: (error) => noteDeadThread(onLog, error) },
   );
   const identities = catalog.plugins.map(identityOf);
-  const logParts = { dataDir, plugins: identities, policy: policy.sha256, waitMs, onLog };
+  const logParts = { isAmongUsers: definition.holdsFile, plugins: identities, policy: policy.sha256, waitMs, onLog };
   const log = await modules
     .then(() => openRuntimeLog(bounds.auditLog, logParts))
     .catch(async (error: unknown) => {
@@ -84,11 +85,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
-  const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs, limits });
   const listeners = new ChangeListeners(onLog);
-  const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
-  const { closeGraceMs } = bounds;
-  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, clock, closeGraceMs });
+  const recorder = new Recorder({ log, onLog });
+  const admission = new Admission(waitMs, waitingLimits);
+  const parts = { store, pool, admission, recorder, listeners, clock, onLog, identities, deadlinesMs, limits };
+  return new LocalRuntime(catalog, { ...parts, runner: new CallRunner(parts), closeGraceMs: bounds.closeGraceMs });
 }
 
 /** A thread that dies between calls is replaced. */
@@ -96,14 +97,8 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
   for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
 
-interface RuntimeParts {
-  readonly store: Store;
+interface RuntimeParts extends Pick<CallRunnerParts, "store" | "recorder" | "listeners" | "identities" | "clock"> {
   readonly runner: CallRunner;
-  readonly auditor: Auditor;
-  readonly listeners: ChangeListeners;
-  /** Of the catalog's plugins. */
-  readonly identities: readonly PluginIdentity[];
-  readonly clock: () => number;
   readonly closeGraceMs: number;
 }
 
@@ -111,35 +106,16 @@ class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
   readonly #memory: FamilyMemory;
   readonly #catalog: JudgedCatalog;
-  readonly #runner: CallRunner;
-  readonly #auditor: Auditor;
-  readonly #identities: readonly PluginIdentity[];
-  readonly #closeGraceMs: number;
-  readonly #listeners: ChangeListeners;
+  readonly #parts: RuntimeParts;
   #closing: Promise<void> | null = null;
 
-  constructor(
-    catalog: JudgedCatalog,
-    { store, runner, auditor, listeners, identities, clock, closeGraceMs }: RuntimeParts,
-  ) {
+  constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
     this.#catalog = catalog;
-    this.#runner = runner;
-    this.#auditor = auditor;
-    this.#listeners = listeners;
-    this.#identities = identities;
-    this.#closeGraceMs = closeGraceMs;
+    this.#parts = parts;
     this.#memory = new FamilyMemory(catalog.tools, (found, input, ctx) =>
       this.#call(found.tool.name, () => found, input, ctx),
     );
-    this.#upkeep = new LocalUpkeep({
-      store,
-      runner,
-      auditor,
-      tools: catalog.tools,
-      clock,
-      granted: (found) => this.#granted(found),
-      checkOpen: (action) => this.#checkOpen(action),
-    });
+    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
   get upkeep(): Upkeep {
@@ -187,11 +163,11 @@ class LocalRuntime implements Runtime {
   }
 
   onChange(listener: ChangeListener): () => void {
-    return this.#listeners.add(listener);
+    return this.#parts.listeners.add(listener);
   }
 
   refused(refusal: Refusal): void {
-    this.#auditor.refused(refusal);
+    this.#parts.recorder.refused(refusal);
   }
 
   close(): Promise<void> {
@@ -204,31 +180,23 @@ class LocalRuntime implements Runtime {
   }
 
   async #shutDown(): Promise<void> {
-    const graceOver = setTimeout(() => this.#runner.cancelAll(), this.#closeGraceMs);
-    await this.#auditor.idle();
-    clearTimeout(graceOver);
+    const { runner, recorder, closeGraceMs } = this.#parts;
     try {
-      await this.#runner.close();
+      await runner.close(closeGraceMs);
     } finally {
-      await this.#auditor.close();
+      recorder.close();
     }
   }
 
-  /** `toolName` is whatever the caller has named; `find` throws where it names none. */
-  async #call(toolName: string, find: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
+  /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
+  async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
-    try {
-      return await this.#auditor.call(toolName, action, async (audit) => {
-        const asked = audit.nameFrom(ctx);
-        this.#checkOpen(action);
-        const found = find();
-        audit.found(this.#granted(found));
-        const { userId, signal } = checkContext(asked);
-        return await this.#runner.run(found, input, userId, { audit, signal });
-      });
-    } catch (error) {
-      return resultOf(envelopeOf(asToolError(error, action)));
-    }
+    const { runner } = this.#parts;
+    const find = (): CatalogTool => {
+      runner.checkOpen(action);
+      return lookUp();
+    };
+    return (await runner.call({ toolName, action, find, input, ctx })).result;
   }
 
   #forModel(toolName: string): CatalogTool {
@@ -240,16 +208,8 @@ class LocalRuntime implements Runtime {
   #forHost(toolName: string): CatalogTool {
     const [found, ...others] = this.#catalog.tools.forHost(toolName);
     const action = `call ${toolLabel(toolName)}`;
-    if (found === undefined) throw unknownToHost(action, this.#identities);
+    if (found === undefined) throw unknownToHost(action, this.#parts.identities);
     if (others.length > 0) throw severalTools(action, [found, ...others].map(fullName));
     return found;
-  }
-
-  #granted({ tool: { scopes, rights }, moduleIndex }: CatalogTool): FoundTool {
-    return { plugin: this.#identities[moduleIndex] ?? null, scopes, rights };
-  }
-
-  #checkOpen(action: string): void {
-    if (this.#closing) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
 }

@@ -1,4 +1,7 @@
+import type { MessagePort } from "node:worker_threads";
+
 import type { ListedFile } from "../../shared/abi.ts";
+import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
 
@@ -56,18 +59,13 @@ export interface HoldOptions {
   readonly isThorough?: boolean;
 }
 
-/** What a store can find wrong without knowing what the files mean. */
-export type StoreProblem =
-  | "journal-unfinished"
-  | "journal-damaged"
-  | "temporary-file"
-  | "owner-missing"
-  | "not-a-plain-file";
-
+/** Something that should not be among what a user keeps, or is unfinished there, told by the store that found it. */
 export interface StoreFinding {
-  readonly problem: StoreProblem;
-  /** Inside the user's folder. */
+  /** What is wrong, in words with hyphens. Only the store knows what there is; nobody else tells one from another. */
+  readonly code: string;
+  /** Where, inside what the user keeps. */
   readonly path: string;
+  /** What is wrong, as a clause about "it". */
   readonly message: string;
   /** What a call that writes does about it by itself; `null` when only a person can help. */
   readonly remedy: string | null;
@@ -83,7 +81,7 @@ export interface HeldUser {
    */
   commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
 
-  /** What should not be in the user's folder, or is unfinished there. */
+  /** What is wrong with what the user keeps, as far as it can be told without knowing what the files mean. */
   findings(): Promise<StoreFinding[]>;
 
   /** Whether the scopes lie in a part of their own: a record of the call tells it. */
@@ -140,11 +138,14 @@ export interface UnfitFile {
   readonly reason: string;
 }
 
-/** Which store to open, as plain data that reaches workers. */
-export interface StoreLocation {
+/** What a thread makes its readers from: plain data. `open-readers.ts` knows every kind. */
+export type StoreLocation = FilesLocation | { readonly kind: "memory" };
+
+export interface FilesLocation {
   readonly kind: "files";
-  readonly dataDir: string;
-  readonly mounts?: readonly MountLocation[];
+  /** Resolved. */
+  readonly dir: string;
+  readonly mounts: readonly MountLocation[];
 }
 
 /** A folder that stands for one scope of one user. */
@@ -155,9 +156,37 @@ export interface MountLocation {
   readonly dir: string;
 }
 
-export interface StoreOptions {
-  /** `full`: a commit is on the disk when it is acknowledged. `relaxed`: it may be lost when the machine stops. */
-  readonly durability: "full" | "relaxed";
-  /** Tells the operator what was found and mended. It may name paths inside a user's folder. */
-  readonly note: (userId: UserId, text: string) => void;
+/** Tells the operator what was found and mended. It may name paths inside what a user keeps. */
+export type NoteOfUser = (userId: UserId, text: string) => void;
+
+/**
+ * A store as a program names it to `createRuntime`: what `fileStore` or `memoryStore` returns. Nothing is opened before the
+ * runtime opens it. Its members are the runtime's, and may change without notice.
+ */
+export interface StoreDefinition {
+  /** What threads make their readers from. */
+  readonly location: StoreLocation;
+
+  /** Opens the main side. What refuses the medium throws. */
+  open(note: NoteOfUser): Store;
+
+  /** Answers what a thread's readers ask; `null` for a store that threads read by themselves. */
+  readonly answerReads: ((bridge: ReadBridge) => void) | null;
+
+  /** Throws `PLUGIN_REFUSED` for a tool whose scopes lie in two parts: no change set is ever made in two. */
+  checkTools(tools: readonly Pick<ManifestTool, "name" | "scopes">[]): void;
+
+  /** Throws a `RangeError` for an audit log that would lie where tools write. */
+  checkLogFile(file: string): void;
+
+  /** Whether a file would lie among what users keep. */
+  readonly holdsFile: (file: string) => boolean;
+}
+
+/** How a thread asks the main side to read for it, and waits. One for each thread, as its questions come one by one. */
+export interface ReadBridge {
+  /** Questions go in, answers come out. */
+  readonly port: MessagePort;
+  /** Four bytes that turn from 0 to 1 when the answer lies at the thread's end of the port. */
+  readonly signal: SharedArrayBuffer;
 }

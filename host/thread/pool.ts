@@ -15,38 +15,51 @@ import { threadLimits } from "../../shared/limits.ts";
 import { closeTrail } from "../audit/collect/read-trail.ts";
 import { TrailStock } from "../audit/collect/trail-stock.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
-import { ToolError } from "../values/tool-error.ts";
+import type { StoreDefinition } from "../store/store.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
-import { Places } from "./slots.ts";
+import { Slots } from "./slots.ts";
+import type { Patience } from "./slots.ts";
 import { newStamp } from "./start-stamp.ts";
-import type { ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
+import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
   /** What threads run. They start meanwhile, and no task may be run before. Its rejection is someone else's to handle. */
   readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
+  /** Answers what a thread's readers ask. Default: nobody does, as threads read by themselves. */
+  readonly answerReads?: StoreDefinition["answerReads"];
   /** Told when a thread dies that no call was in. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A task for one of the threads. */
-export interface PoolTask extends TaskBounds {
-  /** Asked when a thread is free. */
-  readonly makeTask: () => Omit<WorkerTask, "stamp" | "trail">;
-  /** Told when the task has ended, however it did, with the trail of what its guest has done. */
-  readonly onEnd: (trail: SharedArrayBuffer) => void;
+/** What a thread is given, but for what it writes into while it runs. */
+export type GuestTask = Omit<WorkerTask, "stamp" | "trail">;
+
+/** A thread that nobody else uses. Disposing of it gives it back, unless it has a task: then it is free after that. */
+export interface FreeThread extends Disposable {
+  /** Resolves when the task has ended, however it did. Once only. */
+  run(task: GuestTask, bounds: TaskBounds): Promise<EndedRun>;
+}
+
+/** What has become of a task. Disposing of it ends the use of the trail. */
+export interface EndedRun extends Disposable {
+  /** What the thread has answered, or why nobody waits for its answer any more. */
+  readonly outcome: WorkerReply | ToolError;
+  /** What its guest has done. Closed: nothing is added to it any more. */
+  readonly trail: SharedArrayBuffer;
 }
 
 export class Pool {
   readonly #piscina: Piscina<WorkerTask, WorkerReply>;
-  readonly #places: Places;
+  readonly #slots: Slots;
   readonly #trails = new TrailStock();
   /** Threads that were killed and are not gone yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
-  constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), onError }: PoolOptions) {
-    this.#places = new Places(threadsMax);
+  constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), answerReads, onError }: PoolOptions) {
+    this.#slots = new Slots(threadsMax);
     this.#piscina = new Piscina<WorkerTask, WorkerReply>({
       filename: fileURLToPath(import.meta.resolve("#worker")),
       workerData: setup,
@@ -63,45 +76,50 @@ export class Pool {
       execArgv: ["--disable-warning=ExperimentalWarning", "--no-experimental-require-module"],
     });
     this.#piscina.on("error", onError);
-    this.#piscina.on("message", ({ modulesTo }: ModulesRequest) => {
+    this.#piscina.on("message", (request: ModulesRequest | BridgeRequest) => {
+      if ("bridgeTo" in request) return answerReads?.(request.bridgeTo);
       modules.then(
-        (all) => modulesTo.postMessage(all, []),
+        (all) => request.modulesTo.postMessage(all, []),
         () => {},
       );
     });
   }
 
-  /** Runs a task that is made when a thread is free for it. Throws `BUSY` when none is in time. */
-  async run({ makeTask, onEnd, ...bounds }: PoolTask): Promise<WorkerReply> {
-    const { until, signal, name } = bounds;
+  /** Waits for a thread that is free. Throws `BUSY` when none is in time, and the signal's reason. */
+  async take(name: string, { until, signal }: Omit<Patience, "tooLong">): Promise<FreeThread> {
     const tooLong = (waitedMs: number): ToolError =>
       new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
-    await this.#places.take({ until, signal, tooLong });
-    const free = (): void => void this.#places.give();
-    let task: WorkerTask;
-    try {
-      // Cancelled since the place was given: nobody has listened in between.
-      signal.throwIfAborted();
-      task = { ...makeTask(), stamp: newStamp(), trail: this.#trails.lease() };
-    } catch (error) {
-      free();
-      throw error;
+    await this.#slots.take({ until, signal, tooLong });
+    if (signal.aborted) {
+      // Cancelled since the slot was given: nobody has listened in between.
+      this.#slots.give();
+      throw signal.reason;
     }
+    let isUsed = false;
+    return {
+      run: (task, bounds) => {
+        isUsed = true;
+        return this.#run({ ...task, stamp: newStamp(), trail: this.#trails.lease() }, bounds);
+      },
+      [Symbol.dispose]: () => {
+        if (!isUsed) this.#slots.give();
+      },
+    };
+  }
+
+  async #run(task: WorkerTask, bounds: TaskBounds): Promise<EndedRun> {
     // Cheaper than an AbortController by 9 µs.
     const killer = new EventEmitter();
     const reply = this.#piscina.run(task, { signal: killer });
+    const free = (): void => void this.#slots.give();
     reply.then(free, free);
-    try {
-      return await withinBounds({ reply, stamp: task.stamp, kill: () => this.#kill(killer) }, bounds);
-    } finally {
-      closeTrail(task.trail);
-      onEnd(task.trail);
-      // Read by now; and the thread writes no more once it has answered.
-      reply.then(
-        () => this.#trails.giveBack(task.trail),
-        () => {},
-      );
-    }
+    const { trail, stamp } = task;
+    const running = withinBounds({ reply, stamp, kill: () => this.#kill(killer) }, bounds);
+    const outcome = await running.catch((error: unknown) => asToolError(error, `call ${bounds.name}`));
+    closeTrail(trail);
+    // The thread writes no more once it has answered; one that was killed may have written its last anywhere.
+    const giveBack = (): void => this.#trails.giveBack(trail);
+    return { outcome, trail, [Symbol.dispose]: () => void reply.then(giveBack, () => {}) };
   }
 
   /** Ends the threads, whatever they do. */

@@ -10,8 +10,8 @@ export interface Patience {
   readonly tooLong: (waitedMs: number) => ToolError;
 }
 
-/** A number of places that are taken in the order in which they are asked for. */
-export class Places {
+/** A number of slots that are taken in the order in which they are asked for. */
+export class Slots {
   #free: number;
   /** Those who wait, in their order. A set lets any of them leave at once. */
   readonly #line = new Set<() => void>();
@@ -20,7 +20,7 @@ export class Places {
     this.#free = count;
   }
 
-  /** Resolves when a place is the caller's, who has to give it back. */
+  /** Resolves when a slot is the caller's, who has to give it back. */
   take({ until, signal, tooLong }: Patience): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason as ToolError);
     if (this.#free > 0) {
@@ -51,7 +51,7 @@ export class Places {
     });
   }
 
-  /** Passes a place on to who has waited longest; `false` when nobody waits. */
+  /** Passes a slot on to who has waited longest; `false` when nobody waits. */
   give(): boolean {
     const [next] = this.#line;
     if (next) next();

@@ -21,8 +21,8 @@ import { InstanceStock } from "../guest/instance-stock.ts";
 import { judgeOutcome } from "../guest/judge-outcome.ts";
 import { causeLines } from "../log/cause-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
-import { openReaders } from "../store/open-store.ts";
-import type { StoreLocation } from "../store/store.ts";
+import { openReaders } from "../store/open-readers.ts";
+import type { ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { asToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
@@ -43,6 +43,11 @@ export interface WorkerSetup {
 /** What a thread asks when it begins, while they may still be compiled: where it takes the modules, once. */
 export interface ModulesRequest {
   readonly modulesTo: MessagePort;
+}
+
+/** What a thread asks before its first read, where the main side reads for it: who takes this end of its bridge. */
+export interface BridgeRequest {
+  readonly bridgeTo: ReadBridge;
 }
 
 export interface WorkerTask {
@@ -107,12 +112,19 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)], fuelPolls };
 }
 
-let opened: ReturnType<typeof openReaders> | undefined;
+let opened: StoreReaders | undefined;
 
 /** Opened by the first call, so that a store which cannot be opened is an error of calls and not of threads. */
-function readers(): ReturnType<typeof openReaders> {
-  opened ??= openReaders((workerData as WorkerSetup).store);
+function readers(): StoreReaders {
+  opened ??= openReaders((workerData as WorkerSetup).store, connect);
   return opened;
+}
+
+function connect(): ReadBridge {
+  const { port1: own, port2: port } = new MessageChannel();
+  const signal = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  parentPort?.postMessage({ bridgeTo: { port, signal } } satisfies BridgeRequest, [port]);
+  return { port: own, signal };
 }
 
 const stock = new InstanceStock(

@@ -85,6 +85,11 @@ async function unheldParts(operation: Operation): Promise<(readonly string[])[]>
   );
 }
 
-const ofStore = ({ problem, path, message, remedy }: StoreFinding): Finding => ({ problem, path, message, remedy });
+const ofStore = ({ code: problem, path, message, remedy }: StoreFinding): Finding => ({
+  problem,
+  path,
+  message,
+  remedy,
+});
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;

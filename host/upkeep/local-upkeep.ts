@@ -21,7 +21,7 @@ export class LocalUpkeep implements Upkeep {
   }
 
   async users(): Promise<string[]> {
-    this.#parts.checkOpen("list users");
+    this.#parts.runner.checkOpen("list users");
     return (await this.#parts.store.users()).toSorted();
   }
 

@@ -1,7 +1,7 @@
 /** The import of one scope's files: what is staged, what the scope's plugin says of it, and what becomes of it by that. */
 import { trashFolder } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
-import type { RunOptions } from "../call/call-runner.ts";
+import type { CallOptions } from "../call/call-runner.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -14,7 +14,7 @@ import type { Operation } from "./operation.ts";
 import { planImport } from "./plan-import.ts";
 import type { ImportTask, PlannedImport } from "./plan-import.ts";
 
-type Stage = NonNullable<RunOptions["stage"]>;
+type Stage = NonNullable<CallOptions["stage"]>;
 type Task = Omit<ImportTask, "epochMs">;
 
 const nothingFound: InspectOutput = { findings: [], findingsHidden: 0 };

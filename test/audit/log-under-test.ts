@@ -6,6 +6,7 @@ import type { AuditLog, AuditLogOptions } from "../../host/audit/audit-log.ts";
 import type { AuditEntry } from "../../host/audit/audit-record.ts";
 import { openAuditLog } from "../../host/audit/log/file-audit-log.ts";
 import type { AuditLogParts } from "../../host/audit/log/file-audit-log.ts";
+import { fileStore } from "../../host/store/files/define-files.ts";
 import { longEntry } from "./audit-entries.ts";
 
 export const logName = "audit.jsonl";
@@ -20,7 +21,7 @@ export function openLog(folder: string, options: OpenOptions = {}): Promise<Audi
   return openAuditLog(
     { file, ...(fileBytesMax !== undefined && { fileBytesMax }), ...(onFailure && { onFailure }) },
     {
-      dataDir: join(folder, "data"),
+      isAmongUsers: fileStore({ dir: join(folder, "data") }).holdsFile,
       memcell: "0.1.0",
       plugins: [{ name: "user-memory", version: "0.1.0", sha256: "a".repeat(64) }],
       policy: "b".repeat(64),

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { CallContext, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
-import { openStore } from "../../host/store/open-store.ts";
+import { fileStore } from "../../host/store/files/define-files.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
@@ -51,7 +51,7 @@ test("waiting for the user's lock, which another process holds", async () => {
   await using stage = await openBoundedStage();
   await stage.write("alice", "a.md");
   const gate = new EventEmitter();
-  const other = openStore({ kind: "files", dataDir: stage.dataDir }, { durability: "full", note: () => {} });
+  const other = fileStore({ dir: stage.dataDir }).open(() => {});
   const options = { writes: true, until: performance.now() + 10_000 };
   const holding = other.hold("alice" as UserId, options, () => once(gate, "open"));
   await turns();

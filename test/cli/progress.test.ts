@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from "node:util";
 
 import { expect, test } from "vitest";
 
-import { openStore } from "../../host/store/open-store.ts";
+import { fileStore } from "../../host/store/files/define-files.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
 import { runOnTerminal, whyNoTerminal } from "../support/pseudo-terminal.ts";
@@ -25,7 +25,7 @@ async function stage() {
   const folder = temporaryFolder();
   const files = { "memory/MEMORY.md": indexLine("a") + indexLine("b"), "memory/a.md": entryText("a") };
   writeUserFiles(folder.path, Object.fromEntries(users.map((userId) => [userId, files])));
-  const store = openStore({ kind: "files", dataDir: folder.path }, { durability: "full", note: () => {} });
+  const store = fileStore({ dir: folder.path }).open(() => {});
   const options = { writes: true, until: Number.MAX_VALUE };
   // A first commit makes the file that is locked.
   for (const userId of users) {

@@ -91,20 +91,20 @@ test("a file that has got a second name does not keep its record from being reti
   const args = ["--input-type=module", "-e", program, hostFolder, folder.path];
   execFileSync(process.execPath, args);
   expect(readFileSync(join(folder.path, "backup.md"), "utf8")).toBe("one");
-  const journal = readFileSync(join(userFolder(folder.path, alice), ".memcell", "journal"));
+  const wal = readFileSync(join(userFolder(folder.path, alice), ".memcell", "journal"));
   // Retired: no record is left.
-  expect(journal.includes("\nrecord ") || journal.subarray(4096).includes("record ")).toBe(false);
+  expect(wal.includes("\nrecord ") || wal.subarray(4096).includes("record ")).toBe(false);
 });
 
 test("a user who was set up without flushes is made durable by the first call that flushes", async () => {
   using folder = temporaryFolder();
   const relaxed = openStore(folder.path, "relaxed");
   await commit(relaxed, [write("a.md", "one")]);
-  const journal = join(userFolder(folder.path, alice), ".memcell", "journal");
-  expect(readFileSync(journal)[4094]).toBe("~".charCodeAt(0));
+  const wal = join(userFolder(folder.path, alice), ".memcell", "journal");
+  expect(readFileSync(wal)[4094]).toBe("~".charCodeAt(0));
   const full = openStore(folder.path);
   await commit(full, [write("a.md", "two")]);
-  expect(readFileSync(journal)[4094]).toBe(0);
+  expect(readFileSync(wal)[4094]).toBe(0);
   await Promise.all([relaxed.close(), full.close()]);
 });
 
@@ -128,7 +128,7 @@ test("a scope that is a mount of its own is written to, whole files at a time", 
   }
 });
 
-test("a change set that no journal could be read back from is refused before anything is touched", async () => {
+test("a change set that no WAL could be read back from is refused before anything is touched", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("a.md", "one")]);

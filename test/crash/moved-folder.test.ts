@@ -121,7 +121,7 @@ test.for(changeSets)(
   },
 );
 
-test("a file in the place of a folder with fresh changes does not keep the journal from being retired", async () => {
+test("a file in the place of a folder with fresh changes does not keep the WAL from being retired", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("notes/a.md", "one"), write("b.md", "one")]);

@@ -74,7 +74,7 @@ test.for([
   { name: "has no folder of the host's", remove: ".memcell" },
   { name: "has no lock", remove: ".memcell/lock" },
   { name: "has no turnstile", remove: ".memcell/turnstile" },
-  { name: "has no journal", remove: ".memcell/journal" },
+  { name: "has no WAL", remove: ".memcell/journal" },
 ])("on a read-only disk a user who $name is read", async ({ remove }, context) => {
   using disk = await diskOr(context, "tmpfs", { bytes: 4 * 2 ** 20 });
   const dataDir = join(disk.path, "data");

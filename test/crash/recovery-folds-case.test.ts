@@ -1,6 +1,6 @@
 /**
  * Recovery on a disk that does not tell `a.md` from `A.md`: what a person has put under the other spelling is in the
- * place of a file that the journal knows, and must not be written over unseen.
+ * place of a file that the WAL knows, and must not be written over unseen.
  */
 import { readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -72,7 +72,7 @@ const factOf = (name: string, text: string) => ({
   body: text,
 });
 
-/** With an entry, its index, a trash that holds something, and a journal that is retired. */
+/** With an entry, its index, a trash that holds something, and a WAL that is retired. */
 async function makeUsers(dataDir: string, userIds: readonly string[]): Promise<void> {
   await using runtime = await createRuntime({ dataDir, threadsMax: 1, durability: "relaxed" });
   const make = async (userId: string): Promise<void> => {

@@ -26,7 +26,7 @@ interface Place {
   readonly except?: Readonly<Record<string, Outcomes>>;
 }
 
-/** Nobody reads a lock, and a journal that holds nothing but zeros is an empty one. */
+/** Nobody reads a lock, and a WAL that holds nothing but zeros is an empty one. */
 const largeWillDo = { "a sparse giant": open };
 /** The host clears away what it has left itself. A folder is nothing that it leaves, and stays where it is. */
 const ownTraps = fileTraps.filter(({ name }) => name !== "a second name of another user's file");
@@ -101,7 +101,7 @@ test("a second name of another user's file among the host's own leftovers is tak
   expect(readFileSync(other, "utf8")).toBe(text);
 });
 
-test("a folder without its owner's record goes by its name, and records the owner at its next journal", async () => {
+test("a folder without its owner's record goes by its name, and records the owner at its next WAL", async () => {
   const folder = stage.folderOf("no-owner");
   rmSync(pathIn(folder, ".memcell"), { recursive: true });
   expect(await stage.use("no-owner")).toEqual(open);

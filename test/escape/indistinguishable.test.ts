@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import { openReaders } from "../../host/store/open-store.ts";
+import { openFileReaders } from "../../host/store/files/open-files.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -58,7 +58,7 @@ afterAll(async () => {
 /** What the guest is handed, byte for byte: a denied call's result would only show the first denial. */
 function replies(dataDir: string, scope: string, path: string): string[] {
   return capabilities.map((name) => {
-    using store = openReaders({ kind: "files", dataDir }).openUser("alice" as UserId);
+    using store = openFileReaders({ kind: "files", dir: dataDir, mounts: [] }).openUser("alice" as UserId);
     const call = { grant: fullGrant("alice" as UserId), store, staged: new StagedChanges(), epochMs: 0 };
     const rest = name === "store_list" ? { prefix: path } : { path, ...(name === "store_write" && { content: "x" }) };
     return bindCapabilities(call, { denial: null, reported: new Set(), causes: [] })[name](

@@ -12,7 +12,7 @@ import { writeUserFiles } from "../support/user-files.ts";
 const endlessCall = `
   import { parentPort, workerData } from "node:worker_threads";
   const { openReaders } = await import(workerData.store);
-  const reader = openReaders({ kind: "files", dataDir: workerData.dataDir }).openUser("alice");
+  const reader = openReaders({ kind: "files", dir: workerData.dataDir, mounts: [] }).openUser("alice");
   reader.read("memory", "a.md");
   parentPort.postMessage("read");
   for (;;);
@@ -22,7 +22,7 @@ test("a thread that is killed in the middle of a call leaves nothing open", asyn
   if (process.platform !== "linux") skipWithReason(context, "what is open can be seen on Linux only");
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/a.md": "x" } });
-  const store = new URL("../../dist/host/store/open-store.js", import.meta.url).href;
+  const store = new URL("../../dist/host/store/open-readers.js", import.meta.url).href;
   const thread = new Worker(new URL(`data:text/javascript,${encodeURIComponent(endlessCall)}`), {
     workerData: { store, dataDir: folder.path },
   });

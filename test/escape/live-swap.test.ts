@@ -170,7 +170,7 @@ test.for(attacks)(
 
     await expectUsable(store, battle);
     await store.close();
-    // Only now: until then the store may be tidying up a journal, in its own time.
+    // Only now: until then the store may be tidying up a WAL, in its own time.
     expect(openDescriptors(dataDir)).toEqual([]);
     const next = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");
     await expectUsable(next, battle);

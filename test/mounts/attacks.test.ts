@@ -167,7 +167,7 @@ const ownTraps: readonly { name: string; set: (own: string, stage: MountedStage)
   { name: "a link to another folder", set: (own, { path }) => symlinkSync(join(path, "outside"), own) },
   { name: "a file", set: (own) => writeFileSync(own, "") },
   { name: "a link in its lock's place", set: (own, { path }) => linkIn(own, "lock", join(path, "outside/s.md")) },
-  { name: "a link in its journal's place", set: (own, { path }) => linkIn(own, "journal", join(path, "outside/s.md")) },
+  { name: "a link in its WAL's place", set: (own, { path }) => linkIn(own, "journal", join(path, "outside/s.md")) },
   { name: "a link in its owner's place", set: (own, { path }) => linkIn(own, "owner", join(path, "outside/s.md")) },
 ];
 

@@ -144,7 +144,7 @@ test("each of a user's scopes has a folder: mounted ones theirs, the others the 
   expect(await play(unmounted, [read("a.md")])).toMatchObject({ ok: true, data: [{ content: null }] });
 });
 
-test("runtimes with different data folders exclude each other in one workspace, and go on with each other's journal", async () => {
+test("runtimes with different data folders exclude each other in one workspace, and go on with each other's WAL", async () => {
   using stage = mountedStage();
   const guest = new EventEmitter();
   const begun = once(guest, "begun");

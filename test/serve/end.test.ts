@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
-import { openStore } from "../../host/store/open-store.ts";
+import { fileStore } from "../../host/store/files/define-files.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
@@ -79,7 +79,7 @@ test("a call is cancelled where it waits, and nothing is written", async () => {
     served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry(name) } }, signal ? { signal } : {});
   await write("before");
   const gate = new AbortController();
-  const other = openStore({ kind: "files", dataDir: folder.path }, { durability: "full", note: () => {} });
+  const other = fileStore({ dir: folder.path }).open(() => {});
   const until = performance.now() + 30_000;
   const holding = other.hold("alice" as UserId, { writes: true, until }, () => once(gate.signal, "abort"));
   for (let turn = 0; turn < 5; turn++) await setImmediate();

@@ -152,10 +152,10 @@ test("what a killed process has left in the host's own folder is found and remov
   await runtime.call("UpdateUserMemory", upsert, alice);
   const own = join(userFolder(folder.path, "alice"), ".memcell");
   writeFileSync(join(own, "staged-7"), "half a fi");
-  writeFileSync(join(own, "journal-damaged-1"), "not a journal");
+  writeFileSync(join(own, "journal-damaged-1"), "not a WAL");
   const found = await runtime.upkeep.inspect(alice);
   expect(found.map(inShort).toSorted()).toEqual([
-    ".memcell/journal-damaged-1 journal-damaged",
+    ".memcell/journal-damaged-1 wal-damaged",
     ".memcell/staged-7 temporary-file",
   ]);
   expect((await runtime.upkeep.mend(alice)).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);

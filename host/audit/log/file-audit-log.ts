@@ -7,8 +7,8 @@ import { openLogFiles } from "./open-log-files.ts";
 
 /** What the runtime says of itself, and how long it waits for another. */
 export interface AuditLogParts {
-  /** The data folder, whose users' files the log must not lie among. */
-  readonly dataDir: string;
+  /** Whether a file would lie among what users keep, where the log must not lie. */
+  readonly isAmongUsers: (file: string) => boolean;
   readonly memcell: string;
   readonly plugins: readonly PluginIdentity[];
   /** SHA-256 of the policy. */
@@ -86,10 +86,10 @@ class FileAuditLog implements AuditLog {
 
   /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */
   #appendAfterLoss(entry: AuditEntry): ChainHead {
-    const place = this.#writer.append({ kind: "lost", records: this.#lost }, entry);
+    const head = this.#writer.append({ kind: "lost", records: this.#lost }, entry);
     this.#plan.note(`audit log: ${this.#lost} records were lost`);
     this.#lost = 0;
-    return place;
+    return head;
   }
 }
 

@@ -3,27 +3,31 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { ChangedFile } from "../plan-changes.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
-import { JournalDamaged } from "./commit/find-records.ts";
-import type { JournalFile } from "./commit/journal-record.ts";
-import { Journal } from "./commit/journal.ts";
+import { WalDamaged } from "./commit/find-records.ts";
 import { needsRecovery } from "./commit/recover.ts";
-import { ScopeFolders } from "./commit/scope-folders.ts";
+import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
+import { Wal } from "./commit/wal.ts";
 import { checkOwner } from "./owner.ts";
-import { hostFolder } from "./user-folder.ts";
-import type { UserFolder } from "./user-folder.ts";
+import { ScopeFolders } from "./scope-folders.ts";
+import { hostFolder, UserFolder } from "./user-folder.ts";
+import type { UserHome } from "./user-folder.ts";
 import { newMemo } from "./user-memo.ts";
 
+type FileProblem = "wal-unfinished" | "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file";
+
 /** `boot` is the present start of the machine. */
-export function examineUser(folder: UserFolder, boot: string | null): StoreFinding[] {
-  using user = folder.open();
-  if (user === null) return [];
-  const { mountedScope } = folder;
+export function examineUser(home: UserHome, boot: string | null): StoreFinding[] {
+  using folder = UserFolder.open(home);
+  if (folder === null) return [];
+  const { mountedScope } = home;
+  const { user } = folder;
   const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`, hostFolder);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
-  const ofOwn = orFinding(hostFolder, () => ownFindings(folder, user, boot));
-  const placed = ofOwn.map(({ problem, path, message, remedy }) => ({ problem, path: above + path, message, remedy }));
+  const ofOwn = orFinding(hostFolder, () => ownFindings(home, folder, boot));
+  const placed = ofOwn.map(({ code, path, message, remedy }) => ({ code, path: above + path, message, remedy }));
   return [...inScopes, ...placed];
 }
 
@@ -65,68 +69,56 @@ function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
 }
 
 const unsafe = (path: string, message: string): StoreFinding => ({
-  problem: "not-a-plain-file",
+  code: "not-a-plain-file" satisfies FileProblem,
   path: JSON.stringify(path).slice(1, -1),
   message,
   remedy: null,
 });
 
-function ownFindings(folder: UserFolder, user: Directory, boot: string | null): StoreFinding[] {
-  using own = user.openFolder(hostFolder);
+function ownFindings(home: UserHome, folder: UserFolder, boot: string | null): StoreFinding[] {
+  const own = folder.openOwn();
   if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
   return [
-    ...(checkOwner(folder) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record the user's id")]),
+    ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record the user's id")]),
     ...names
       .filter(isStagedName)
       .map((name) => ofOwn("temporary-file", name, "a killed process has left it", "remove it")),
     ...names
-      .filter((name) => name.startsWith("journal-damaged-"))
-      .map((name) => ofOwn("journal-damaged", name, "it could not be read as a journal and was put aside", null)),
-    ...journalFindings({
-      folders: new ScopeFolders(user, newMemo(folder.mountedScope !== null)),
-      own,
-      owner: folder.userId,
-      boot,
-    }),
+      .filter((name) => name.startsWith(damagedWalPrefix))
+      .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
+    ...walFindings(home, folder.user, own, boot),
   ];
 }
 
-const ofOwn = (
-  problem: StoreFinding["problem"],
-  name: string,
-  message: string,
-  remedy: string | null,
-): StoreFinding => ({ problem, path: `${hostFolder}/${name}`, message, remedy });
+const ofOwn = (code: FileProblem, name: string, message: string, remedy: string | null): StoreFinding => ({
+  code,
+  path: `${hostFolder}/${name}`,
+  message,
+  remedy,
+});
 
-interface JournalPlace {
-  readonly folders: ScopeFolders;
-  readonly own: Directory;
-  readonly owner: string;
-  readonly boot: string | null;
-}
-
-function journalFindings({ folders, own, owner, boot }: JournalPlace): StoreFinding[] {
-  using _folders = folders;
+function walFindings(home: UserHome, user: Directory, own: Directory, boot: string | null): StoreFinding[] {
+  using folders = new ScopeFolders(user, newMemo(home.mountedScope !== null));
   try {
-    using journal = Journal.open(own, owner, { isRead: true });
-    if (journal === null || !needsRecovery({ journal, boot })) return [];
-    const files = journal.records.flatMap((record) => record.files);
+    using wal = Wal.open(own, home.userId, { isRead: true });
+    if (wal === null || !needsRecovery({ wal, boot })) return [];
+    const files = wal.records.flatMap((record) => record.files);
     const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
-    const message = `a crash has left ${journal.records.length} records on ${[...paths].join(", ")}`;
+    const message = `a crash has left ${wal.records.length} records on ${[...paths].join(", ")}`;
     return unfinished(message, canBeRead(folders, files) ? "finish what they say" : null);
   } catch (error) {
-    if (!(error instanceof JournalDamaged)) throw error;
-    return unfinished("it cannot be read as a journal", "put it aside and begin a new one");
+    if (!(error instanceof WalDamaged)) throw error;
+    return unfinished("it cannot be read as a WAL", "put it aside and begin a new one");
   }
 }
 
 const unfinished = (message: string, remedy: string | null): StoreFinding[] => [
-  ofOwn("journal-unfinished", "journal", message, remedy),
+  ofOwn("wal-unfinished", walFile, message, remedy),
 ];
 
 /** Whether nothing stands in the way of what the records say. */
-function canBeRead(folders: ScopeFolders, files: readonly JournalFile[]): boolean {
+function canBeRead(folders: ScopeFolders, files: readonly ChangedFile[]): boolean {
   try {
     for (const { scope, path } of files) folders.read(scope, path);
     return true;

@@ -1,44 +1,53 @@
 import type { ListedFile } from "../../../shared/abi.ts";
+import { scopeName } from "../../../shared/path.ts";
+import type { Directory } from "../../disk/directory.ts";
 import type { Seen } from "../../values/change-set.ts";
 import { decodeText } from "../../values/decode-text.ts";
+import { checkedScope, segmentsOf } from "../scope-path.ts";
+import { SeenFiles } from "../seen-files.ts";
 import type { ScopeSurvey, UserReader } from "../store.ts";
-import { digestOf } from "./commit/journal-record.ts";
-import { HeldScopes } from "./held-scopes.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";
-import { checkOwnerIn } from "./owner.ts";
+import { checkOwner } from "./owner.ts";
+import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
-import { hostFolder } from "./user-folder.ts";
-import type { UserFolder } from "./user-folder.ts";
+import { hostFolder, UserFolder } from "./user-folder.ts";
+import type { UserHome } from "./user-folder.ts";
 
 /** Reads one user's scopes for one call. */
 export class FileReader implements UserReader {
-  readonly #scopes: HeldScopes;
   readonly #mountedScope: string | null;
+  /** `null` when there was none as the call began, and then there are no files. */
+  readonly #folder: UserFolder | null;
+  readonly #scopes: ScopeFolders | null;
   /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
   readonly #sizes = new Map<string, KnownSizes>();
   readonly #bytesUsed = new Map<string, number>();
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new SeenFiles();
 
-  constructor(folder: UserFolder) {
-    const user = folder.open();
+  constructor(home: UserHome) {
+    this.#mountedScope = home.mountedScope;
+    this.#folder = UserFolder.open(home);
     try {
-      using own = user && user.openFolder(hostFolder);
-      checkOwnerIn(own, folder);
+      checkOwner(this.#folder?.openOwn() ?? null, home);
     } catch (error) {
-      user?.[Symbol.dispose]();
+      this.#folder?.[Symbol.dispose]();
       throw error;
     }
-    this.#mountedScope = folder.mountedScope;
-    this.#scopes = new HeldScopes(user, folder.mountedScope);
+    const known = { isMounted: home.mountedScope !== null, folds: new Map() };
+    this.#scopes = this.#folder && new ScopeFolders(this.#folder.user, known);
   }
 
   get seen(): Seen[] {
-    return [...this.#seen.values()];
+    return this.#seen.list();
   }
 
+  /** What is no folder is no scope: the doctor tells of it. */
   scopes(): string[] {
-    return this.#scopes.names();
+    if (this.#folder === null) return [];
+    if (this.#mountedScope !== null) return [this.#mountedScope];
+    const folders = this.#folder.user.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name));
+    return folders.map(({ name }) => name).toSorted();
   }
 
   read(scope: string, path: string): string | null {
@@ -47,18 +56,18 @@ export class FileReader implements UserReader {
   }
 
   list(scope: string, prefix: string): ListedFile[] {
-    const folder = this.#scopes.folderOf(scope);
+    const folder = this.#folderOf(scope);
     return folder === null ? [] : listFiles(folder, prefix, this.#sizesOf(scope));
   }
 
   sizeOf(scope: string, path: string): number | null {
-    return this.#scopes.useFile(scope, path, (folder, name) => folder.sizeOf(name, path));
+    return this.#look(scope, path, (folder, name) => folder.sizeOf(name, path));
   }
 
   bytesUsed(scope: string): number {
     let bytes = this.#bytesUsed.get(scope);
     if (bytes === undefined) {
-      const folder = this.#scopes.folderOf(scope);
+      const folder = this.#folderOf(scope);
       bytes = folder === null ? 0 : bytesBelow(folder, this.#sizesOf(scope));
       this.#bytesUsed.set(scope, bytes);
     }
@@ -66,16 +75,32 @@ export class FileReader implements UserReader {
   }
 
   survey(scope: string): ScopeSurvey {
-    const folder = this.#scopes.folderOf(scope);
-    return folder === null
-      ? { files: [], unfit: [] }
-      : surveyFiles(folder, this.#mountedScope === null ? null : hostFolder);
+    const folder = this.#folderOf(scope);
+    if (folder === null) return { files: [], unfit: [] };
+    return surveyFiles(folder, this.#mountedScope === null ? null : hostFolder);
   }
 
   bytesOf(scope: string, path: string): Uint8Array | null {
-    const bytes = this.#scopes.useFile(scope, path, (folder, name) => folder.read(name, path));
-    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
+    const bytes = this.#look(scope, path, (folder, name) => folder.read(name, path));
+    this.#seen.note(scope, path, bytes);
     return bytes;
+  }
+
+  #folderOf(scope: string): Directory | null {
+    return this.#has(scope) ? (this.#scopes?.folderOf(scope) ?? null) : null;
+  }
+
+  #look<Result>(scope: string, path: string, look: (folder: Directory, name: string) => Result | null): Result | null {
+    segmentsOf(path);
+    return this.#has(scope)
+      ? (this.#scopes?.look(scope, path, ({ folder, name }) => look(folder, name)) ?? null)
+      : null;
+  }
+
+  /** A mounted folder is one scope's, and has no other. */
+  #has(scope: string): boolean {
+    checkedScope(scope);
+    return this.#mountedScope === null || scope === this.#mountedScope;
   }
 
   #sizesOf(scope: string): KnownSizes {
@@ -85,6 +110,6 @@ export class FileReader implements UserReader {
   }
 
   [Symbol.dispose](): void {
-    this.#scopes[Symbol.dispose]();
+    for (const each of [this.#scopes, this.#folder]) each?.[Symbol.dispose]();
   }
 }

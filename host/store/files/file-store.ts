@@ -1,43 +1,44 @@
 import { readBootId } from "../../disk/boot-id.ts";
 import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory } from "../../disk/directory.ts";
 /**
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
  * `.memcell/` beside the scopes. Of a mounted folder it is `<path>` and `.memcell/` below it.
  */
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { HeldUser, HoldOptions, Store, StoreOptions, StorePart } from "../store.ts";
+import { StaleCall, untilFresh } from "../stale-call.ts";
+import type { HeldUser, HoldOptions, NoteOfUser, Store, StorePart } from "../store.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
 import { HeldFiles } from "./held-files.ts";
 import { listUsers } from "./list-users.ts";
-import { checkOwnerIn } from "./owner.ts";
+import { checkOwner } from "./owner.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
-import { StaleCall } from "./stale-call.ts";
 import { UserFolder } from "./user-folder.ts";
+import type { UserHome } from "./user-folder.ts";
 import { lockUser } from "./user-lock.ts";
 import type { LockRequest, UserLock } from "./user-lock.ts";
 import { newMemo } from "./user-memo.ts";
 import type { UserMemo } from "./user-memo.ts";
 import { UserSession } from "./user-session.ts";
 
-/** How often a call is made again when someone edits its files at the same time. */
-const attemptsMax = 3;
-
-interface FileStoreOptions extends StoreOptions {
+export interface FileStoreSetup {
+  readonly durability: "full" | "relaxed";
+  readonly note: NoteOfUser;
   /** The root is no data folder, but stands for this scope of the one user that is asked for. */
   readonly mountedScope?: string;
 }
 
 export class FileStore implements Store {
   readonly #root: DataRoot;
-  readonly #options: FileStoreOptions;
+  readonly #options: FileStoreSetup;
   readonly #boot: string | null;
   readonly #memos = new Map<UserId, UserMemo>();
   readonly #schedule: RetireSchedule<UserId>;
 
   /** `boot` is the present start of the machine; tests of crashes pretend another one. */
-  constructor(root: DataRoot, options: FileStoreOptions, boot: string | null = readBootId()) {
+  constructor(root: DataRoot, options: FileStoreSetup, boot: string | null = readBootId()) {
     this.#root = root;
     this.#options = options;
     this.#boot = boot;
@@ -48,18 +49,12 @@ export class FileStore implements Store {
   }
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#hold(userId, options, work);
-      } catch (error) {
-        if (!(error instanceof StaleCall) || attempt === attemptsMax) throw error;
-      }
-    }
+    return await untilFresh(() => this.#hold(userId, options, work));
   }
 
   /** As a thread's readers do. */
   openUser(userId: UserId): FileReader {
-    return new FileReader(this.#folderOf(userId));
+    return new FileReader(this.#homeOf(userId));
   }
 
   async users(): Promise<UserId[]> {
@@ -91,7 +86,7 @@ export class FileStore implements Store {
       return await work({
         reader,
         isApart: this.#options.mountedScope !== undefined,
-        findings: async () => examineUser(this.#folderOf(userId), this.#boot),
+        findings: async () => examineUser(this.#homeOf(userId), this.#boot),
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
           if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
@@ -107,14 +102,14 @@ export class FileStore implements Store {
 
   /** Keeps others out and leaves everything as it is. */
   async #lockOnly(userId: UserId, request: LockRequest): Promise<Disposable | null> {
-    using way = this.#folderOf(userId).openWay();
-    return way && (await lockUser(way.own, { ...request, readOnlyWillDo: true }));
+    using folder = UserFolder.open(this.#homeOf(userId));
+    const own = folder?.openOwn() ?? null;
+    return own && (await lockUser(own, { ...request, readOnlyWillDo: true }));
   }
 
   /** A user's first commit makes the folder. Someone else may have been faster: then the call has to be made again. */
   async #openFirst(userId: UserId, { until, signal }: HoldOptions): Promise<UserSession> {
-    const { own, made } = await this.#folderOf(userId).make();
-    for (const each of [own, ...made]) each[Symbol.dispose]();
+    await UserFolder.make(this.#homeOf(userId));
     const session = await this.#open(userId, { make: true, readOnlyWillDo: false, until, signal });
     if (session !== null && !session.isSetUp) return session;
     session?.[Symbol.dispose]();
@@ -122,29 +117,31 @@ export class FileStore implements Store {
   }
 
   async #open(userId: UserId, request: LockRequest, isThorough = false): Promise<UserSession | null> {
-    const folder = this.#folderOf(userId);
-    const way = folder.openWay();
+    const home = this.#homeOf(userId);
+    const folder = UserFolder.open(home);
     const memo = this.#memoOf(userId);
+    let own: Directory | null;
     let lock: UserLock | null;
     let isOwned: boolean;
     try {
-      isOwned = (way !== null && memo.ownedIdentity === way.own.identity) || checkOwnerIn(way?.own ?? null, folder);
-      memo.ownedIdentity = isOwned && way ? way.own.identity : null;
-      lock = way && (await lockUser(way.own, request));
+      own = folder?.openOwn() ?? null;
+      isOwned = (own !== null && memo.ownedIdentity === own.identity) || checkOwner(own, home);
+      memo.ownedIdentity = isOwned && own ? own.identity : null;
+      lock = own && (await lockUser(own, request));
     } catch (error) {
-      way?.[Symbol.dispose]();
+      folder?.[Symbol.dispose]();
       throw error;
     }
-    if (!way || !lock || lock.isReadOnly) {
-      for (const each of [way, lock]) each?.[Symbol.dispose]();
+    if (!folder || !own || !lock || lock.isReadOnly) {
+      for (const each of [folder, lock]) each?.[Symbol.dispose]();
       return null;
     }
     const isFlushed = this.#options.durability === "full";
     const note = (text: string): void => this.#options.note(userId, text);
-    const setup = { folder, memo, isOwned, isThorough, isFlushed, boot: this.#boot, note };
-    const session = new UserSession(setup, way, lock);
+    const setup = { home, memo, isOwned, isThorough, isFlushed, boot: this.#boot, note };
+    const session = new UserSession(setup, folder, own, lock);
     try {
-      // The way was walked just now. While the lock was waited for, it may have been moved away.
+      // It was walked to just now. While the lock was waited for, it may have been moved away.
       if (lock.hasWaited) session.checkPlace();
       await session.recover();
       return session;
@@ -154,7 +151,7 @@ export class FileStore implements Store {
     }
   }
 
-  /** Releases the lock, after retiring the journal when it has become long; nobody waits for that. */
+  /** Releases the lock, after retiring the WAL when it has become long; nobody waits for that. */
   #release(userId: UserId, session: UserSession | null): void {
     if (session === null) return;
     if (session.isRetireDue) return this.#schedule.run(userId, () => retireAndDispose(session));
@@ -170,14 +167,14 @@ export class FileStore implements Store {
       await session?.retire(true);
     } catch (error) {
       if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
-      // Someone uses the user, and so will retire the journal in time; if not, it is tried again.
+      // Someone uses the user, and so will retire the WAL in time; if not, it is tried again.
       return this.#schedule.add(userId);
     }
     if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
   }
 
-  #folderOf(userId: UserId): UserFolder {
-    return new UserFolder(this.#root, userId, this.#options.mountedScope);
+  #homeOf(userId: UserId): UserHome {
+    return { root: this.#root, userId, mountedScope: this.#options.mountedScope ?? null };
   }
 
   #memoOf(userId: UserId): UserMemo {

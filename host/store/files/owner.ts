@@ -1,5 +1,3 @@
-import { createOverLeftover } from "../../disk/create-over-leftover.ts";
-import type { Directory } from "../../disk/directory.ts";
 /**
  * Who a user's folder belongs to: the exact id, in `.memcell/owner`.
  *
@@ -7,36 +5,38 @@ import type { Directory } from "../../disk/directory.ts";
  * in one folder. The record keeps the second one out. A mounted folder has no name of ours at all: there the record alone
  * keeps another user of another host out.
  */
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
+import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { foldsCase, twinOf } from "./folded-case.ts";
 import { hideFromGit } from "./hide-from-git.ts";
-import type { UserFolder } from "./user-folder.ts";
+import { userFolderName } from "./user-folder-name.ts";
+import { usersFolder } from "./user-folder.ts";
+import type { UserHome } from "./user-folder.ts";
 
 const ownerFile = "owner";
 
-/** Refuses a folder that records another owner; tells whether it records this one. */
-export function checkOwner(folder: UserFolder): boolean {
-  using own = folder.openOwn();
-  return checkOwnerIn(own, folder);
-}
-
-/** The same, by the folder's own `.memcell`, which is open already; `null` when there is none. */
-export function checkOwnerIn(own: Directory | null, folder: UserFolder): boolean {
+/**
+ * Refuses a folder that records another owner; tells whether it records this one. `own` is the `.memcell` in it, or `null`
+ * when there is none.
+ */
+export function checkOwner(own: Directory | null, home: UserHome): boolean {
   const record = own?.read(ownerFile, ownerFile) ?? null;
   if (record === null) {
     // A folder without a record was made by hand, and is the user's when its name is, letter by letter.
-    if (!folder.isExact()) throw belongsToAnother(folder);
+    if (!hasExactName(home)) throw belongsToAnother(home);
     return false;
   }
-  if (record.toString("utf8") !== folder.userId) throw belongsToAnother(folder);
+  if (record.toString("utf8") !== home.userId) throw belongsToAnother(home);
   return true;
 }
 
 /** As `checkOwner`, and records the owner when nobody has. Durable once `own` is flushed. */
-export async function claimOwner(folder: UserFolder, own: Directory): Promise<void> {
-  if (checkOwnerIn(own, folder)) return;
-  if (folder.mountedScope !== null) hideFromGit(own);
+export async function claimOwner(own: Directory, home: UserHome): Promise<void> {
+  if (checkOwner(own, home)) return;
+  if (home.mountedScope !== null) hideFromGit(own);
   const staged = "staged-owner";
-  createOverLeftover(own, staged, { content: Buffer.from(folder.userId), shown: ownerFile });
+  createOverLeftover(own, staged, { content: Buffer.from(home.userId), shown: ownerFile });
   {
     using file = own.openFile(staged, ownerFile, "write");
     await file?.flush();
@@ -44,6 +44,16 @@ export async function claimOwner(folder: UserFolder, own: Directory): Promise<vo
   own.rename(staged, own, ownerFile);
 }
 
-function belongsToAnother({ shown }: UserFolder): ToolError {
+/** `false` where a disk that folds case shows another id's folder under this one's name. */
+function hasExactName({ root, userId, mountedScope }: UserHome): boolean {
+  if (mountedScope !== null) return true;
+  using data = root.open();
+  if (data === null || !foldsCase(data, usersFolder)) return true;
+  using users = data.openFolder(usersFolder);
+  return users === null || twinOf(users, userFolderName(userId)) === null;
+}
+
+function belongsToAnother({ mountedScope }: UserHome): ToolError {
+  const shown = mountedScope === null ? "the user's folder" : "the mounted folder";
   return new ToolError("STORAGE_UNSAFE", `Cannot open ${shown}: it belongs to another user id`);
 }

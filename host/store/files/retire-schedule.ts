@@ -1,4 +1,4 @@
-/** How long a user's journal is left alone after the last commit. A crash within it costs a recovery, never a write. */
+/** How long a user's WAL is left alone after the last commit. A crash within it costs a recovery, never a write. */
 const idleMs = 2_000;
 /** How long closing waits for another process that holds a user. */
 const closeWaitMs = 2_000;
@@ -6,13 +6,13 @@ const closeWaitMs = 2_000;
 const retiringMax = 4;
 
 export interface RetireWork<Key> {
-  /** Retires a user's journal, unless another process holds the user for longer than this. */
+  /** Retires a user's WAL, unless another process holds the user for longer than this. */
   readonly retire: (key: Key, waitMs: number) => Promise<void>;
-  /** Tells the operator what has failed. Nothing is lost by it: the journal stays. */
+  /** Tells the operator what has failed. Nothing is lost by it: the WAL stays. */
   readonly note: (key: Key, text: string) => void;
 }
 
-/** When to retire journals: those of users who have been idle for a while, and all of them at the end. */
+/** When to retire WALs: those of users who have been idle for a while, and all of them at the end. */
 export class RetireSchedule<Key> {
   readonly #work: RetireWork<Key>;
   /** Users with records, by the time of their last commit; the longest idle come first. */
@@ -40,7 +40,7 @@ export class RetireSchedule<Key> {
   /** Runs a user's retirement in the background. */
   run(key: Key, work: () => Promise<void>): void {
     const running = work()
-      .catch((error: unknown) => this.#work.note(key, `the journal could not be retired (${messageOf(error)})`))
+      .catch((error: unknown) => this.#work.note(key, `the WAL could not be retired (${messageOf(error)})`))
       .finally(() => this.#running.delete(key));
     this.#running.set(key, running);
   }
@@ -59,7 +59,7 @@ export class RetireSchedule<Key> {
   #arm(): void {
     if (this.#timer || this.#isClosing || this.#used.size === 0) return;
     this.#timer = setTimeout(() => this.#sweep(), idleMs);
-    // A process may end without waiting for this: its journals are retired by whoever uses the user next.
+    // A process may end without waiting for this: its WALs are retired by whoever uses the user next.
     this.#timer.unref();
   }
 

@@ -1,9 +1,9 @@
-import type { UserFolder } from "./user-folder.ts";
+import type { UserHome } from "./user-folder.ts";
 import type { UserMemo } from "./user-memo.ts";
 
 /** What a session is begun with. */
 export interface SessionSetup {
-  readonly folder: UserFolder;
+  readonly home: UserHome;
   readonly memo: UserMemo;
   /** Whether the folder records its owner. */
   readonly isOwned: boolean;

@@ -1,6 +1,6 @@
 /**
- * From user, scope and path to an open folder and one name in it. The security heart of the store: nothing else walks
- * through users' folders.
+ * From a user to their open folder, and with `ScopeFolders` on to one name in it. The security heart of the store: nothing
+ * else walks through users' folders.
  *
  * Every walk starts at the data folder, opens one folder after the other and refuses links, so it ends in this user's
  * folder or nowhere. It is made anew for each call: a folder that was renamed away meanwhile is not used again.
@@ -8,119 +8,110 @@
  * A mounted folder stands for one scope of one user. It is then both: the folder in which the host's own lies, and the
  * scope's.
  */
-import { isScopePath, scopeName } from "../../../shared/path.ts";
-import { quoted } from "../../../shared/text.ts";
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
-import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { exactName, foldsCase, twinOf } from "./folded-case.ts";
+import { settleAll } from "./settle-all.ts";
 import { userFolderName } from "./user-folder-name.ts";
-import { UserWay } from "./user-way.ts";
 
 /** The host's own folder beside the scopes. Its name fits no scope, so no guest can reach it. */
 export const hostFolder = ".memcell";
 
 export const usersFolder = "users";
 
-export class UserFolder {
+/** Whose folder it is, and from where to walk. */
+export interface UserHome {
+  readonly root: DataRoot;
   readonly userId: UserId;
-  readonly folderName: string;
   /** The one scope that the root itself stands for; `null` for a data folder. */
   readonly mountedScope: string | null;
+}
+
+/** The folders from the root to the user's, each held open. Held folders stay what they are, whatever becomes of their path. */
+export class UserFolder implements Disposable {
+  /** The user's folder, in which the host's own lies. */
+  readonly user: Directory;
   readonly #root: DataRoot;
+  /** From the root on, that of the host's own folder last. */
+  readonly #names: readonly string[];
+  /** The root, then one for each name; the last is missing until it is asked for. */
+  readonly #folders: Directory[];
 
-  constructor(root: DataRoot, userId: UserId, mountedScope: string | null = null) {
+  private constructor(root: DataRoot, names: readonly string[], folders: Directory[]) {
+    const user = folders.at(-1);
+    if (user === undefined) throw new RangeError("A way to a user's folder has at least one folder");
     this.#root = root;
-    this.userId = userId;
-    this.folderName = userFolderName(userId);
-    this.mountedScope = mountedScope;
+    this.#names = names;
+    this.#folders = folders;
+    this.user = user;
   }
 
-  /** The folder that holds the user's scopes, or is the one; `null` when there is none. */
-  open(): Directory | null {
-    const root = this.#root.open();
-    if (root === null || this.mountedScope !== null) return root;
-    try {
-      return walk(root, this.#names);
-    } finally {
-      root[Symbol.dispose]();
-    }
+  /** `null` when the user has no folder. */
+  static open(home: UserHome): UserFolder | null {
+    const names = namesTo(home);
+    const folders = walk(home.root.open(), names, (folder, name) => folder.openFolder(name));
+    if (folders.length > names.length) return new UserFolder(home.root, [...names, hostFolder], folders);
+    closeAll(folders);
+    return null;
   }
 
-  /** The folders that lead from the root to the user's. */
-  get #names(): readonly string[] {
-    return this.mountedScope === null ? [usersFolder, this.folderName] : [];
+  /** Makes the folders that lead to the host's own, and that one. Durable once they are opened and flushed. */
+  static async make(home: UserHome): Promise<void> {
+    closeAll(walk(await home.root.make(), [...namesTo(home), hostFolder], (folder, name) => folder.makeFolder(name)));
   }
 
-  /** How messages name it. */
-  get shown(): string {
-    return this.mountedScope === null ? "the user's folder" : "the mounted folder";
-  }
-
-  /** The same with the host's own folder in it, all held open; `null` when one of them does not exist. */
-  openWay(): UserWay | null {
-    return UserWay.open(this.#root, [...this.#names, hostFolder]);
-  }
-
-  /** `false` where a disk that folds case shows another id's folder under this one's name. */
-  isExact(): boolean {
-    if (this.mountedScope !== null) return true;
-    using root = this.#root.open();
-    if (root === null || !foldsCase(root, usersFolder)) return true;
-    using users = root.openFolder(usersFolder);
-    return users === null || twinOf(users, this.folderName) === null;
-  }
-
-  /** Makes the folders that lead to the host's own. Durable once all that are returned are flushed. */
-  async make(): Promise<{ own: Directory; made: Directory[] }> {
-    let last = await this.#root.make();
-    const made = [last];
-    try {
-      for (const name of this.#names) {
-        last = last.makeFolder(name);
-        made.push(last);
-      }
-      return { own: last.makeFolder(hostFolder), made };
-    } catch (error) {
-      for (const each of made) each[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  /** The host's own folder of this user. */
+  /** The host's own folder, held open from the first time on; `null` when there is none. */
   openOwn(): Directory | null {
-    using user = this.open();
-    return user && user.openFolder(hostFolder);
+    const at = this.#names.length;
+    const own = this.#folders[at] ?? this.user.openFolder(hostFolder);
+    if (own !== null) this.#folders[at] = own;
+    return own;
+  }
+
+  /** Whether a fresh walk from the root's path would end in these very folders. */
+  isUnchanged(): boolean {
+    return this.#folders.every((folder, at) => {
+      const above = this.#folders[at - 1];
+      return (above ? above.identityOf(this.#names[at - 1] ?? "") : this.#root.identityNow()) === folder.identity;
+    });
+  }
+
+  /** Makes durable which names these folders hold. */
+  async flush(): Promise<void> {
+    await settleAll(this.#folders.map((folder) => folder.flush()));
+  }
+
+  [Symbol.dispose](): void {
+    closeAll(this.#folders);
   }
 }
 
-/** The folders of a path inside a user's folder, its scope first, and its name last. */
-export function segmentsOf(scope: string, path: string): string[] {
-  if (!isScopePath(path)) {
-    throw new ToolError("CAPABILITY_DENIED", `Cannot use path ${quoted(path)}: it is not a path inside a scope`);
-  }
-  return [checkedScope(scope), ...path.split("/")];
+/** The names that lead from the root to the user's folder. */
+function namesTo({ userId, mountedScope }: UserHome): readonly string[] {
+  return mountedScope === null ? [usersFolder, userFolderName(userId)] : [];
 }
 
-export function checkedScope(scope: string): string {
-  if (!scopeName.test(scope))
-    throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
-  return scope;
-}
-
-/** Opens one folder after the other below a folder, which stays open, and closes those in between. */
-export function walk(start: Directory, names: readonly string[], folds = false): Directory | null {
-  let folder = start;
-  for (const name of names) {
-    let next: Directory | null;
-    try {
-      next = !folds || exactName(folder, name) ? folder.openFolder(name) : null;
-    } finally {
-      if (folder !== start) folder[Symbol.dispose]();
+/** The folders from a root on, as far as they are there. */
+function walk(
+  root: Directory | null,
+  names: readonly string[],
+  step: (folder: Directory, name: string) => Directory | null,
+): Directory[] {
+  const folders: Directory[] = [];
+  try {
+    let next = root;
+    for (const name of names) {
+      if (next === null) return folders;
+      folders.push(next);
+      next = step(next, name);
     }
-    if (next === null) return null;
-    folder = next;
+    return next === null ? folders : [...folders, next];
+  } catch (error) {
+    closeAll(folders);
+    throw error;
   }
-  return folder;
+}
+
+function closeAll(folders: readonly Directory[]): void {
+  for (const folder of folders) folder[Symbol.dispose]();
 }

@@ -8,78 +8,73 @@ import { failureOfDisk } from "../../disk/disk-failure.ts";
  */
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { planChanges } from "../plan-changes.ts";
+import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
+import { refuseStale, StaleCall } from "../stale-call.ts";
 import { applyStaged, removeStaged, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
-import { JournalDamaged } from "./commit/find-records.ts";
-import { journalLimits } from "./commit/journal-limits.ts";
-import type { JournalFile } from "./commit/journal-record.ts";
-import { Journal, JournalUnflushable } from "./commit/journal.ts";
-import { asPresent, planChanges, withoutSteps } from "./commit/plan-changes.ts";
-import type { PlannedFile } from "./commit/plan-changes.ts";
+import { WalDamaged } from "./commit/find-records.ts";
+import { asPresent, isEdited } from "./commit/present-files.ts";
 import { needsRecovery, recover } from "./commit/recover.ts";
-import { replaceJournal } from "./commit/replace-journal.ts";
-import { retireJournal } from "./commit/retire.ts";
+import { replaceWal } from "./commit/replace-wal.ts";
+import { retireWal } from "./commit/retire.ts";
 import type { TouchedFile } from "./commit/retire.ts";
-import { ScopeFolders } from "./commit/scope-folders.ts";
+import { walLimits } from "./commit/wal-limits.ts";
+import { Wal, WalUnflushable } from "./commit/wal.ts";
 import { claimOwner } from "./owner.ts";
+import { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
-import { isEdited, refuseStale, StaleCall } from "./stale-call.ts";
+import type { UserFolder } from "./user-folder.ts";
 import type { UserLock } from "./user-lock.ts";
-import type { UserWay } from "./user-way.ts";
 
 /** Disposing of it closes everything and releases the lock. */
 export class UserSession implements Disposable {
   readonly #setup: SessionSetup;
-  readonly #way: UserWay;
+  readonly #folder: UserFolder;
+  readonly #own: Directory;
   readonly #lock: UserLock;
-  #journal: Journal | null = null;
+  #wal: Wal | null = null;
 
-  constructor(setup: SessionSetup, way: UserWay, lock: UserLock) {
+  /** Takes folder and lock over. `own` is the host's own in the folder. */
+  constructor(setup: SessionSetup, folder: UserFolder, own: Directory, lock: UserLock) {
     this.#setup = setup;
-    this.#way = way;
+    this.#folder = folder;
+    this.#own = own;
     this.#lock = lock;
   }
 
-  get #user(): Directory {
-    return this.#way.user;
-  }
-
-  get #own(): Directory {
-    return this.#way.own;
-  }
-
-  /** Finishes or undoes nothing by itself: it only does what the journal's records say. */
+  /** Finishes or undoes nothing by itself: it only does what the WAL's records say. */
   async recover(): Promise<void> {
     const { memo, boot, note } = this.#setup;
-    this.#openJournal();
-    const journal = this.#journal;
-    if (journal === null) {
+    this.#openWal();
+    const wal = this.#wal;
+    if (wal === null) {
       removeStaged(this.#own);
       if (!this.#setup.isOwned && this.#setup.isThorough) await this.#recordOwner();
       return;
     }
-    if (!this.#setup.isOwned && journal.isSetUp) await this.#recordOwner();
-    if (!journal.isContinued) this.#forgetTouched();
-    for (const file of journal.records.flatMap(({ files }) => files)) this.#touch(file);
-    memo.records += journal.records.length;
-    using folders = new ScopeFolders(this.#user, this.#setup.memo);
-    if (needsRecovery({ journal, boot })) {
-      await recover({ own: this.#own, folders, journal, boot, epochMs: Date.now(), note });
-      if (journal.isEmpty) this.#forgetTouched();
-    } else if (!journal.isAsKnown) {
+    if (!this.#setup.isOwned && wal.isSetUp) await this.#recordOwner();
+    if (!wal.isContinued) this.#forgetTouched();
+    for (const file of wal.records.flatMap(({ files }) => files)) this.#touch(file);
+    memo.records += wal.records.length;
+    using folders = this.#scopeFolders();
+    if (needsRecovery({ wal, boot })) {
+      await recover({ own: this.#own, folders, wal, boot, epochMs: Date.now(), note });
+      if (wal.isEmpty) this.#forgetTouched();
+    } else if (!wal.isAsKnown) {
       removeStaged(this.#own);
     }
-    memo.tail = journal.tail;
-    if (memo.isBroken) await this.#replaceJournal(folders);
+    memo.tail = wal.tail;
+    if (memo.isBroken) await this.#replaceWal(folders);
   }
 
   /** Whether some host has committed here before. */
   get isSetUp(): boolean {
-    return this.#journal?.isSetUp === true;
+    return this.#wal?.isSetUp === true;
   }
 
   async commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void> {
-    using folders = new ScopeFolders(this.#user, this.#setup.memo);
+    using folders = this.#scopeFolders();
     const planned = planChanges(folders, changes);
     refuseStale(planned, seen);
     const staged = stageFiles(this.#own, folders, planned);
@@ -93,29 +88,29 @@ export class UserSession implements Disposable {
   async #takeBack(folders: ScopeFolders, planned: readonly PlannedFile[]): Promise<never> {
     for (const file of planned) this.#touch(file);
     Object.assign(this.#setup.memo, { tail: null, records: this.#setup.memo.records + 2 });
-    this.#journal?.markApplied();
+    this.#wal?.markApplied();
     await this.#writeDown(asPresent(folders, planned));
-    this.#journal?.markApplied();
+    this.#wal?.markApplied();
     throw new StaleCall();
   }
 
-  /** Makes all files durable and empties the journal. */
+  /** Makes all files durable and empties the WAL. */
   async retire(isIdle: boolean): Promise<void> {
     const { memo } = this.#setup;
-    if (this.#journal === null || memo.touched.size === 0) return;
-    using folders = new ScopeFolders(this.#user, this.#setup.memo);
+    if (this.#wal === null || memo.touched.size === 0) return;
+    using folders = this.#scopeFolders();
     try {
-      await retireJournal({ folders, journal: this.#journal }, [...memo.touched.values()]);
+      await retireWal({ folders, wal: this.#wal }, [...memo.touched.values()]);
       this.#forgetTouched();
-      if (isIdle) this.#journal.shrink();
-      memo.tail = this.#journal.tail;
+      if (isIdle) this.#wal.shrink();
+      memo.tail = this.#wal.tail;
     } catch (error) {
       memo.tail = null;
       throw failureOfDisk(error, "flush the user's files");
     }
   }
 
-  /** Whether the journal has records. */
+  /** Whether the WAL has records. */
   get hasRecords(): boolean {
     return this.#setup.memo.touched.size > 0;
   }
@@ -124,15 +119,15 @@ export class UserSession implements Disposable {
   get isRetireDue(): boolean {
     const { tail, records, touched } = this.#setup.memo;
     if (tail === null) return false;
-    const bytes = this.#journal?.bytes ?? 0;
-    const { retireBytes, retireRecords, retireFiles } = journalLimits;
+    const bytes = this.#wal?.bytes ?? 0;
+    const { retireBytes, retireRecords, retireFiles } = walLimits;
     return bytes >= retireBytes || records >= retireRecords || touched.size >= retireFiles;
   }
 
   /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */
   checkPlace(folders?: ScopeFolders): void {
     this.#checkLock();
-    if (this.#way.isUnchanged() && folders?.areUnchanged() !== false) return;
+    if (this.#folder.isUnchanged() && folders?.areUnchanged() !== false) return;
     this.#setup.memo.tail = null;
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
   }
@@ -157,86 +152,91 @@ export class UserSession implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const each of [this.#journal, this.#way, this.#lock]) each?.[Symbol.dispose]();
+    for (const each of [this.#wal, this.#folder, this.#lock]) each?.[Symbol.dispose]();
   }
 
-  #openJournal(): void {
+  /** Walked anew for each piece of work. */
+  #scopeFolders(): ScopeFolders {
+    return new ScopeFolders(this.#folder.user, this.#setup.memo);
+  }
+
+  #openWal(): void {
     const { memo, note } = this.#setup;
     try {
-      this.#journal = Journal.open(this.#own, this.#setup.folder.userId, { known: memo.tail });
+      this.#wal = Wal.open(this.#own, this.#setup.home.userId, { known: memo.tail });
     } catch (error) {
-      if (!(error instanceof JournalDamaged)) throw error;
-      note(`${error.message}; it was put aside as ${Journal.putAside(this.#own)}`);
+      if (!(error instanceof WalDamaged)) throw error;
+      note(`${error.message}; it was put aside as ${Wal.putAside(this.#own)}`);
       memo.tail = null;
     }
   }
 
-  async #writeDown(files: readonly JournalFile[]): Promise<void> {
+  async #writeDown(files: readonly ChangedFile[]): Promise<void> {
     const { isFlushed, boot } = this.#setup;
     try {
-      const journal = (this.#journal ??= Journal.make(this.#own, this.#setup.folder.userId));
-      if (!journal.isSetUp || (isFlushed && journal.isRelaxed)) await this.#setUp();
+      const wal = (this.#wal ??= Wal.make(this.#own, this.#setup.home.userId));
+      if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp();
       this.#checkLock();
-      await journal.append({ boot, files: files.map(withoutSteps) }, isFlushed);
+      await wal.append({ boot, files }, isFlushed);
     } catch (error) {
       removeStagedQuietly(this.#own);
-      if (!(error instanceof JournalUnflushable)) throw error;
-      await this.#abandonJournal();
+      if (!(error instanceof WalUnflushable)) throw error;
+      await this.#abandonWal();
       throw failureOfDisk(error.cause, "make the change durable");
     }
   }
 
-  /** Everything that leads to the journal must be durable before a record in it can be. */
+  /** Everything that leads to the WAL must be durable before a record in it can be. */
   async #setUp(): Promise<void> {
-    const { folder, isFlushed } = this.#setup;
-    await claimOwner(folder, this.#own);
-    if (isFlushed) await this.#way.flush();
+    const { home, isFlushed } = this.#setup;
+    await claimOwner(this.#own, home);
+    if (isFlushed) await this.#folder.flush();
   }
 
   /** Someone has taken the record away. */
   async #recordOwner(): Promise<void> {
-    await claimOwner(this.#setup.folder, this.#own);
+    await claimOwner(this.#own, this.#setup.home);
     await this.#own.flush();
   }
 
   /** From here on the change set holds, whatever happens: what is not applied now is applied by the next call. */
   #apply(staged: StagedPlan): void {
     const { memo, note } = this.#setup;
-    const journal = this.#journal;
+    const wal = this.#wal;
     for (const file of staged.files) this.#touch(file);
     memo.records++;
     try {
       applyStaged(staged, this.#setup.isFlushed);
-      journal?.markApplied();
-      memo.tail = journal?.tail ?? null;
+      wal?.markApplied();
+      memo.tail = wal?.tail ?? null;
     } catch (error) {
       memo.tail = null;
       note(`a committed change could not be applied yet (${failureOfDisk(error, "apply it").message})`);
     }
   }
 
-  async #abandonJournal(): Promise<void> {
+  async #abandonWal(): Promise<void> {
     const { memo, note } = this.#setup;
     memo.isBroken = true;
     memo.tail = null;
     try {
-      using folders = new ScopeFolders(this.#user, this.#setup.memo);
-      await this.#replaceJournal(folders);
+      using folders = this.#scopeFolders();
+      await this.#replaceWal(folders);
     } catch (error) {
-      note(`the journal could not be replaced (${failureOfDisk(error, "replace it").message})`);
+      note(`the WAL could not be replaced (${failureOfDisk(error, "replace it").message})`);
     }
   }
 
-  async #replaceJournal(folders: ScopeFolders): Promise<void> {
-    const { memo, folder } = this.#setup;
-    const journal = this.#journal;
-    if (journal === null) return;
-    await replaceJournal({ own: this.#own, folders, journal }, [...memo.touched.values()]);
-    journal[Symbol.dispose]();
+  async #replaceWal(folders: ScopeFolders): Promise<void> {
+    const { memo, home } = this.#setup;
+    const wal = this.#wal;
+    if (wal === null) return;
+    await replaceWal({ own: this.#own, folders, wal }, [...memo.touched.values()]);
+    wal[Symbol.dispose]();
     this.#forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
-    this.#journal = Journal.open(this.#own, folder.userId);
+    this.#wal = Wal.open(this.#own, home.userId);
   }
 
   #touch({ scope, path }: TouchedFile): void {

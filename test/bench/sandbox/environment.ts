@@ -4,7 +4,7 @@ import { TrailStock } from "../../../host/audit/collect/trail-stock.ts";
 import { bindCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../../host/guest/capabilities/staged-changes.ts";
-import { openReaders } from "../../../host/store/open-store.ts";
+import { openFileReaders } from "../../../host/store/files/open-files.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
 import { fullGrant } from "../../support/full-grant.ts";
 
@@ -15,7 +15,7 @@ export interface CallEnvironment extends Disposable {
 
 /** Nothing is committed, so every call finds the same folder. */
 export function callEnvironments(dataDir: string, scopes?: readonly string[]): (userId: string) => CallEnvironment {
-  const readers = openReaders({ kind: "files", dataDir });
+  const readers = openFileReaders({ kind: "files", dir: dataDir, mounts: [] });
   const trails = new TrailStock();
   return (userId) => {
     const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };

@@ -15,7 +15,7 @@ export interface Failure {
   readonly dataDir: string;
   /** What the step has thrown, or `null` when it was acknowledged. */
   readonly error: unknown;
-  readonly before: { readonly files: Files; readonly journal: number | null };
+  readonly before: { readonly files: Files; readonly wal: number | null };
   /** What the step leaves when nothing fails. */
   readonly after: Files;
   /** Whether the step changes nothing of its own. */
@@ -32,11 +32,11 @@ export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
   const thrown = await takeStep(store, { kind: "look" }, waitMs).catch((again: unknown) => String(again));
   if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
   faults.push(...differences("in the next call", filesOf(dataDir), kept), ...indexFaults(filesOf(dataDir)));
-  const isFlushedJournal = /f(data)?sync.*\/journal>/.test(failure.injection.text);
+  const isFlushedWal = /f(data)?sync.*\/journal>/.test(failure.injection.text);
   // Recovery and retirement write anew what they flush again; a commit leaves the file alone.
-  const isCommit = error !== null && isFlushedJournal && !isUpkeep;
-  if (isCommit && journalInode(dataDir) === before.journal && before.journal !== null) {
-    faults.push("the journal whose flush has failed is still in use");
+  const isCommit = error !== null && isFlushedWal && !isUpkeep;
+  if (isCommit && walInode(dataDir) === before.wal && before.wal !== null) {
+    faults.push("the WAL whose flush has failed is still in use");
   }
   await takeStep(store, next, waitMs);
   faults.push(...stagedFiles(dataDir).map((name) => `${name} was left behind`));
@@ -48,7 +48,7 @@ export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
   return faults;
 }
 
-/** A lock that was left behind is found out by this; a long journal is retired behind a call in a fraction of it. */
+/** A lock that was left behind is found out by this; a long WAL is retired behind a call in a fraction of it. */
 const waitMs = 5000;
 
 const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_UNSAFE"]);
@@ -66,8 +66,8 @@ function differences(when: string, found: Files, wanted: Files): string[] {
   return has === wants ? [] : [`${when}: found ${has}, wanted ${wants}`];
 }
 
-/** Tells one journal from the one that takes its place. */
-export function journalInode(dataDir: string): number | null {
+/** Tells one WAL from the one that takes its place. */
+export function walInode(dataDir: string): number | null {
   const facts = statSync(join(userFolder(dataDir, userId), ".memcell/journal"), { throwIfNoEntry: false });
   return facts?.ino ?? null;
 }

@@ -9,7 +9,7 @@ import { takeStep } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { filesOf } from "../user-state.ts";
-import { faultsAfterFailure, journalInode } from "./after-fault.ts";
+import { faultsAfterFailure, walInode } from "./after-fault.ts";
 
 export interface DescriptorsReport {
   /** By the number of free descriptors: the error's code, or `null` when the call was acknowledged. */
@@ -35,7 +35,7 @@ process.exit(0);
 async function callWith(free: number): Promise<{ code: string | null; faults: string[] }> {
   const dataDir = await prepared(`${free}`, facts);
   const store = openStore(dataDir);
-  const before = { files: filesOf(dataDir), journal: journalInode(dataDir) };
+  const before = { files: filesOf(dataDir), wal: walInode(dataDir) };
   const count = openDescriptors();
   const taken = takeAllBut(free);
   const error: unknown = await takeStep(store, step).then(

@@ -13,7 +13,7 @@ import { traceProcess } from "../strace.ts";
 import { fileCalls, systemCalls } from "../syscall-log.ts";
 import { filesOf } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
-import { faultsAfterFailure, journalInode } from "./after-fault.ts";
+import { faultsAfterFailure, walInode } from "./after-fault.ts";
 import { injectionsFor } from "./injections.ts";
 import type { Injection } from "./injections.ts";
 
@@ -60,7 +60,7 @@ async function suffer(
 ): Promise<{ code: string | null; faults: string[] }> {
   const store = openStore(dataDir);
   for (const each of scenario.warm) await takeStep(store, each);
-  const before = { files: filesOf(dataDir), descriptors: openDescriptors(), journal: journalInode(dataDir) };
+  const before = { files: filesOf(dataDir), descriptors: openDescriptors(), wal: walInode(dataDir) };
   const tracing = await traceProcess(process.pid, injection.threads, injection.options);
   const error: unknown = await takeStep(store, scenario.step, 0).then(
     () => null,

@@ -56,9 +56,9 @@ test("50 acknowledged upserts take exactly 50 flushes, each before its acknowled
   console.log(
     `flushes: ${first} for the first call of a new user, 1 for each later one, ${retirement} for a retirement`,
   );
-  // The journal, the data folder's name, the owner's record and the folders on the way.
+  // The WAL, the data folder's name, the owner's record and the folders on the way.
   expect(first).toBeGreaterThan(1);
-  // Six facts, the index and the folders once each, then the journal; however many calls there were.
+  // Six facts, the index and the folders once each, then the WAL; however many calls there were.
   expect(retirement).toBeLessThan(15);
 });
 

@@ -44,7 +44,7 @@ const open = (dataDir: string, boot: string): InstanceType<typeof FileStore> =>
 async function look(dataDir: string, boot: string): Promise<void> {
   const store = open(dataDir, boot);
   await takeStep(store, { kind: "look" }, 0);
-  // Waits until a journal that has become long is retired.
+  // Waits until a WAL that has become long is retired.
   await store.close();
 }
 

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { journalLimits } from "../../../host/store/files/commit/journal-limits.ts";
+import { walLimits } from "../../../host/store/files/commit/wal-limits.ts";
 import { userFolder } from "../../support/user-files.ts";
 import { takeStep, userId } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
@@ -29,15 +29,15 @@ const nextBoot = "next start of the machine";
 
 const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 
-/** The index repeats it in each record: twice in the first, once in each of five more, and the journal is full. */
-const longFact = upsert("c", "x".repeat(journalLimits.retireBytes / 7));
+/** The index repeats it in each record: twice in the first, once in each of five more, and the WAL is full. */
+const longFact = upsert("c", "x".repeat(walLimits.retireBytes / 7));
 const shortFacts = Array.from({ length: 4 }, (_, count) => upsert("b", `${count}`));
 
 export const scenarios: readonly Scenario[] = [
   { name: "first upsert of a new user", prepare: takeSteps([]), boot: firstBoot, warm: [], step: upsert("a", "new") },
   { name: "upsert", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: upsert("c", "new") },
   {
-    name: "replace, by a process that knows the journal",
+    name: "replace, by a process that knows the WAL",
     prepare: takeSteps(twoFacts),
     boot: firstBoot,
     warm: [upsert("a", "changed")],
@@ -56,7 +56,7 @@ export const scenarios: readonly Scenario[] = [
     step: { kind: "mend", name: "a", text: "mended" },
   },
   {
-    name: "upsert that makes the journal long enough to be retired",
+    name: "upsert that makes the WAL long enough to be retired",
     prepare: takeSteps([...twoFacts, longFact, ...shortFacts]),
     boot: firstBoot,
     warm: [],
@@ -88,7 +88,7 @@ function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
     const store = new FileStore(new DiskRoot(used), { durability: "full", note: () => {} }, firstBoot);
     for (const step of steps) await takeStep(store, step);
     if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
-    // Not before: unless a step has closed the store, the journal is to keep its records.
+    // Not before: unless a step has closed the store, the WAL is to keep its records.
     await store.close();
   };
 }
@@ -107,7 +107,7 @@ async function killedWhileApplying(dataDir: string): Promise<void> {
   if (!isKilled) throw new Error("The process that was to leave a record behind was not killed");
 }
 
-/** What a machine that stopped may leave of a journal's files: empty, old, not there. And one that a person has edited. */
+/** What a machine that stopped may leave of a WAL's files: empty, old, not there. And one that a person has edited. */
 async function crashed(dataDir: string): Promise<void> {
   const steps: Step[] = [...twoFacts, { kind: "delete", name: "a" }, upsert("b", "changed"), upsert("c", "third")];
   await takeSteps(steps)(dataDir);

@@ -1,4 +1,4 @@
-/** What a user's memory must hold: the oracle, which knows change sets and people's edits and nothing of journals. */
+/** What a user's memory must hold: the oracle, which knows change sets and people's edits and nothing of WALs. */
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 
 /** Paths in the scope, and what is there. */

@@ -17,7 +17,7 @@ const telling = [
   { bug: "the first call does not flush the folders above", script: "first call" },
   { bug: "an edit is overwritten after a power cut", script: "edits between calls" },
   { bug: "recovery applies what may not be durable", script: "delete" },
-  { bug: "a failed flush is acknowledged", script: "the journal's flush fails" },
+  { bug: "a failed flush is acknowledged", script: "the WAL's flush fails" },
 ];
 
 test.for(telling)("the model finds: $bug", async ({ bug: name, script: scriptName }) => {

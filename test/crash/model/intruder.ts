@@ -5,7 +5,7 @@ import type { Recording } from "./recording.ts";
 import { readTree, treeKey } from "./tree.ts";
 
 /**
- * Another process that comes while a journal is being flushed, when a change set lies staged and is not yet applied: it
+ * Another process that comes while a WAL is being flushed, when a change set lies staged and is not yet applied: it
  * must be kept out, and leave everything as it is.
  */
 export function letIntrude(host: Host, recording: Recording, path: string): { problem: string | null } {
@@ -21,7 +21,7 @@ export function letIntrude(host: Host, recording: Recording, path: string): { pr
     );
     const isAsBefore = treeKey(presentTree(recording.disk)) === treeKey(readTree(path));
     if (outcome === "BUSY" && isAsBefore) return;
-    found.problem = `another process, while a journal was flushed: ${outcome}, ${isAsBefore ? "" : "not "}harmless`;
+    found.problem = `another process, while a WAL was flushed: ${outcome}, ${isAsBefore ? "" : "not "}harmless`;
   };
   return found;
 }

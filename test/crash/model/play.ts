@@ -21,7 +21,7 @@ export type Step =
   | { readonly do: "change process"; readonly to: number }
   /** A call that writes nothing. */
   | { readonly do: "look" }
-  /** Retires the journal and ends the process. */
+  /** Retires the WAL and ends the process. */
   | { readonly do: "close" }
   /** The machine stops in good order and starts again. */
   | { readonly do: "restart" }

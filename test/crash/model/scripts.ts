@@ -117,7 +117,7 @@ export const scripts: readonly Script[] = [
   { name: "many small calls", steps: [...many(70, 40), look], density: 0.04 },
   { name: "many large calls", steps: [...many(24, 7000), look], density: 0.1 },
   {
-    name: "the journal's flush fails",
+    name: "the WAL's flush fails",
     steps: [
       upsert("one", "First."),
       { do: "fail flush", name: "journal" },

@@ -5,7 +5,7 @@ import type { UserId } from "../../../host/values/user-id.ts";
 export interface Operation {
   readonly userId: UserId;
   readonly changes: ChangeSet;
-  /** The store is closed, which retires all journals, and opened anew before it. */
+  /** The store is closed, which retires all WALs, and opened anew before it. */
   readonly reopens?: boolean;
 }
 

@@ -12,8 +12,8 @@ export interface SeededBug {
   readonly isHarmless?: string;
 }
 
-const journal = "store/files/commit/journal.js";
-const format = "store/files/commit/journal-format.js";
+const wal = "store/files/commit/wal.js";
+const format = "store/files/commit/wal-format.js";
 const records = "store/files/commit/find-records.js";
 const recover = "store/files/commit/recover.js";
 const retire = "store/files/commit/retire.js";
@@ -22,22 +22,24 @@ const session = "store/files/user-session.js";
 const store = "store/files/file-store.js";
 
 const failedFlush = `this.#void(at);
-            throw new JournalUnflushable("The journal could not be flushed", { cause: error });`;
+            throw new WalUnflushable("The WAL could not be flushed", { cause: error });`;
 
 export const seededBugs: readonly SeededBug[] = [
   {
     name: "a record is not flushed",
-    file: journal,
+    file: wal,
     find: "await this.#flushRecord(at);",
     replacement: "void this.#flushRecord;",
   },
   {
     name: "applied before the record is written",
     file: session,
-    find: `await this.#writeDown(staged);
+    find: `await this.#writeDown(planned);
+            if (isEdited(folders, planned))
+                await this.#takeBack(folders, planned);
             this.#apply(staged);`,
     replacement: `applyStaged(staged, true);
-            await this.#writeDown(staged);
+            await this.#writeDown(planned);
             const touched = staged.files.map((file) => ({ ...file, from: null, isSame: true }));
             this.#apply({ ...staged, files: touched, staged: [] });`,
   },
@@ -53,12 +55,12 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "recovery outside the lock",
     file: store,
-    find: "lock = way && (await lockUser(way.own, request));",
-    replacement: `if (way) {
-                const setup = { folder, memo: newMemo(), isOwned, isFlushed: true, boot: this.#boot, note: () => {} };
-                await new UserSession(setup, way, { [Symbol.dispose]() {} }).recover();
+    find: "lock = own && (await lockUser(own, request));",
+    replacement: `if (folder && own) {
+                const setup = { home, memo: newMemo(), isOwned, isFlushed: true, boot: this.#boot, note: () => {} };
+                await new UserSession(setup, folder, own, { [Symbol.dispose]() {} }).recover();
             }
-            lock = way && (await lockUser(way.own, request));`,
+            lock = own && (await lockUser(own, request));`,
   },
   {
     name: "retired without flushing files",
@@ -75,15 +77,15 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "checkpoint before the flushes",
     file: retire,
-    find: `await flushTrusted(folders, journal, files);
-    await journal.checkpoint();`,
-    replacement: `await journal.checkpoint();
-    await flushTrusted(folders, journal, files);`,
+    find: `await flushTrusted(folders, wal, files);
+    await wal.checkpoint();`,
+    replacement: `await wal.checkpoint();
+    await flushTrusted(folders, wal, files);`,
   },
   {
     name: "the first call does not flush the folders above",
     file: session,
-    find: "await this.#way.flush();",
+    find: "await this.#folder.flush();",
     replacement: "void 0;",
   },
   {
@@ -117,7 +119,7 @@ export const seededBugs: readonly SeededBug[] = [
     replacement: "void saveAside;",
   },
   {
-    name: "what is remembered of the journal is trusted blindly",
+    name: "what is remembered of the WAL is trusted blindly",
     file: records,
     find: `if (file.identity !== known.identity)
         return null;`,
@@ -127,8 +129,8 @@ export const seededBugs: readonly SeededBug[] = [
     name: "marked as applied before it is",
     file: session,
     find: `applyStaged(staged, this.#setup.isFlushed);
-            journal?.markApplied();`,
-    replacement: `journal?.markApplied();
+            wal?.markApplied();`,
+    replacement: `wal?.markApplied();
             applyStaged(staged, this.#setup.isFlushed);`,
   },
   {
@@ -146,33 +148,33 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "a failed flush is acknowledged",
-    file: journal,
+    file: wal,
     find: failedFlush,
-    replacement: "void JournalUnflushable; void error;",
+    replacement: "void WalUnflushable; void error;",
   },
   {
     name: "a failed flush is tried again",
-    file: journal,
+    file: wal,
     find: failedFlush,
     replacement: "void error; await this.#file.flush();",
   },
   {
     name: "recovery applies what may not be durable",
     file: recover,
-    find: "await journal.confirm();",
+    find: "await wal.confirm();",
     replacement: "void 0;",
   },
   {
     name: "a checkpoint stays whose flush has failed",
-    file: journal,
-    find: "this.#file.write(checkpointPlaces[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
+    file: wal,
+    find: "this.#file.write(checkpointOffsets[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
     replacement: "void checkpointBytesMax; throw error;",
     isHarmless: "whoever appends next without having seen the header flushed writes it again",
   },
   {
     name: "files whose flush has failed are believed",
-    file: journal,
-    find: "this.#file.write(distrustPlace, Uint8Array.of(distrustMark));",
+    file: wal,
+    find: "this.#file.write(distrustOffset, Uint8Array.of(distrustMark));",
     replacement: "void distrustMark;",
   },
   {
@@ -183,7 +185,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "an edit during a call is not noticed",
-    file: "store/files/stale-call.js",
+    file: "store/stale-call.js",
     find: "throw new StaleCall();",
     replacement: "void StaleCall;",
   },
@@ -202,7 +204,6 @@ export const seededBugs: readonly SeededBug[] = [
         putContent(own, folders, file);`,
     replacement: `for (const file of pending.toSorted((a, b) => Number(a.after !== null) - Number(b.after !== null)))
         putContent(own, folders, file);`,
-    isHarmless:
-      "the record holds every content until all of it is durable; the order only serves a journal that gets lost",
+    isHarmless: "the record holds every content until all of it is durable; the order only serves a WAL that gets lost",
   },
 ];

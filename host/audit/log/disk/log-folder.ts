@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 
 import { isMissing } from "../../../disk/disk-failure.ts";
-import { checkDescriptors, identityOf, openRootPlace, placeKindHere } from "../../../disk/place.ts";
-import type { Place } from "../../../disk/place.ts";
+import { checkDescriptors, identityOf, openRootFolder, handleKindHere } from "../../../disk/folder-handle.ts";
+import type { FolderHandle } from "../../../disk/folder-handle.ts";
 import { checkPlainFile } from "../../../disk/plain-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { attempt, failureOfLog } from "./failure-of-log.ts";
@@ -38,18 +38,18 @@ export interface FileFacts {
 
 export class LogFolder implements Disposable {
   readonly #path: string;
-  readonly #place: Place;
+  readonly #handle: FolderHandle;
 
-  private constructor(path: string, place: Place) {
+  private constructor(path: string, handle: FolderHandle) {
     this.#path = path;
-    this.#place = place;
+    this.#handle = handle;
   }
 
   /** Opens a folder by its absolute path. It may be a link: that is the operator's to say. */
   static open(path: string): LogFolder {
     return attempt("open", () => {
-      if (placeKindHere === "descriptor") checkDescriptors();
-      return new LogFolder(path, openRootPlace(path, placeKindHere));
+      if (handleKindHere === "descriptor") checkDescriptors();
+      return new LogFolder(path, openRootFolder(path, handleKindHere));
     });
   }
 
@@ -57,14 +57,14 @@ export class LogFolder implements Disposable {
   isInPlace(): boolean {
     return attempt("open", () => {
       const facts = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-      return facts !== undefined && identityOf(facts) === this.#place.identity;
+      return facts !== undefined && identityOf(facts) === this.#handle.identity;
     });
   }
 
   /** What lies under a name; `null` when nothing does. Follows no link. */
   facts(name: string): FileFacts | null {
     return attempt("open", () => {
-      const facts = lstatSync(this.#place.child(name), { bigint: true, throwIfNoEntry: false });
+      const facts = lstatSync(this.#handle.child(name), { bigint: true, throwIfNoEntry: false });
       return facts ? { identity: identityOf(facts), bytes: Number(facts.size) } : null;
     });
   }
@@ -73,11 +73,11 @@ export class LogFolder implements Disposable {
   openFile(name: string, use: keyof typeof openFlags, bytesMax: number = Number.MAX_SAFE_INTEGER): LogFile {
     let descriptor: number | undefined;
     try {
-      const path = this.#place.child(name);
+      const path = this.#handle.child(name);
       descriptor = openSync(path, openFlags[use], 0o600);
       const facts = fstatSync(descriptor, { bigint: true });
       checkPlainFile(facts, name, bytesMax);
-      this.#place.checkOpened(path, facts);
+      this.#handle.checkOpened(path, facts);
       return new LogFile(descriptor, identityOf(facts));
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);
@@ -96,7 +96,7 @@ export class LogFolder implements Disposable {
   }
 
   names(): string[] {
-    return attempt("open", () => readdirSync(this.#place.itself()));
+    return attempt("open", () => readdirSync(this.#handle.itself()));
   }
 
   /** Nothing may lie under the new name. Only who ignores the lock could put something there at the last instant. */
@@ -104,15 +104,15 @@ export class LogFolder implements Disposable {
     if (this.facts(newName) !== null) {
       throw new ToolError("STORAGE_UNSAFE", "Cannot write the audit log: something lies where its full file is to go");
     }
-    attempt("write", () => renameSync(this.#place.child(name), this.#place.child(newName)));
+    attempt("write", () => renameSync(this.#handle.child(name), this.#handle.child(newName)));
   }
 
   /** Makes durable which names the folder holds. Windows has no such thing: names are in its journal. */
   flush(): void {
-    if (process.platform !== "win32") attempt("flush", () => fsyncSync(this.#place.descriptor));
+    if (process.platform !== "win32") attempt("flush", () => fsyncSync(this.#handle.descriptor));
   }
 
   [Symbol.dispose](): void {
-    this.#place[Symbol.dispose]();
+    this.#handle[Symbol.dispose]();
   }
 }

@@ -2,10 +2,10 @@
 import type { Directory } from "../../../disk/directory.ts";
 import { systemCode } from "../../../disk/disk-failure.ts";
 import type { Permissions } from "../../../disk/permissions.ts";
+import type { PlannedFile } from "../../plan-changes.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { moveFile, replaceFile } from "./move-file.ts";
-import type { PlannedFile } from "./plan-changes.ts";
 import type { TouchedFile } from "./retire.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
 
 const stagedName = (at: number): string => `staged-${at}`;
 
@@ -55,7 +55,7 @@ export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlush
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
   for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
   for (const { name, file } of staged) {
-    // Where no journal was flushed, the new content is better written out at once: it is all there is.
+    // Where no WAL was flushed, the new content is better written out at once: it is all there is.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
   }

@@ -1,25 +1,25 @@
-/** Reads a journal: what its checkpoints say, and the records behind the one that counts. */
+/** Reads a WAL: what its checkpoints say, and the records behind the one that counts. */
 import type { DiskFile } from "../../../disk/directory.ts";
 import {
   checkOf,
   checkpointBytesMax,
-  checkpointPlaces,
+  checkpointOffsets,
   decodeCheckpoint,
   decodeHead,
   distrustMark,
-  distrustPlace,
+  distrustOffset,
   headBytes,
   recordsStart,
   relaxedMark,
-  relaxedPlace,
-  statePlace,
-} from "./journal-format.ts";
-import type { Checkpoint } from "./journal-format.ts";
-import { journalLimits } from "./journal-limits.ts";
-import { decodeFiles } from "./journal-record.ts";
-import type { JournalRecord } from "./journal-record.ts";
+  relaxedOffset,
+  stateOffset,
+} from "./wal-format.ts";
+import type { Checkpoint } from "./wal-format.ts";
+import { walLimits } from "./wal-limits.ts";
+import { decodeFiles } from "./wal-record.ts";
+import type { WalRecord } from "./wal-record.ts";
 
-export interface StoredRecord extends JournalRecord {
+export interface StoredRecord extends WalRecord {
   readonly isApplied: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface FoundRecords {
   readonly isDistrusted: boolean;
   /** It was set up without a flush: the folders that lead to it may not be on the disk. */
   readonly isRelaxed: boolean;
-  /** Only the records are here that were added since the journal was remembered. */
+  /** Only the records are here that were added since the WAL was remembered. */
   readonly isContinued: boolean;
   readonly checkpoint: Checkpoint;
   /** Which of the two places holds the checkpoint. */
@@ -42,16 +42,16 @@ export interface FoundRecords {
   readonly lastBoot: string | null;
 }
 
-/** What a runtime remembers of a journal whose records are all applied. */
-export interface JournalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isRelaxed" | "isContinued"> {
+/** What a runtime remembers of a WAL whose records are all applied. */
+export interface WalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isRelaxed" | "isContinued"> {
   readonly identity: string;
 }
 
-/** A file in the journal's place that cannot be read as one. */
-export class JournalDamaged extends Error {}
+/** A file in the WAL's place that cannot be read as one. */
+export class WalDamaged extends Error {}
 
-/** A journal that has no checkpoint yet. */
-export const blankJournal: FoundRecords = {
+/** A WAL that has no checkpoint yet. */
+export const blankWal: FoundRecords = {
   records: [],
   isDistrusted: false,
   isRelaxed: false,
@@ -69,32 +69,32 @@ export function findRecords(file: DiskFile, owner: string): FoundRecords {
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, owner);
   if (found === null) {
-    if (header.every((byte, at) => byte === 0 || at === relaxedPlace)) return blankJournal;
-    throw new JournalDamaged("The journal has no valid checkpoint");
+    if (header.every((byte, at) => byte === 0 || at === relaxedOffset)) return blankWal;
+    throw new WalDamaged("The WAL has no valid checkpoint");
   }
-  const start = { ...blankJournal, ...found, next: found.checkpoint.first };
-  const isDistrusted = header[distrustPlace] === distrustMark;
+  const start = { ...blankWal, ...found, next: found.checkpoint.first };
+  const isDistrusted = header[distrustOffset] === distrustMark;
   return { ...start, ...readRecords(file, start), isDistrusted, isRelaxed: isRelaxed(header) };
 }
 
 /**
- * What other processes have added to a journal since it was remembered, so that nobody reads all of it for each call.
+ * What other processes have added to a WAL since it was remembered, so that nobody reads all of it for each call.
  * `null` when there may be something to recover: that takes all records.
  */
-export function findAdded(file: DiskFile, owner: string, known: JournalTail): FoundRecords | null {
+export function findAdded(file: DiskFile, owner: string, known: WalTail): FoundRecords | null {
   if (file.identity !== known.identity) return null;
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, owner);
-  const isSame = found?.checkpoint.salt === known.checkpoint.salt && header[distrustPlace] !== distrustMark;
+  const isSame = found?.checkpoint.salt === known.checkpoint.salt && header[distrustOffset] !== distrustMark;
   if (!isSame) return null;
-  if (known.last > 0 && file.read(known.last + statePlace, 1).toString() !== "+") return null;
+  if (known.last > 0 && file.read(known.last + stateOffset, 1).toString() !== "+") return null;
   const added = readRecords(file, known);
   const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
   if (!isOfOneBoot || added.records.at(-1)?.isApplied === false) return null;
   return { ...known, ...added, isDistrusted: false, isRelaxed: isRelaxed(header), isContinued: true };
 }
 
-const isRelaxed = (header: Buffer): boolean => header[relaxedPlace] === relaxedMark;
+const isRelaxed = (header: Buffer): boolean => header[relaxedOffset] === relaxedMark;
 
 /** All whole records from a place on. */
 function readRecords(
@@ -102,7 +102,7 @@ function readRecords(
   start: Pick<FoundRecords, "checkpoint" | "next" | "end" | "last" | "lastBoot">,
 ): Pick<FoundRecords, "records" | "next" | "end" | "last" | "lastBoot"> {
   const size = file.size();
-  if (size > journalLimits.journalBytesMax) throw new JournalDamaged("The journal is too large");
+  if (size > walLimits.walBytesMax) throw new WalDamaged("The WAL is too large");
   const records: StoredRecord[] = [];
   let { next, end, last } = start;
   for (;;) {
@@ -116,7 +116,7 @@ function readRecords(
 }
 
 function newestCheckpoint(header: Buffer, owner: string): { checkpoint: Checkpoint; slot: number } | null {
-  const found = checkpointPlaces
+  const found = checkpointOffsets
     .map((at, slot) => ({ checkpoint: decodeCheckpoint(header.subarray(at, at + checkpointBytesMax), owner), slot }))
     .filter((each): each is { checkpoint: Checkpoint; slot: number } => each.checkpoint !== null);
   return found.toSorted((a, b) => b.checkpoint.first - a.checkpoint.first)[0] ?? null;

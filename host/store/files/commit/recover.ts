@@ -5,19 +5,19 @@
 import { isScopePath } from "../../../../shared/path.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
+import { digestOf } from "../../digest.ts";
+import type { ChangedFile } from "../../plan-changes.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { putContent, removeFile, removeStaged } from "./apply-files.ts";
 import type { StoredRecord } from "./find-records.ts";
-import { digestOf } from "./journal-record.ts";
-import type { JournalFile } from "./journal-record.ts";
-import type { Journal } from "./journal.ts";
-import { flushTrusted, retireJournal } from "./retire.ts";
+import { flushTrusted, retireWal } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
+import type { Wal } from "./wal.ts";
 
 export interface Recovery {
   readonly own: Directory;
   readonly folders: ScopeFolders;
-  readonly journal: Journal;
+  readonly wal: Wal;
   /** The present start of the machine. */
   readonly boot: string | null;
   readonly epochMs: number;
@@ -26,22 +26,22 @@ export interface Recovery {
 }
 
 /** Whether any record is left to be looked at. */
-export function needsRecovery({ journal, boot }: Pick<Recovery, "journal" | "boot">): boolean {
-  const last = journal.records.at(-1);
-  return journal.isDistrusted || (last !== undefined && (isOfOtherBoot(journal.records, boot) || !last.isApplied));
+export function needsRecovery({ wal, boot }: Pick<Recovery, "wal" | "boot">): boolean {
+  const last = wal.records.at(-1);
+  return wal.isDistrusted || (last !== undefined && (isOfOtherBoot(wal.records, boot) || !last.isApplied));
 }
 
 export async function recover(recovery: Recovery): Promise<void> {
-  const { own, journal, boot } = recovery;
-  const last = journal.records.at(-1);
+  const { own, wal, boot } = recovery;
+  const last = wal.records.at(-1);
   // A record may have been written and not yet flushed. Were it lost after half of it is applied, nobody could go on.
-  if (last) await journal.confirm();
-  if (journal.isDistrusted || isOfOtherBoot(journal.records, boot)) await rebuild(recovery);
+  if (last) await wal.confirm();
+  if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) await rebuild(recovery);
   else if (last && !last.isApplied) finish(recovery, last);
   removeStaged(own);
 }
 
-/** A journal that knows no start of the machine may be from before a crash. */
+/** A WAL that knows no start of the machine may be from before a crash. */
 function isOfOtherBoot(records: readonly StoredRecord[], boot: string | null): boolean {
   return records.some((record) => record.boot === null || record.boot !== boot);
 }
@@ -50,7 +50,7 @@ function isOfOtherBoot(records: readonly StoredRecord[], boot: string | null): b
  * The machine has not stopped since, so nothing is torn and all records but the last were applied in full. What is
  * neither as before nor as after the last one is a person's.
  */
-function finish({ own, folders, journal, note }: Recovery, record: StoredRecord): void {
+function finish({ own, folders, wal, note }: Recovery, record: StoredRecord): void {
   const pending = record.files.filter((file) => {
     const present = digestOf(folders.read(file.scope, file.path));
     if (present === digestOf(file.after)) return false;
@@ -66,12 +66,12 @@ function finish({ own, folders, journal, note }: Recovery, record: StoredRecord)
   // Nothing is taken away before what takes its place is there.
   for (const file of pending.filter(({ after }) => after !== null)) putContent(own, folders, file);
   for (const file of pending.filter(({ after }) => after === null)) putContent(own, folders, file);
-  journal.markApplied();
+  wal.markApplied();
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
 
 /** A file that was moved to the trash to make room, and whose new content had not come yet. */
-function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: JournalFile): boolean {
+function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: ChangedFile): boolean {
   const target = files.find((each) => each.scope === scope && each.path !== path && digestOf(each.after) === before);
   return target !== undefined && digestOf(folders.read(scope, target.path)) === before;
 }
@@ -81,8 +81,8 @@ function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, pa
  * none of the versions the records know may be a person's, and goes to the trash first.
  */
 async function rebuild(recovery: Recovery): Promise<void> {
-  const { own, folders, journal, note } = recovery;
-  const files = foldRecords(journal.records);
+  const { own, folders, wal, note } = recovery;
+  const files = foldRecords(wal.records);
   let restored = 0;
   const inOrder = [...files.filter(({ after }) => after !== null), ...files.filter(({ after }) => after === null)];
   for (const file of inOrder) {
@@ -90,7 +90,7 @@ async function rebuild(recovery: Recovery): Promise<void> {
     const digest = digestOf(present);
     const isDone = digest === digestOf(file.after);
     // After a failed flush, what the system shows may not be on the disk: it is written anew.
-    if (isDone && !(journal.isDistrusted && file.after)) continue;
+    if (isDone && !(wal.isDistrusted && file.after)) continue;
     if (present && !isDone && !holdsNothing(present) && !file.known.has(digest ?? "")) {
       const saved = await saveAside(recovery, file, present);
       note(`recovery moved ${file.path} to ${saved}: it is no version that was written here`);
@@ -99,12 +99,12 @@ async function rebuild(recovery: Recovery): Promise<void> {
     putContent(own, folders, file);
     restored++;
   }
-  await retireJournal(recovery, files);
+  await retireWal(recovery, files);
   note(`recovery looked at ${files.length} files after a crash and restored ${restored}`);
 }
 
 /** Where a disk folds case, a person may have given the file's place to another spelling of its name. */
-async function makeRoom(recovery: Recovery, { scope, path }: JournalFile): Promise<void> {
+async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promise<void> {
   const { folders, note } = recovery;
   const twin = folders.twinOf(scope, path);
   const content = twin && folders.read(scope, twin);
@@ -114,7 +114,7 @@ async function makeRoom(recovery: Recovery, { scope, path }: JournalFile): Promi
   note(`recovery moved ${twin} to ${saved}: this disk does not tell it from ${path}`);
 }
 
-interface FoldedFile extends JournalFile {
+interface FoldedFile extends ChangedFile {
   /** Digests of every version that the records know. */
   readonly known: Set<string>;
 }
@@ -138,13 +138,13 @@ function holdsNothing(content: Buffer): boolean {
 
 /** Copied and flushed before anything takes its place: a move might be lost while what follows it is not. */
 async function saveAside(recovery: Recovery, file: TouchedFile, content: Buffer): Promise<string> {
-  const { own, folders, journal, epochMs } = recovery;
+  const { own, folders, wal, epochMs } = recovery;
   const { scope, path } = file;
   const base = path.startsWith("trash/") ? path.slice("trash/".length) : path;
   const isTaken = (each: string): boolean => folders.twinOf(scope, each) !== null || folders.read(scope, each) !== null;
   const wanted = freeTrashPath(base, epochMs, isTaken);
   const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
   putContent(own, folders, { scope, path: saved, after: content });
-  await flushTrusted(folders, journal, [{ scope, path: saved }]);
+  await flushTrusted(folders, wal, [{ scope, path: saved }]);
   return saved;
 }

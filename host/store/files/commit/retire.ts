@@ -1,9 +1,9 @@
 import type { DiskFile } from "../../../disk/directory.ts";
-/** Makes every file durable that the journal vouches for, then drops its records. */
+/** Makes every file durable that the WAL vouches for, then drops its records. */
 import { ToolError } from "../../../values/tool-error.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { settleAll } from "../settle-all.ts";
-import type { Journal } from "./journal.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
+import type { Wal } from "./wal.ts";
 
 export interface TouchedFile {
   readonly scope: string;
@@ -17,27 +17,23 @@ class FlushFailed extends Error {}
 const openMax = 16;
 
 /**
- * On a failed flush the records stay, and a mark in the journal says that the files are not to be trusted: whoever opens
+ * On a failed flush the records stay, and a mark in the WAL says that the files are not to be trusted: whoever opens
  * it next writes them anew, because a file whose flush has failed once must not be believed a second time. A file that
  * could only not be opened says nothing about the disk.
  */
-export async function retireJournal(
-  { folders, journal }: { readonly folders: ScopeFolders; readonly journal: Journal },
+export async function retireWal(
+  { folders, wal }: { readonly folders: ScopeFolders; readonly wal: Wal },
   files: readonly TouchedFile[],
 ): Promise<void> {
-  await flushTrusted(folders, journal, files);
-  await journal.checkpoint();
+  await flushTrusted(folders, wal, files);
+  await wal.checkpoint();
 }
 
-/** Flushes what a journal vouches for; a failed flush is noted in the journal. Throws the disk's failure. */
-export async function flushTrusted(
-  folders: ScopeFolders,
-  journal: Journal,
-  files: readonly TouchedFile[],
-): Promise<void> {
+/** Flushes what a WAL vouches for; a failed flush is noted in the WAL. Throws the disk's failure. */
+export async function flushTrusted(folders: ScopeFolders, wal: Wal, files: readonly TouchedFile[]): Promise<void> {
   try {
     // Noted at once, not when all flushes have ended: this process may be killed meanwhile.
-    await flushFiles(folders, files, () => journal.markDistrusted());
+    await flushFiles(folders, files, () => wal.markDistrusted());
   } catch (error) {
     throw error instanceof FlushFailed ? error.cause : error;
   }

@@ -1,0 +1,168 @@
+/** How a held folder is named to the file system: by its descriptor where the system can, else by its path. */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { ToolError } from "../values/tool-error.ts";
+
+export interface FileIdentity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+export interface FolderHandle extends Disposable {
+  readonly descriptor: number;
+  readonly identity: string;
+  /** Whether names are looked up in the very folder that is held open, and not in whatever lies at its path. */
+  readonly isHeldOpen: boolean;
+  /** How to name what lies in the folder under a checked name. */
+  child(name: string): string;
+  /** A folder in this one, held in the same way. Refuses a link in its place. */
+  openChild(name: string): FolderHandle;
+  itself(): string;
+  /** Throws when what was opened under a name is not what lies there. Nothing to do where flags see to it. */
+  checkOpened(path: string, opened: FileIdentity): void;
+}
+
+export const identityOf = ({ dev, ino }: FileIdentity): string => `${dev}:${ino}`;
+
+const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY;
+const descriptors = "/proc/self/fd";
+
+/** By descriptor on Linux, where nothing can be put in between; by path elsewhere. */
+export type HandleKind = "descriptor" | "path";
+
+export const handleKindHere: HandleKind = process.platform === "linux" ? "descriptor" : "path";
+
+/**
+ * Opens the folder that the operator has named. It may be a link: that is the operator's to say. With `isExact` neither it
+ * nor what leads to it may be one.
+ */
+export function openRootFolder(path: string, kind: HandleKind, isExact = false): FolderHandle {
+  const folder =
+    kind === "descriptor"
+      ? new DescriptorHandle(path, isExact ? constants.O_NOFOLLOW : 0)
+      : new PathHandle(path, isExact ? undefined : statSync(path, { bigint: true }));
+  try {
+    // What is open, and not what lies at the path by now, is asked where it lies.
+    const found =
+      !isExact || (kind === "descriptor" ? readlinkSync(folder.itself()) : realpathSync.native(path)) === path;
+    if (!found) throw notAFolder();
+    return folder;
+  } catch (error) {
+    folder[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Descriptors can only be trusted when `/proc` is the kernel's own. Checked once; fails closed. */
+export function checkDescriptors(): void {
+  const procMagic = 0x9fa0;
+  const procRootInode = 1;
+  try {
+    if (statfsSync("/proc").type === procMagic && statSync("/proc").ino === procRootInode) return;
+  } catch {
+    // No /proc at all: the same answer.
+  }
+  throw new ToolError("STORAGE_UNSAFE", "Cannot open the data folder: /proc is not the kernel's process file system");
+}
+
+class DescriptorHandle implements FolderHandle {
+  readonly identity: string;
+  readonly isHeldOpen = true;
+  #descriptor: number | null;
+
+  constructor(path: string, extraFlags: number) {
+    const descriptor = openSync(path, folderFlags | extraFlags);
+    try {
+      this.identity = identityOf(fstatSync(descriptor, { bigint: true }));
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+    this.#descriptor = descriptor;
+  }
+
+  get descriptor(): number {
+    if (this.#descriptor === null) throw new RangeError("The folder is closed");
+    return this.#descriptor;
+  }
+
+  child(name: string): string {
+    return `${descriptors}/${this.descriptor}/${name}`;
+  }
+
+  openChild(name: string): FolderHandle {
+    return new DescriptorHandle(this.child(name), constants.O_NOFOLLOW);
+  }
+
+  itself(): string {
+    return `${descriptors}/${this.descriptor}`;
+  }
+
+  checkOpened(): void {
+    // O_NOFOLLOW below an open folder: what was opened lies there.
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#descriptor === null) return;
+    const descriptor = this.#descriptor;
+    this.#descriptor = null;
+    closeSync(descriptor);
+  }
+}
+
+class PathHandle implements FolderHandle {
+  readonly identity: string;
+  readonly isHeldOpen = false;
+  readonly #path: string;
+  #descriptor: number | null = null;
+
+  constructor(path: string, facts = lstatSync(path, { bigint: true })) {
+    if (!facts.isDirectory()) throw notAFolder();
+    this.#path = path;
+    this.identity = identityOf(facts);
+    if (process.platform !== "win32") this.#descriptor = openSync(path, folderFlags);
+  }
+
+  get descriptor(): number {
+    if (this.#descriptor === null) throw new RangeError("The folder is closed");
+    return this.#descriptor;
+  }
+
+  child(name: string): string {
+    return join(this.itself(), name);
+  }
+
+  openChild(name: string): FolderHandle {
+    return new PathHandle(this.child(name));
+  }
+
+  itself(): string {
+    // The root may be a link, so this follows; below it, a link would have another identity than the folder had.
+    if (identityOf(statSync(this.#path, { bigint: true })) !== this.identity) throw notAFolder();
+    return this.#path;
+  }
+
+  checkOpened(path: string, opened: FileIdentity): void {
+    if (identityOf(lstatSync(path, { bigint: true })) === identityOf(opened)) return;
+    throw new ToolError("STORAGE_UNSAFE", "Cannot open a file: a link is in its place");
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
+  }
+}
+
+const notAFolder = (): ToolError =>
+  new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");

@@ -1,0 +1,107 @@
+/** Which folders may stand for a scope: what is not clear at once is refused before anything is loaded or made. */
+import { resolve } from "node:path";
+
+import type { ManifestTool } from "../../../shared/manifest.ts";
+import { scopeName } from "../../../shared/path.ts";
+import { hasNul, quoted } from "../../../shared/text.ts";
+import { holds, leadsInto, realPath, wayUp } from "../../disk/leads-into.ts";
+import type { Located } from "../../disk/leads-into.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { isUserId, userIdsAllowed } from "../../values/user-id.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { MountLocation } from "../store.ts";
+import { hasOtherLock } from "./other-lock.ts";
+
+/** Each is a store of its own, with folders and files that are open while it is used. */
+const mountsMax = 64;
+
+/**
+ * Mounts with their folders resolved: where a link leads now, it leads for as long as the runtime lives. Throws a
+ * `TypeError` or `RangeError` for those that make no sense; no message names a folder.
+ */
+export function checkMounts(mounts: unknown, dataDir: string): MountLocation[] {
+  if (!Array.isArray(mounts)) throw new TypeError("mounts is not an array");
+  if (mounts.length > mountsMax)
+    throw new RangeError(`mounts has ${mounts.length} items, at most ${mountsMax} allowed`);
+  const checked = mounts.map((mount: unknown, at) => checkMount(mount, `mounts[${at}]`));
+  // Once for each: with all of them in pairs, the disk would be asked some ten thousand times.
+  const located = checked.map((mount) => ({ ...mount, way: wayUp(mount.dir) }));
+  for (const [at, mount] of located.entries()) {
+    refuseSurroundings(mount, `mounts[${at}]`, dataDir);
+    for (const [earlier, other] of located.slice(0, at).entries()) {
+      refusePair([mount, other], `mounts[${at}]`, `mounts[${earlier}]`);
+    }
+  }
+  return checked;
+}
+
+interface LocatedMount extends MountLocation {
+  /** From its folder up. */
+  readonly way: readonly [Located, ...Located[]];
+}
+
+function checkMount(mount: unknown, label: string): MountLocation {
+  if (typeof mount !== "object" || mount === null) throw new TypeError(`${label} is not an object`);
+  const { userId, scope, dir } = mount as Readonly<Record<string, unknown>>;
+  if (typeof userId !== "string" || !isUserId(userId)) {
+    throw new RangeError(`${label}.userId is ${shown(userId)}, allowed: ${userIdsAllowed}`);
+  }
+  if (typeof scope !== "string" || !scopeName.test(scope)) {
+    const allowed = "a scope's name: a lower-case letter, then at most 31 of a-z, 0-9 and -";
+    throw new RangeError(`${label}.scope is ${shown(scope)}, allowed: ${allowed}`);
+  }
+  if (typeof dir !== "string" || dir === "" || hasNul(dir)) throw new TypeError(`${label}.dir is no name of a folder`);
+  return { userId: userId as UserId, scope, dir: realPath(resolve(dir)) };
+}
+
+function refuseSurroundings({ dir, way }: LocatedMount, label: string, dataDir: string): void {
+  if (leadsInto(dir, dataDir)) throw new RangeError(`${label}.dir lies in the data folder, allowed: a folder outside`);
+  if (leadsInto(dataDir, dir)) throw new RangeError(`${label}.dir holds the data folder, allowed: a folder beside it`);
+  if (hasOtherLock(way)) {
+    const allowed = "a folder outside, or the very one that is mounted there";
+    throw new RangeError(`${label}.dir is or lies in a folder that a host keeps under its lock, allowed: ${allowed}`);
+  }
+}
+
+function refusePair([mount, other]: readonly [LocatedMount, LocatedMount], label: string, earlier: string): void {
+  if (mount.userId === other.userId && mount.scope === other.scope) {
+    throw new RangeError(`${label} has user and scope of ${earlier}, allowed: one folder for each scope of a user`);
+  }
+  if (holds(mount.way, other.way[0]) || holds(other.way, mount.way[0])) {
+    throw new RangeError(`${label}.dir is, holds or lies in the folder of ${earlier}, allowed: folders apart`);
+  }
+}
+
+/** Throws a `RangeError` for an audit log in a mounted folder: a tool could write there. */
+export function refuseLogIn(mounts: readonly MountLocation[], logFile: string): void {
+  const at = mounts.findIndex(({ dir }) => leadsInto(logFile, dir));
+  if (at !== -1) throw new RangeError(`mounts[${at}].dir holds the audit log, allowed: a folder without it`);
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? quoted(value) : `of type ${typeof value}`);
+
+/**
+ * Throws `PLUGIN_REFUSED` for a tool that has a mounted scope and another one: a change set is applied at one stroke in one
+ * place, and never in two. A scope that no tool has is misspelt: its tools would go on in the data folder.
+ */
+export function refuseUnfitTools(
+  tools: readonly Pick<ManifestTool, "name" | "scopes">[],
+  mounts: readonly MountLocation[],
+): void {
+  const mounted = new Set(mounts.map(({ scope }) => scope));
+  const present = new Set<string>();
+  for (const { name, scopes } of tools) {
+    for (const scope of scopes) present.add(scope);
+    const scope = scopes.length > 1 ? scopes.find((each) => mounted.has(each)) : undefined;
+    if (scope === undefined) continue;
+    const reason = `the tool ${quoted(name)} has ${scopes.length} scopes, a tool with a mounted scope may have that one alone`;
+    throw new ToolError("PLUGIN_REFUSED", `Cannot mount ${quoted(scope)}: ${reason}`);
+  }
+  const missing = [...mounted].find((scope) => !present.has(scope));
+  if (missing === undefined) return;
+  const allowed = [...present].toSorted().join(", ");
+  throw new ToolError(
+    "PLUGIN_REFUSED",
+    `Cannot mount ${quoted(missing)}: no loaded tool has this scope, allowed: ${allowed}`,
+  );
+}

@@ -1,0 +1,166 @@
+import type { Directory } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { checkedScope, segmentsOf } from "../scope-path.ts";
+import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-case.ts";
+import { settleAll } from "./settle-all.ts";
+
+export interface KnownOfFolder {
+  readonly isMounted: boolean;
+  readonly folds: Map<string, boolean>;
+}
+
+interface FileInFolder {
+  /** Stays the walker's. */
+  readonly folder: Directory;
+  readonly name: string;
+}
+
+/** How a walk gets from one folder to the next. */
+interface Step {
+  readonly next: (folder: Directory, name: string) => Directory | null;
+  /** Told of a folder that is there, and under another spelling. */
+  readonly onTwin: (name: string) => null;
+}
+
+const openNext: Step = { next: (folder, name) => folder.openFolder(name), onTwin: () => null };
+const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name);
+
+/**
+ * Walks below one user's open folder, which stays its owner's, and holds what it has opened: what is held is the folder that
+ * was found, whatever becomes of its path, so nothing can be put in between two looks.
+ *
+ * Where a disk folds case, only what is written exactly so is there.
+ */
+export class ScopeFolders implements Disposable {
+  readonly #user: Directory;
+  readonly #open = new Map<string, Directory>();
+  readonly #folds: Map<string, boolean>;
+  /** The user's folder is mounted: it is the one scope's own, whatever a record calls the scope. */
+  readonly isMounted: boolean;
+
+  /** `folds` is what was found out of disks that fold case; a folder never changes in this while it holds anything. */
+  constructor(user: Directory, { isMounted, folds }: KnownOfFolder) {
+    this.#user = user;
+    this.isMounted = isMounted;
+    this.#folds = folds;
+  }
+
+  /** The folder of a scope; `null` when there is none. */
+  folderOf(scope: string): Directory | null {
+    return this.#walk(scope, [], openNext);
+  }
+
+  /** Where a file lies or may lie; `null` when one of its folders does not exist. */
+  find(scope: string, path: string): FileInFolder | null {
+    return this.#locate(scope, path, openNext);
+  }
+
+  /** As `find`, after making the folders. Throws `NAME_CONFLICT` when only case tells one from what is there. */
+  make(scope: string, path: string): FileInFolder {
+    const onTwin = (name: string): never => {
+      throw twinError(path, name);
+    };
+    const made = this.#locate(scope, path, { next: makeNext, onTwin });
+    if (made === null) throw new ToolError("STORAGE_FAILED", `Cannot use "${path}": its folder has gone meanwhile`);
+    return made;
+  }
+
+  read(scope: string, path: string): Buffer | null {
+    const file = this.#findExactly(scope, path);
+    return file && file.folder.read(file.name, path);
+  }
+
+  /** Looks at a file; `null` when it is not there. Holds scopes and nothing below: a call may look into thousands of folders. */
+  look<Result>(scope: string, path: string, look: (file: FileInFolder) => Result): Result | null {
+    try {
+      const file = this.#findExactly(scope, path);
+      return file && look(file);
+    } finally {
+      const deepest = this.isMounted ? 0 : 1;
+      for (const way of this.#open.keys()) if (way.split("/").length > deepest + 1) this.#close(way);
+    }
+  }
+
+  /** Makes durable which names these folders hold, from the user's folder down. */
+  async flush(): Promise<void> {
+    await settleAll([...this.#open.values(), this.#user].map((folder) => folder.flush()));
+  }
+
+  /** Where a disk folds case, a file must not take the place of one that only case tells apart from it. */
+  refuseTwin(scope: string, path: string): void {
+    const twin = this.twinOf(scope, path);
+    if (twin !== null) throw twinError(path, twin);
+  }
+
+  /** Where a disk folds case, the path that only case tells apart from this one, if there is a file. */
+  twinOf(scope: string, path: string): string | null {
+    const file = this.#isFolding(scope) ? this.find(scope, path) : null;
+    const twin = file && twinOf(file.folder, file.name);
+    return twin === null ? null : path.slice(0, path.length - twin.length) + twin;
+  }
+
+  /** Whether a fresh walk from the user's folder would find these very folders. */
+  areUnchanged(): boolean {
+    return Array.from(this.#open).every(([way, { identity }]) => {
+      const [, above = "", name = ""] = /^(.*\/)?([^/]+)\/$/.exec(way) ?? [];
+      const folder = above === "" ? this.#user : this.#open.get(above);
+      return folder?.identityOf(name) === identity;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    for (const way of this.#open.keys()) this.#close(way);
+  }
+
+  #locate(scope: string, path: string, step: Step): FileInFolder | null {
+    const segments = segmentsOf(path);
+    const name = segments.pop() ?? "";
+    const folder = this.#walk(scope, segments, step);
+    return folder && { folder, name };
+  }
+
+  #walk(scope: string, below: readonly string[], { next, onTwin }: Step): Directory | null {
+    const ofScope = checkedScope(scope);
+    let [folder, way] = [this.#user, ""];
+    for (const name of this.isMounted ? below : [ofScope, ...below]) {
+      way = `${way}${name}/`;
+      const found = this.#open.get(way) ?? next(folder, name);
+      if (found === null) return null;
+      this.#open.set(way, found);
+      if (this.#isFolding(scope) && !exactName(folder, name)) return onTwin(name);
+      folder = found;
+    }
+    return folder;
+  }
+
+  #findExactly(scope: string, path: string): FileInFolder | null {
+    const file = this.find(scope, path);
+    return file && this.#isFolding(scope) && !exactName(file.folder, file.name) ? null : file;
+  }
+
+  #close(way: string): void {
+    this.#open.get(way)?.[Symbol.dispose]();
+    this.#open.delete(way);
+  }
+
+  #isFolding(scope: string): boolean {
+    const key = `${this.#user.identity}/${scope}`;
+    const known = this.#folds.get(key);
+    if (known !== undefined) return known;
+    if (this.isMounted) return this.#keepFolds(key, foldsAnyCase(this.#user));
+    const folds = foldsCase(this.#user, scope);
+    return this.#open.has(`${scope}/`) ? this.#keepFolds(key, folds) : folds;
+  }
+
+  #keepFolds(key: string, folds: boolean): boolean {
+    this.#folds.set(key, folds);
+    return folds;
+  }
+}
+
+function twinError(path: string, twin: string): ToolError {
+  return new ToolError(
+    "NAME_CONFLICT",
+    `Cannot write "${path}": "${twin}" is there, and this disk does not tell them apart`,
+  );
+}

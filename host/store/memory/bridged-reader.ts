@@ -1,0 +1,65 @@
+import { receiveMessageOnPort } from "node:worker_threads";
+
+import type { ListedFile } from "../../../shared/abi.ts";
+import type { Seen } from "../../values/change-set.ts";
+import { decodeText } from "../../values/decode-text.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
+import { SeenFiles } from "../seen-files.ts";
+import type { ReadBridge, StoreReaders, UserReader } from "../store.ts";
+import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
+
+/** Readers in a thread, which waits while the main side answers. Never on the main side itself: it would wait for ever. */
+export function openBridgedReaders(bridge: ReadBridge): StoreReaders {
+  return { openUser: (userId) => new BridgedReader(bridge, userId) };
+}
+
+class BridgedReader implements UserReader {
+  readonly #bridge: ReadBridge;
+  readonly #userId: UserId;
+  readonly #seen = new SeenFiles();
+
+  constructor(bridge: ReadBridge, userId: UserId) {
+    this.#bridge = bridge;
+    this.#userId = userId;
+  }
+
+  get seen(): Seen[] {
+    return this.#seen.list();
+  }
+
+  read(scope: string, path: string): string | null {
+    const bytes = this.#ask("read", scope, path);
+    this.#seen.note(scope, path, bytes);
+    return bytes === null ? null : decodeText(bytes, path);
+  }
+
+  list(scope: string, prefix: string): ListedFile[] {
+    return this.#ask("list", scope, prefix);
+  }
+
+  sizeOf(scope: string, path: string): number | null {
+    return this.#ask("sizeOf", scope, path);
+  }
+
+  bytesUsed(scope: string): number {
+    return this.#ask("bytesUsed", scope);
+  }
+
+  [Symbol.dispose](): void {
+    // It holds nothing open.
+  }
+
+  /** A thread that is killed while it waits has changed nothing: nobody waits for it. */
+  #ask<Asked extends keyof ReadAnswers>(asked: Asked, scope: string, path = ""): ReadAnswers[Asked] {
+    const { port, signal } = this.#bridge;
+    const flag = new Int32Array(signal);
+    Atomics.store(flag, 0, 0);
+    port.postMessage({ asked, userId: this.#userId, scope, path } satisfies ReadQuestion<Asked>);
+    Atomics.wait(flag, 0, 0);
+    const answer = receiveMessageOnPort(port)?.message as ReadAnswer | undefined;
+    if (answer === undefined) throw new RangeError("The main side has told of an answer, and there is none");
+    if (!answer.isOk) throw new ToolError(answer.code, answer.message);
+    return answer.value as ReadAnswers[Asked];
+  }
+}

@@ -1,0 +1,66 @@
+import type { UserId } from "../../values/user-id.ts";
+import { planChanges, refuseBytes } from "../plan-changes.ts";
+import { refuseStale, untilFresh } from "../stale-call.ts";
+import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
+import { HeldMemory } from "./held-memory.ts";
+import { Turns } from "./turns.ts";
+import { UserFiles } from "./user-files.ts";
+
+interface MemoryUser {
+  readonly files: UserFiles;
+  readonly turns: Turns;
+}
+
+/** All users of one `memoryStore`, in the thread that has made it. Every runtime that was given it opens the same. */
+export class MemoryUsers implements Store {
+  readonly #users = new Map<UserId, MemoryUser>();
+
+  async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
+    return await untilFresh(() => this.#hold(userId, options, work));
+  }
+
+  /** One who has only been looked at is none. */
+  async users(): Promise<UserId[]> {
+    return Array.from(this.#users).flatMap(([userId, { files }]) => (files.scopes().length > 0 ? [userId] : []));
+  }
+
+  async parts(): Promise<readonly StorePart[]> {
+    return [{ scopes: [] }];
+  }
+
+  async close(): Promise<void> {
+    // Nothing goes on in the background, and what is kept is kept for other runtimes.
+  }
+
+  /** As it is now: for reads of a guest whose call holds the user. */
+  filesOf(userId: UserId): UserFiles {
+    return this.#users.get(userId)?.files ?? new UserFiles();
+  }
+
+  async #hold<Result>(
+    userId: UserId,
+    options: HoldOptions,
+    work: (held: HeldUser) => Promise<Result>,
+  ): Promise<Result> {
+    const user = this.#users.get(userId) ?? { files: new UserFiles(), turns: new Turns() };
+    this.#users.set(userId, user);
+    try {
+      using _turn = await user.turns.take(options);
+      return await work({
+        reader: new HeldMemory(user.files),
+        isApart: false,
+        findings: async () => [],
+        commit: async (changes, seen) => {
+          if (changes.length === 0) return;
+          if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
+          const planned = planChanges(user.files, changes);
+          refuseStale(planned, seen);
+          refuseBytes(planned);
+          user.files.apply(planned);
+        },
+      });
+    } finally {
+      if (user.turns.isIdle && user.files.scopes().length === 0) this.#users.delete(userId);
+    }
+  }
+}

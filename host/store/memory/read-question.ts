@@ -1,0 +1,25 @@
+/** What crosses the bridge between a thread that reads and the main side that keeps: one question, then its answer. */
+import type { ListedFile } from "../../../shared/abi.ts";
+import type { ErrorCode } from "../../../shared/errors.ts";
+import type { UserId } from "../../values/user-id.ts";
+
+/** What can be asked, and the value of the answer. */
+export interface ReadAnswers {
+  read: Uint8Array | null;
+  list: ListedFile[];
+  sizeOf: number | null;
+  bytesUsed: number;
+}
+
+export interface ReadQuestion<Asked extends keyof ReadAnswers = keyof ReadAnswers> {
+  readonly asked: Asked;
+  readonly userId: UserId;
+  readonly scope: string;
+  /** A path, the prefix of a listing, or nothing. */
+  readonly path: string;
+}
+
+/** An error loses its class on the way, and is made anew. */
+export type ReadAnswer =
+  | { readonly isOk: true; readonly value: ReadAnswers[keyof ReadAnswers] }
+  | { readonly isOk: false; readonly code: ErrorCode; readonly message: string };

@@ -1,0 +1,96 @@
+import type { ListedFile } from "../../../shared/abi.ts";
+import { storeLimits } from "../../../shared/limits.ts";
+import { isListed } from "../../../shared/path.ts";
+import { quoted } from "../../../shared/text.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
+import { checkedScope, segmentsOf } from "../scope-path.ts";
+import type { ScopeSurvey, UnfitFile } from "../store.ts";
+
+interface Scope {
+  readonly files: Map<string, Buffer>;
+  /** All that a file ever lay in. No file takes the name of one, just as on a disk. */
+  readonly folders: Set<string>;
+}
+
+/** One user's files, in memory. Grammar, order, bounds and refusals are those of files on a disk. */
+export class UserFiles implements PresentFiles {
+  readonly #scopes = new Map<string, Scope>();
+
+  scopes(): string[] {
+    return [...this.#scopes.keys()].toSorted();
+  }
+
+  list(scope: string, prefix: string): ListedFile[] {
+    const found = this.#filesOf(scope).filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
+    if (found.length <= storeLimits.listEntriesMax) return found;
+    throw tooMany();
+  }
+
+  survey(scope: string): ScopeSurvey {
+    const all = this.#filesOf(scope);
+    if (all.length > storeLimits.listEntriesMax) throw tooMany();
+    const unfit = all.flatMap(({ path, bytes }): UnfitFile[] => {
+      const reason = refusalOf(bytes);
+      return reason === null ? [] : [{ path, reason }];
+    });
+    return { files: all.filter(({ bytes }) => refusalOf(bytes) === null), unfit };
+  }
+
+  bytesUsed(scope: string): number {
+    return this.#filesOf(scope).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  sizeOf(scope: string, path: string): number | null {
+    return this.read(scope, path)?.length ?? null;
+  }
+
+  /** What is kept itself, and no copy: for who does not change it. */
+  read(scope: string, path: string): Buffer | null {
+    const segments = segmentsOf(path);
+    const { files, folders } = this.#scopes.get(checkedScope(scope)) ?? newScope();
+    const above = segments.slice(0, -1).map((_, at) => segments.slice(0, at + 1).join("/"));
+    if (above.some((folder) => files.has(folder))) {
+      throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");
+    }
+    const content = files.get(path) ?? null;
+    const refusal = folders.has(path) ? "it is not a regular file" : refusalOf(content?.length ?? 0);
+    if (refusal !== null) throw new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(path)}: ${refusal}`);
+    return content;
+  }
+
+  refuseTwin(): void {
+    // Names that differ by case are different names.
+  }
+
+  /** At one stroke: nothing of it fails, and nobody looks meanwhile. */
+  apply(changed: readonly ChangedFile[]): void {
+    for (const { scope, path, after } of changed) {
+      const { files, folders } = this.#scopes.get(scope) ?? newScope();
+      if (after === null) {
+        files.delete(path);
+        continue;
+      }
+      this.#scopes.set(scope, { files, folders });
+      // A small buffer is a part of one that others' contents lie in, and is not to travel with them.
+      files.set(path, Buffer.from(new Uint8Array(after).buffer));
+      const segments = path.split("/").slice(0, -1);
+      for (const at of segments.keys()) folders.add(segments.slice(0, at + 1).join("/"));
+    }
+  }
+
+  /** Sorted by path. */
+  #filesOf(scope: string): ListedFile[] {
+    const { files } = this.#scopes.get(checkedScope(scope)) ?? newScope();
+    const all = Array.from(files, ([path, content]) => ({ path, bytes: content.length }));
+    return all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  }
+}
+
+const newScope = (): Scope => ({ files: new Map(), folders: new Set() });
+
+const refusalOf = (bytes: number): string | null =>
+  bytes > storeLimits.fileBytesMax ? `it is ${bytes} bytes, at most ${storeLimits.fileBytesMax} allowed` : null;
+
+const tooMany = (): ToolError =>
+  new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);

@@ -1,0 +1,16 @@
+/** What every store checks again of a scope and a path before it uses them: `shared/path.ts` has the grammar. */
+import { isScopePath, scopeName } from "../../shared/path.ts";
+import { quoted } from "../../shared/text.ts";
+import { ToolError } from "../values/tool-error.ts";
+
+/** Throws `CAPABILITY_DENIED` for what is no scope's name. */
+export function checkedScope(scope: string): string {
+  if (scopeName.test(scope)) return scope;
+  throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
+}
+
+/** The folders of a path inside its scope, and its name last. Throws `CAPABILITY_DENIED` for what is none. */
+export function segmentsOf(path: string): string[] {
+  if (isScopePath(path)) return path.split("/");
+  throw new ToolError("CAPABILITY_DENIED", `Cannot use path ${quoted(path)}: it is not a path inside a scope`);
+}
