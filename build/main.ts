@@ -1,6 +1,6 @@
 /**
- * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, and writes what they are made of
- * (`dist/sbom.json`), which bytes they are (`build/plugins.lock.json`), and the tables in the pages of their tools.
+ * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, each with the types of its tools
+ * for programs that call them, and writes what they are made of (`dist/sbom.json`), which bytes they are (`build/plugins.lock.json`), and the tables in the pages of their tools.
  *
  * usage: node dist/build/main.js [--locked | --only NAME] [--plugins DIR] [--out DIR] [--fast]
  *
@@ -24,6 +24,7 @@ import type { BuiltPlugin } from "./build-plugin.ts";
 import { projectFolder } from "./bundle.ts";
 import { readFamilies } from "./family.ts";
 import { makeSbom } from "./sbom.ts";
+import { typeDeclarations } from "./type-declarations.ts";
 
 const { values } = parseArgs({
   options: {
@@ -102,8 +103,10 @@ async function writeLock(file: string): Promise<void> {
   if (ofProject) console.log("build/plugins.lock.json has changed: it is committed with what changed the plugin");
 }
 
-async function writePlugin({ manifest: { name }, wasm, sha256 }: BuiltPlugin): Promise<void> {
+async function writePlugin({ manifest, wasm, sha256 }: BuiltPlugin): Promise<void> {
+  const { name } = manifest;
   const file = join(out, `${name}.wasm`);
+  await writeFile(join(out, `${name}.d.ts`), typeDeclarations(manifest));
   await writeFile(file, wasm);
   await writeFile(`${file}.sha256`, `${sha256}  ${name}.wasm\n`);
 }

@@ -17,6 +17,8 @@ export type Role = (typeof roleNames)[number];
  */
 export const indexInput = z.strictObject({ linesMax: z.optional(z.int()), bytesMax: z.optional(z.int()) });
 
+export type IndexInput = z.infer<typeof indexInput>;
+
 export const indexOutput = z.object({
   text: z.string(),
   entriesShown: z.int(),

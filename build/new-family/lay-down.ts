@@ -1,4 +1,4 @@
-/** Writes the files of a new family: all of them, or none. */
+/** Writes the files of a new family, builds its plugin, and grants what it asks for: all of it, or nothing. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,15 +21,21 @@ export async function layDown(name: string): Promise<LaidDown> {
   const present = files.find(({ path }) => existsSync(join(projectFolder, path)));
   if (present) throw new Error(`Cannot add family "${name}": ${present.path} is there already`);
   const made: string[] = [];
+  const lock = textOrNone(lockFile);
   try {
     for (const { path, text } of files) writeNew(path, text, made);
     format(files.map(({ path }) => path).filter((path) => path.endsWith(".ts")));
     const family = await readFamily(join(projectFolder, "plugin", name));
     const policy = join(projectFolder, policyFile);
-    writeFileSync(policy, withGrant(readFileSync(policy, "utf8"), family));
+    const granted = withGrant(readFileSync(policy, "utf8"), family);
+    made.push(...builtFiles(name));
+    // First the plugin and its line in the lock: a grant of a plugin that is not there would be of no use to anybody.
+    run("build the new family", join("dist", "build", "main.js"), "--only", name);
+    writeFileSync(policy, granted);
     return { files: files.map(({ path }) => path), grant: grantLines(family) };
   } catch (error) {
     for (const path of made.toReversed()) rmSync(path, { recursive: true, force: true });
+    if (lock !== null) writeFileSync(lockFile, lock);
     throw error;
   }
 }
@@ -45,10 +51,24 @@ function writeNew(path: string, text: string, made: string[]): void {
 
 /** A name that is longer or shorter than the sample's breaks lines elsewhere. */
 function format(paths: readonly string[]): void {
-  const formatter = join("node_modules", "oxfmt", "bin", "oxfmt");
-  const { status, stderr } = spawnSync(process.execPath, [formatter, ...paths], {
+  run("format the new files", join("node_modules", "oxfmt", "bin", "oxfmt"), ...paths);
+}
+
+function run(action: string, program: string, ...args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: projectFolder,
     encoding: "utf8",
   });
-  if (status !== 0) throw new Error(`Cannot format the new files: ${stderr}`);
+  if (status !== 0) throw new Error(`Cannot ${action}: ${stderr || stdout}`);
+}
+
+const lockFile = join(projectFolder, "build", "plugins.lock.json");
+
+function textOrNone(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
+}
+
+/** What a build of one family leaves, besides its line in the lock. */
+function builtFiles(name: string): string[] {
+  return [".wasm", ".wasm.sha256", ".d.ts"].map((end) => join(projectFolder, "dist", "plugins", `${name}${end}`));
 }

@@ -17,8 +17,9 @@ Usage
 NAME  1 to 32 characters of a-z, 0-9 and single "-" between them, a letter first. It names the folder below plugin/,
       the plugin, and the folder (scope) in which it keeps a user's files; its tools begin with it: NAME_write, NAME_read.
 
-It writes the family's code and pages, its conformance vectors, a unit test, and its grant in
-${policyFile}. Nothing that is there is overwritten; when something fails, nothing is left behind.
+It writes the family's code and pages, its conformance vectors and a unit test, builds the plugin, and then writes its
+grant in ${policyFile}. Nothing that is there is overwritten; when something fails,
+nothing is left behind.
 
 Exit codes
   0 laid down   1 not laid down   2 the command line makes no sense
@@ -72,12 +73,12 @@ function tell(name: string, { files, grant }: Awaited<ReturnType<typeof layDown>
     "whoever reviews the family reads them first:",
     ...grant,
     "",
-    "Next:",
-    "  npm run build",
+    "It is built, and every command knows it. Next:",
     `  npx vitest run --config test/vitest.config.ts --project memcell -t ${tool.replace(/write$/, "")} test/unit test/conformance`,
     `  npx memcell call ${tool} --user alice --input '{"name":"greeting","text":"Good morning"}'`,
     "",
-    "plugin/README.md says what each file is for. The build writes build/plugins.lock.json, which is committed with it.",
+    "plugin/README.md says what each file is for. Its hash in build/plugins.lock.json is committed with it: after changes,",
+    `"npm run build -- --only ${name}" writes it anew.`,
   ];
   console.log(lines.join("\n"));
 }

@@ -4,13 +4,17 @@
  * The inputs of those that it calls seldom are made for each call: made once, each would be a part of every instance.
  */
 import * as z from "../../shared/zod.ts";
+import { keyField } from "./fields.ts";
 
-const roomAllowed = "linesMax and bytesMax, whole numbers, or no fields";
+const roomAllowed = "a whole number";
 
 const roomField = z.optional(z.int({ error: roomAllowed }));
 
 /** Both lower what is shown of the summary and raise nothing. */
-export const indexInput = z.strictObject({ linesMax: roomField, bytesMax: roomField }, { error: roomAllowed });
+export const indexInput = z.strictObject(
+  { linesMax: roomField, bytesMax: roomField },
+  { error: "no other fields than linesMax and bytesMax" },
+);
 
 export type IndexInput = z.infer<typeof indexInput>;
 
@@ -33,17 +37,17 @@ export const entriesOutput = z.strictObject({
 export type EntriesOutput = z.infer<typeof entriesOutput>;
 
 export const readEntryInput = () =>
-  z.strictObject({ name: z.string({ error: "a key" }) }, { error: "no other field than name" });
+  z.strictObject({ name: keyField("A key of JournalEntries, or any other") }, { error: "no other field than name" });
 
 export type ReadEntryInput = z.infer<ReturnType<typeof readEntryInput>>;
 
-const inspectAllowed = "mend, which is true or false, and paths and incoming, which are lists of texts";
+const listAllowed = "a list of texts";
 
 export const inspectInput = () => {
-  const paths = z.optional(z.array(z.string({ error: inspectAllowed }), { error: inspectAllowed }));
+  const paths = z.optional(z.array(z.string({ error: listAllowed }), { error: listAllowed }));
   return z.strictObject(
-    { mend: z.boolean({ error: inspectAllowed }), paths, incoming: paths },
-    { error: inspectAllowed },
+    { mend: z.boolean({ error: "true or false" }), paths, incoming: paths },
+    { error: "no other fields than mend, paths and incoming" },
   );
 };
 

@@ -16,7 +16,7 @@ test("the package has the policy, its schema and the lock file in the places tha
   expect(paths).toEqual(
     expect.arrayContaining([
       "build/plugins.lock.json",
-      ...shippedNames().map((name) => `dist/plugins/${name}.wasm`),
+      ...shippedNames().flatMap((name) => [`dist/plugins/${name}.wasm`, `dist/plugins/${name}.d.ts`]),
       "host/config/config.schema.json",
       "host/plugins/policy/default-policy.json",
       "host/plugins/policy/policy.schema.json",

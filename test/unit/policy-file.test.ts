@@ -1,16 +1,20 @@
 /** Which files and objects are no policy: refused with what is there and what is allowed, and never waited for. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { createRuntime } from "memcell";
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { asToolError } from "../../host/values/tool-error.ts";
 import { policyLimits } from "../../shared/limits.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -141,7 +145,6 @@ test("the lock file of a policy that is no file is looked for from the working d
 });
 
 test.for<{ name: string; lock: string | object; plugin?: PolicyFile["plugins"][string]; says: string }>([
-  { name: "misses a plugin", lock: lockOf({ b: one }), says: 'names the plugin "a", which its lock file does not pin' },
   { name: "has another hash", lock: lockOf({ a: other }), says: `to ${one}, its lock file to ${other}` },
   { name: "is empty", lock: "", says: "it is not JSON" },
   { name: "is of another version", lock: { version: 2, plugins: {} }, says: "version is 2, allowed: 1" },
@@ -165,5 +168,24 @@ test.for<{ name: string; lock: string | object; plugin?: PolicyFile["plugins"][s
 test("a lock file does not pin a prototype's name", async () => {
   write("empty.lock.json", lockOf({}));
   const policy = policyOf({ constructor: { tools: {} } }, { lockFile: "empty.lock.json" });
-  expect(await refusalOf(write("constructor.json", policy))).toContain("which its lock file does not pin");
+  expect((await loadPolicy(write("constructor.json", policy))).plugins.get("constructor")?.sha256).toEqual([]);
 });
+
+test("a plugin that the lock file does not pin is refused by itself, with what to do; others load", async () => {
+  write("half.lock.json", lockOf({ "user-memory": sha256Of(shippedPlugin("user-memory")) }));
+  const [plugin, unpinned] = [shippedPlugin("user-memory"), shippedPlugin("journal")];
+  const { plugins } = policyFor([plugin, unpinned]);
+  const tools = Object.entries(plugins).map(([name, granted]) => [name, { tools: granted.tools }]);
+  const policy = write("half.json", policyOf(Object.fromEntries(tools), { lockFile: "half.lock.json" }));
+  const dataDir = join(folder.path, "data");
+  await using runtime = await createRuntime({ dataDir, plugins: [plugin], policy });
+  expect(runtime.tools().map(({ name }) => name)).toContain("ReadUserMemory");
+  await expect(createRuntime({ dataDir, plugins: [plugin, unpinned], policy })).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringMatching(
+      /"journal.*lock file does not pin it: in a clone "npm run build" does, .*[0-9a-f]{64}/,
+    ),
+  });
+});
+
+const sha256Of = (file: string): string => createHash("sha256").update(readFileSync(file)).digest("hex");

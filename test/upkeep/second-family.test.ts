@@ -21,14 +21,14 @@ const stamp = "20250101T000000000Z";
 const kept = {
   "memory/MEMORY.md": indexLine("a"),
   "memory/a.md": entryText("a"),
-  "sample/deep/notes.txt": "\uFEFFany\r\nbytes",
-  "sample/text.md": "no front matter",
-  [`sample/trash/gone.${stamp}.md`]: "old",
+  "tally/deep/notes.txt": "\uFEFFany\r\nbytes",
+  "tally/text.md": "no front matter",
+  [`tally/trash/gone.${stamp}.md`]: "old",
 };
 
 async function withRuntime(work: (runtime: Runtime, dataDir: string, log: string) => Promise<void>) {
   using folder = temporaryFolder();
-  const plugins = [shippedPlugin("user-memory"), testPlugin("sample")];
+  const plugins = [shippedPlugin("user-memory"), testPlugin("tally")];
   const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "audit.jsonl")];
   const options = { dataDir, plugins, policy: policyFor(plugins), threadsMax: 1, auditLog: { file } };
   await using runtime = await createRuntime({ ...options, clock: () => start });
@@ -52,8 +52,8 @@ test("all scopes go out into one zip file and come in again, byte for byte", asy
     const plan = await runtime.upkeep.planImport(bob, zipped);
     expect(userFolderNames(dataDir)).toEqual(["alice"]);
     expect(plan).toMatchObject({
-      created: ["memory/MEMORY.md", "memory/a.md", "sample/deep/notes.txt", "sample/text.md"],
-      trashed: [`sample/trash/gone.${stamp}.md`],
+      created: ["memory/MEMORY.md", "memory/a.md", "tally/deep/notes.txt", "tally/text.md"],
+      trashed: [`tally/trash/gone.${stamp}.md`],
       refused: [],
     });
     expect(await runtime.upkeep.import({ ...bob, callId: "import-1" }, zipped)).toEqual(plan);
@@ -69,31 +69,31 @@ test("all scopes go out into one zip file and come in again, byte for byte", asy
     // The host's own change set is on record as the guest's is.
     expect(staged).toMatchObject([
       { callId: "import-1", userId: "bob", tool: "InspectMemory" },
-      { callId: "import-1", userId: "bob", tool: null, writes: [{ scope: "sample" }, {}, {}] },
+      { callId: "import-1", userId: "bob", tool: null, writes: [{ scope: "tally" }, {}, {}] },
     ]);
   });
 });
 
 test("what is refused of one scope keeps the files of all out", async () => {
   await withRuntime(async (runtime, dataDir) => {
-    writeUserFiles(dataDir, { bob: { "sample/text.md": "mine" } });
-    const good = [...asMemoryFiles({ "a.md": entryText("a") }), ...asMemoryFiles({ "new.md": "x" }, "sample")];
+    writeUserFiles(dataDir, { bob: { "tally/text.md": "mine" } });
+    const good = [...asMemoryFiles({ "a.md": entryText("a") }), ...asMemoryFiles({ "new.md": "x" }, "tally")];
     for (const [file, code, path] of [
-      [asMemoryFiles({ "text.md": "yours" }, "sample"), "NAME_CONFLICT", "sample/text.md"],
-      [asMemoryFiles({ "../x": "" }, "sample"), "INPUT_INVALID", "sample/../x"],
+      [asMemoryFiles({ "text.md": "yours" }, "tally"), "NAME_CONFLICT", "tally/text.md"],
+      [asMemoryFiles({ "../x": "" }, "tally"), "INPUT_INVALID", "tally/../x"],
       [asMemoryFiles({ "b.md": "no entry" }), "ENTRY_UNREADABLE", "memory/b.md"],
       [asMemoryFiles({ "b.md": "x" }, "nobodys"), "TOOL_UNKNOWN", "nobodys"],
     ] as const) {
       const files = [...good, ...file];
       expect((await runtime.upkeep.planImport(bob, files)).refused).toMatchObject([{ code, path }]);
       await expect(runtime.upkeep.import(bob, files)).rejects.toMatchObject({ code });
-      expect(readUserFiles(dataDir, "bob")).toEqual({ "sample/text.md": "mine" });
+      expect(readUserFiles(dataDir, "bob")).toEqual({ "tally/text.md": "mine" });
     }
-    const replacing = [...good, ...asMemoryFiles({ "text.md": "yours" }, "sample")];
+    const replacing = [...good, ...asMemoryFiles({ "text.md": "yours" }, "tally")];
     await runtime.upkeep.import(bob, replacing, { replace: true });
     expect(readUserFiles(dataDir, "bob")).toMatchObject({
-      "sample/text.md": "yours",
-      "sample/trash/text.20260101T000000000Z.md": "mine",
+      "tally/text.md": "yours",
+      "tally/trash/text.20260101T000000000Z.md": "mine",
       "memory/a.md": entryText("a"),
     });
   });
@@ -101,24 +101,24 @@ test("what is refused of one scope keeps the files of all out", async () => {
 
 test("a trashed file is put back as it was, unless something has its place", async () => {
   await withRuntime(async (runtime, dataDir) => {
-    const trashed = { [`sample/trash/gone.${stamp}.md`]: "\u0000\r\nold", [`memory/trash/gone.${stamp}.md`]: "x" };
+    const trashed = { [`tally/trash/gone.${stamp}.md`]: "\u0000\r\nold", [`memory/trash/gone.${stamp}.md`]: "x" };
     writeUserFiles(dataDir, {
-      alice: { ...trashed, "sample/Text.md": "there", [`sample/trash/text.${stamp}.md`]: "x" },
+      alice: { ...trashed, "tally/Text.md": "there", [`tally/trash/text.${stamp}.md`]: "x" },
     });
     // Of one name, in two scopes.
     const name = `gone.${stamp}.md`;
-    expect(await runtime.upkeep.restore(alice, name, { scope: "sample" })).toMatchObject({
-      scope: "sample",
+    expect(await runtime.upkeep.restore(alice, name, { scope: "tally" })).toMatchObject({
+      scope: "tally",
       path: "gone.md",
     });
     const files = readUserFiles(dataDir, "alice");
-    expect(files).toMatchObject({ "sample/gone.md": "\u0000\r\nold", [`memory/trash/${name}`]: "x" });
-    expect(files).not.toHaveProperty(`sample/trash/${name}`);
+    expect(files).toMatchObject({ "tally/gone.md": "\u0000\r\nold", [`memory/trash/${name}`]: "x" });
+    expect(files).not.toHaveProperty(`tally/trash/${name}`);
     const message = `Cannot restore "text.${stamp}.md": "Text.md" is in the place of "text.md"`;
     const taken = runtime.upkeep.restore(alice, `text.${stamp}.md`);
     await expect(taken).rejects.toMatchObject({ code: "NAME_CONFLICT", message });
     // Its plugin says of no file that it is an entry.
-    const entry = runtime.upkeep.restore(alice, "text", { scope: "sample" });
+    const entry = runtime.upkeep.restore(alice, "text", { scope: "tally" });
     await expect(entry).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     expect(readUserFiles(dataDir, "alice")).toEqual(files);
   });

@@ -20,7 +20,8 @@ export type PolicySource = string | PolicyFile | undefined;
 
 /**
  * Throws `PLUGIN_REFUSED` for a policy that cannot be used, since no plugin can be judged by it: a file that is not there,
- * one that says what no policy may say, or whose lock file does not pin what it names.
+ * one that says what no policy may say, or whose lock file pins another file than it does itself. A plugin that its lock
+ * file does not pin is refused alone, when it is loaded.
  */
 export async function loadPolicy(source: PolicySource): Promise<Policy> {
   const name = nameOf(source);
@@ -90,11 +91,11 @@ async function readLock(lockFile: string, folder: string): Promise<PluginLock> {
   }
 }
 
-/** Where a policy and its lock file both pin a plugin, both hold. */
+/** Where a policy and its lock file both pin a plugin, both hold. What the lock file does not pin has no file that fits. */
 function pinsOf(plugin: string, pins: readonly string[] | null, lock: PluginLock | null): readonly string[] | null {
   if (lock === null) return pins && distinct(pins);
   const locked = Object.hasOwn(lock.plugins, plugin) ? lock.plugins[plugin] : undefined;
-  if (!locked) throw new UnusablePolicy(`it names the plugin ${quoted(plugin)}, which its lock file does not pin`);
+  if (!locked) return [];
   if (pins && !pins.includes(locked.sha256)) {
     throw new UnusablePolicy(
       `it pins the plugin ${quoted(plugin)} to ${pins.join(" or ")}, its lock file to ${locked.sha256}`,

@@ -20,6 +20,11 @@ export function policyDeviations(manifest: Manifest, sha256: string, policy: Pol
 
 function pinDeviations(sha256: string, { sha256: pins }: PluginPolicy): string[] {
   if (pins === null || pins.includes(sha256)) return [];
+  if (pins.length === 0) {
+    return [
+      `the policy's lock file does not pin it: in a clone "npm run build" does, elsewhere add its SHA-256, ${sha256}`,
+    ];
+  }
   return [`its SHA-256 is ${sha256}, the policy pins ${pins.join(" or ")}`];
 }
 

@@ -24,7 +24,7 @@ export interface ToolPolicy {
 }
 
 export interface PluginPolicy {
-  /** The only files that may bear the plugin's name, by SHA-256 in hex. `null`: any. */
+  /** The only files that may bear the plugin's name, by SHA-256 in hex. `null`: any. Empty: none, as the lock file pins none. */
   readonly sha256: readonly string[] | null;
   readonly tools: ReadonlyMap<string, ToolPolicy>;
 }

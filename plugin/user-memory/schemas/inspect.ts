@@ -1,12 +1,15 @@
 /** Input and output of `InspectMemory`, which a host calls for its doctor, for exports and for imports. */
 import * as z from "../../../shared/zod.ts";
 
-const allowed = "mend, which is true or false, and paths and incoming, which are lists of texts";
+const listAllowed = "a list of texts";
 
 /** Made for each call, of which there are few: made once, it would be a part of every instance. */
 export const inspectInput = () => {
-  const paths = z.optional(z.array(z.string({ error: allowed }), { error: allowed }));
-  return z.strictObject({ mend: z.boolean({ error: allowed }), paths, incoming: paths }, { error: allowed });
+  const paths = z.optional(z.array(z.string({ error: listAllowed }), { error: listAllowed }));
+  return z.strictObject(
+    { mend: z.boolean({ error: "true or false" }), paths, incoming: paths },
+    { error: "no other fields than mend, paths and incoming" },
+  );
 };
 
 export type InspectMemoryInput = z.infer<ReturnType<typeof inspectInput>>;

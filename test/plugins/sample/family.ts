@@ -4,6 +4,14 @@
  * The descriptions are what a model reads when it chooses a tool.
  */
 import type { Family } from "../../../shared/manifest.ts";
+import {
+  entriesInput,
+  entriesOutput,
+  indexInput,
+  indexOutput,
+  inspectInput,
+  inspectOutput,
+} from "../../../shared/roles.ts";
 import { readInput, readOutput, writeInput, writeOutput } from "./schemas.ts";
 
 export const family: Family = {
@@ -26,11 +34,47 @@ export const family: Family = {
       name: "sample_read",
       export: "sample_read",
       audience: "model",
+      role: "read",
       description: "Reads a text of the caller by its name, the whole of it, just as sample_write has kept it.",
       input: readInput,
       output: readOutput,
       scopes: ["sample"],
       rights: ["read"],
+    },
+    // What a host asks of every family that has an answer: for prompts, resources, the doctor, exports and imports.
+    {
+      name: "sample_index",
+      export: "sample_index",
+      audience: "host",
+      role: "index",
+      description: "The caller's texts by name, each with its first line, framed for a system prompt. Reads only.",
+      input: indexInput,
+      output: indexOutput,
+      scopes: ["sample"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "sample_entries",
+      export: "sample_entries",
+      audience: "host",
+      role: "entries",
+      entryFile: "{name}.txt",
+      description: "The caller's texts by name, each with its first line. Reads only.",
+      input: entriesInput,
+      output: entriesOutput,
+      scopes: ["sample"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "sample_inspect",
+      export: "sample_inspect",
+      audience: "host",
+      role: "inspect",
+      description: "What of the caller's files is no text of this family. Reads only; nothing is mended.",
+      input: inspectInput,
+      output: inspectOutput,
+      scopes: ["sample"],
+      rights: ["read", "list"],
     },
   ],
   errors: [{ code: "TEXT_NOT_FOUND", of: "ENTRY_NOT_FOUND", meaning: "The user has no text of this name." }],

@@ -1,9 +1,12 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { rehearseInput } from "../../../plugin/parse-input.ts";
 import { serveTool } from "../../../plugin/serve-tool.ts";
+import { entriesInput, indexInput, inspectInput } from "../../../shared/roles.ts";
 import { codePoints } from "../../../shared/text.ts";
 import { readInput, writeInput } from "./schemas.ts";
 import { readText, writeText } from "./text-file.ts";
+import { inspectTexts } from "./text-inspection.ts";
+import { indexOfTexts, listTexts } from "./text-list.ts";
 
 rehearseInput(writeInput, { name: "a", text: "" });
 rehearseInput(readInput, { name: "a" });
@@ -18,6 +21,27 @@ export function sample_write(): number {
 export function sample_read(): number {
   return serveTool("sample_read", readInput, ({ name }) => ({
     message: `Text "${name}"`,
-    data: { name, text: readText(name) },
+    data: { name, body: readText(name) },
   }));
+}
+
+export function sample_index(): number {
+  return serveTool("sample_index", indexInput, (room) => {
+    const data = indexOfTexts(room);
+    return { message: `${data.entriesShown} texts shown`, data };
+  });
+}
+
+export function sample_entries(): number {
+  return serveTool("sample_entries", entriesInput, () => {
+    const entries = listTexts();
+    return { message: `${entries.length} texts`, data: { entries } };
+  });
+}
+
+export function sample_inspect(): number {
+  return serveTool("sample_inspect", inspectInput, (question) => {
+    const data = inspectTexts(question);
+    return { message: `${data.findings.length} findings`, data };
+  });
 }

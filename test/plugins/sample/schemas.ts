@@ -7,10 +7,12 @@ import * as z from "../../../shared/zod.ts";
 
 const nameAllowed = '1 to 64 characters of a-z, 0-9 and "-", a letter first';
 
+export const nameGrammar = /^[a-z][a-z0-9-]{0,63}$/;
+
 const name = z
   .string({ error: nameAllowed })
   .check(
-    z.regex(/^[a-z][a-z0-9-]{0,63}$/, { error: nameAllowed }),
+    z.regex(nameGrammar, { error: nameAllowed }),
     z.meta({ description: "What the text is called: small letters, digits and dashes, a letter first" }),
   );
 
@@ -40,5 +42,5 @@ export const readInput = z.strictObject({ name }, { error: "no other field than 
 
 export const readOutput = z.strictObject({
   name: z.described(z.string(), "What the text is called"),
-  text: z.described(z.string(), "The text, as it was kept"),
+  body: z.described(z.string(), "The text, as it was kept"),
 });
