@@ -14,7 +14,6 @@ import { judgeCatalog } from "../plugins/catalog.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { descriptionOf } from "../plugins/describe-tool.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
-import { fullName } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
@@ -30,7 +29,7 @@ import { familiesOf } from "./memory-families.ts";
 import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
-import { severalTools, toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
+import { toolForHost, toolLabel, unknownTool } from "./unknown-tool.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -127,7 +126,7 @@ class LocalRuntime implements Runtime {
   }
 
   callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#call(tool, () => this.#forHost(tool), input, ctx);
+    return this.#call(tool, () => toolForHost(this.#catalog.tools, tool, this.#parts.identities), input, ctx);
   }
 
   tools(): ToolDescription[] {
@@ -202,14 +201,6 @@ class LocalRuntime implements Runtime {
   #forModel(toolName: string): CatalogTool {
     const found = this.#catalog.tools.forModel(toolName);
     if (found === null) throw unknownTool(`call ${toolLabel(toolName)}`, this.tools());
-    return found;
-  }
-
-  #forHost(toolName: string): CatalogTool {
-    const [found, ...others] = this.#catalog.tools.forHost(toolName);
-    const action = `call ${toolLabel(toolName)}`;
-    if (found === undefined) throw unknownToHost(action, this.#parts.identities);
-    if (others.length > 0) throw severalTools(action, [found, ...others].map(fullName));
     return found;
   }
 }

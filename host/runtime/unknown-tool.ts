@@ -1,7 +1,9 @@
-/** What is told of a tool that is not there, or not there for whoever asks. */
+/** What is told of a tool that is not there, or not there for whoever asks, or there several times. */
 import type { Role } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
+import { fullName } from "../plugins/loaded-tools.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /** A tool's name as messages show it. Callers without types may pass anything. */
@@ -14,15 +16,13 @@ export function unknownTool(action: string, known: readonly { readonly name: str
   return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${namesOf(known)}`);
 }
 
-/** For the owner of the data, who may load another plugin. */
-export function unknownToHost(action: string, loaded: readonly PluginIdentity[]): ToolError {
-  const plugins = loaded.length > 0 ? namesOf(loaded) : "none";
-  return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no plugin that is loaded has it, loaded: ${plugins}`);
-}
-
-/** For the owner of the data, who has not said which of them. */
-export function severalTools(action: string, fullNames: readonly string[]): ToolError {
-  return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: several plugins have it, allowed: ${fullNames.join(", ")}`);
+/** The one tool that a program means. Throws `TOOL_UNKNOWN` when there is none, or several. */
+export function toolForHost(tools: LoadedTools, toolName: string, loaded: readonly PluginIdentity[]): CatalogTool {
+  const [found, ...others] = tools.forHost(toolName);
+  if (found !== undefined && others.length === 0) return found;
+  const several = found && `several plugins have it, allowed: ${[found, ...others].map(fullName).join(", ")}`;
+  const none = `no plugin that is loaded has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
+  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`);
 }
 
 /** For a program that asks what no loaded plugin, or not the one that it names, can tell. */

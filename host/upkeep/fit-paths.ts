@@ -20,8 +20,9 @@ export async function askPaths(operation: Operation, scope: string, paths: reado
   const inspector = operation.tools.forScope("inspect", scope);
   const unfit = new Map<string, PathFault>();
   const derived = new Set<string>();
+  if (inspector === null) return { unfit, derived };
   const live = paths.filter((path) => faultOfPath(path) === null && !isTrashPath(path));
-  for (let at = 0; inspector !== null && at < live.length; at += pathsAtOnce) {
+  for (let at = 0; at < live.length; at += pathsAtOnce) {
     const asked = live.slice(at, at + pathsAtOnce);
     const told = await operation.ask("inspect", inspector, { mend: false, paths: asked }, { isLookingOnly: true });
     for (const { path, code, reason } of told.unfit ?? []) unfit.set(path, { code, reason });

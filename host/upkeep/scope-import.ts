@@ -114,7 +114,11 @@ export class ScopeImport {
       trashed: placed(trashed),
       bytes,
       mended: mended.filter(({ remedy }) => remedy !== null),
-      refused: refused.map((each) => ({ ...each, path: each.path === "" ? scope : `${scope}/${each.path}` })),
+      refused: refused.map(({ path, code, reason }) => ({
+        path: path === "" ? scope : `${scope}/${path}`,
+        code,
+        reason,
+      })),
       refusedHidden: 0,
     };
   }

@@ -63,6 +63,7 @@ test("a feed tells of one user, whatever others do, and of nothing when it is cl
   await runtime.call("UpdateUserMemory", entry("a"), { userId: "alice" });
   await toldOf(runtime, "carol");
   expect(told).toEqual([
+    "bob memory://user-memory/index",
     "bob memory://user-memory/entry/a",
     "bob memory://user-memory/entry/MEMORY",
     "bob memory://index",

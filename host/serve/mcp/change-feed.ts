@@ -64,13 +64,14 @@ export class ChangeFeed {
 
   /** What is in the trash is no entry. */
   #urisOf({ scope, path }: MemoryChange["files"][number]): string[] {
-    if (isTrashPath(path)) return [];
-    return this.#families
-      .filter(({ scopes }) => scopes.includes(scope))
-      .flatMap(({ name, hasIndex, entryFile }) => [
-        ...(hasIndex ? [indexUriOf(name)] : []),
-        ...(entryFile === undefined ? (this.#shown.get(name) ?? []) : entryAt(name, entryFile, path)),
-      ]);
+    const uris: string[] = [];
+    if (isTrashPath(path)) return uris;
+    for (const { name, scopes, hasIndex, entryFile } of this.#families) {
+      if (!scopes.includes(scope)) continue;
+      if (hasIndex) uris.push(indexUriOf(name));
+      uris.push(...(entryFile === undefined ? (this.#shown.get(name) ?? []) : entryAt(name, entryFile, path)));
+    }
+    return uris;
   }
 }
 
