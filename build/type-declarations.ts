@@ -55,12 +55,14 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   const within = `${indent}  `;
   const fields = Object.entries(properties).map(([key, field]) => {
     const mark = required.includes(key) ? "" : "?";
-    return `${comment(field, within)}${within}${JSON.stringify(key)}${mark}: ${typeOf(field, within)};\n`;
+    return `${comment(field, within)}${within}${keyOf(key)}${mark}: ${typeOf(field, within)};\n`;
   });
   if (fields.length > 0) return `{\n${fields.join("")}${indent}}`;
   if (additionalProperties === false) return "Record<string, never>";
   return `Record<string, ${typeof additionalProperties === "object" ? typeOf(additionalProperties, indent) : "unknown"}>`;
 }
+
+const keyOf = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key));
 
 function comment({ description }: Schema, indent: string): string {
   return description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "* /")} */\n`;
