@@ -19,7 +19,6 @@ import type { Family } from "../shared/manifest.ts";
 export const projectFolder: string = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 
 const guestFolder = join(projectFolder, "build", "guest");
-const sharedFolder = join(projectFolder, "shared") + sep;
 
 /** The global under which the bundle leaves a tool for the snapshot step. */
 export const toolGlobal = (exportName: string): string => `__tool_${exportName}`;
@@ -141,16 +140,16 @@ const grayMatterWithoutEngines: Plugin = {
 };
 
 /**
- * A call of `z.something()` in `shared/` only makes a schema. Told so, the bundler drops the schemas that a guest does not
- * parse with, such as those of outputs; by itself it does not see it across modules.
+ * A call of `z.something()` only makes a schema. Told so, the bundler drops the schemas that a guest does not parse with,
+ * such as those of outputs; by itself it does not see it across modules.
  */
 const schemasAreValues: Plugin = {
   name: "schemas-are-values",
   setup(bundler) {
-    bundler.onLoad({ filter: /[\\/]shared[\\/].*\.ts$/ }, async ({ path }) => {
-      // A clone may lie in a folder of that name.
-      if (!path.startsWith(sharedFolder)) return null;
+    bundler.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (path.endsWith(".deferred.ts")) return null;
       const source = await readFile(path, "utf8");
+      if (!/^import \* as z from ".*\/zod\.ts";$/m.test(source)) return null;
       return { contents: source.replace(/(?<![\w.])z\.\w+\(/g, "/* @__PURE__ */ $&"), loader: "ts" };
     });
   },

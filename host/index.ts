@@ -5,8 +5,8 @@ export type { CallContext } from "./values/call-context.ts";
 export type { MemoryChange } from "./values/memory-change.ts";
 export type { Mount } from "./values/mount.ts";
 export type { Refusal } from "./values/refusal.ts";
-export type { MemoryEntry } from "../shared/user-memory/list-entries.ts";
 export type { Runtime, RuntimeOptions } from "./runtime/api.ts";
+export type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";
@@ -20,9 +20,6 @@ export { errorTable } from "../shared/errors.ts";
 export type { AnyErrorCode, ErrorCode, ErrorEntry } from "../shared/errors.ts";
 export type { PluginError } from "../shared/manifest.ts";
 export type { InputIssue } from "../shared/envelope.ts";
-export type { PromptIndexOutput } from "../shared/user-memory/prompt-index.ts";
-export type { ReadUserMemoryInput, ReadUserMemoryOutput } from "../shared/user-memory/read.ts";
-export type { UpdateUserMemoryInput, UpdateUserMemoryOutput } from "../shared/user-memory/update.ts";
 export type {
   ExportOptions,
   ImportOptions,

@@ -24,10 +24,14 @@ export const errorTable = {
   USER_REQUIRED: entry("caller", false, "The call's context names no user."),
   USER_INVALID: entry("caller", false, "The context's user id cannot name a folder."),
   ENTRY_NOT_FOUND: entry("caller", false, "The user has no entry of this name."),
-  ENTRY_UNREADABLE: entry("caller", false, "The entry's file is there, but its front matter cannot be read."),
-  NAME_RESERVED: entry("caller", false, "The name belongs to the index or to a device of some operating system."),
+  ENTRY_UNREADABLE: entry("caller", false, "The entry's file is there, but it cannot be read as one."),
+  NAME_RESERVED: entry(
+    "caller",
+    false,
+    "The name belongs to the plugin itself or to a device of some operating system.",
+  ),
   NAME_CONFLICT: entry("caller", false, "The name is taken, or differs from an existing one only by case."),
-  QUOTA_EXCEEDED: entry("caller", false, "The user's number of entries or bytes is used up."),
+  QUOTA_EXCEEDED: entry("caller", false, "What the user may keep, in number or in bytes, is used up."),
   BUSY: entry(
     "caller",
     true,

@@ -182,22 +182,14 @@ export const policyLimits = {
 } as const;
 
 /**
- * What comes with the package besides plugins, and what a rebuild may take. Plain numbers: of computed ones the bundler
- * cannot tell that a plugin does not need them.
+ * The list of components that comes with the package. Plain numbers: of computed ones the bundler cannot tell that a plugin
+ * does not need them.
  */
-export const provenanceLimits = {
+export const sbomLimits = {
   /** 1 MiB for the list of components. Ours has 8 KB; one of a thousand packages would have 700. */
-  sbomBytesMax: 1_048_576,
+  bytesMax: 1_048_576,
   /** CycloneDX nests its objects eight deep. */
-  sbomDepthMax: 32,
-  /** 64 KiB for the lock file. A plugin takes 150 bytes of it. */
-  lockBytesMax: 65_536,
-  /** For each of its two steps. Together they take 11 s on two cores. */
-  rebuildMs: 600_000,
-  /** 1 MiB of what compiler and build may print. */
-  rebuildOutputBytesMax: 1_048_576,
-  /** The end of it, of which a reviewer is shown so much when a rebuild fails. */
-  rebuildOutputCharsShown: 4_000,
+  depthMax: 32,
 } as const;
 
 /** What is configured: the file, and what it, the environment and the flags may say. Plain numbers, as above. */
@@ -214,16 +206,15 @@ export const configLimits = {
   textCharsMax: 2_048,
 } as const;
 
-/** What an entry of the user-memory family may hold. */
-export const entryLimits = {
-  nameCharsMax: 100,
-  descriptionCharsMax: 300,
-  bodyBytesMax: 65_536,
-  entriesMax: 1_000,
-  /** The part of the index that enters a prompt: lines after the 200th are not shown. */
-  indexLinesMax: 200,
-  /** 25 KB, whole lines only. */
-  indexBytesMax: 25_000,
+/** What enters a prompt of a user's memory: the indexes of all families together. Of what one alone says, without its frame. */
+export const promptLimits = {
+  /** A model reads them all before each answer. */
+  linesMax: 200,
+  /** 25 KB. */
+  bytesMax: 25_000,
+  /** What frames one family's index as data: a tag at either end, a note, and how many entries are not shown. */
+  frameLinesMax: 8,
+  frameBytesMax: kib,
 } as const;
 
 /** What a report's page shows of what others wrote; the report in JSON has all of it. */

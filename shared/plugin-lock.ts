@@ -1,6 +1,6 @@
 /**
  * `build/plugins.lock.json`: which files the committed sources make. The build writes it and compares with it; the host
- * takes pins from it, and compares a rebuild with it.
+ * takes pins from it.
  */
 import { familyName } from "./manifest.ts";
 import { parseStrictJson } from "./strict-json.ts";

@@ -21,6 +21,7 @@ import { capabilityMeanings } from "./import-meanings.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 import { codeClauses } from "./plugin-codes.ts";
+import { roleClauses } from "./plugin-roles.ts";
 import { wordClauses } from "./plugin-words.ts";
 import { quoted } from "./text.ts";
 import { readerOf, readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
@@ -73,6 +74,7 @@ function* differences(
   yield* budgetClauses(manifest);
   yield* repetitionClauses(manifest);
   yield* codeClauses(manifest);
+  yield* roleClauses(manifest);
   yield* wordClauses(manifest);
 }
 

@@ -13,7 +13,7 @@ export type Role = (typeof roleNames)[number];
 
 /**
  * The part of the user's memory that enters every prompt, framed as data; empty when there is none. `linesMax` and `bytesMax`
- * bound what stands inside the frame, which itself takes at most 8 lines and 1 KiB. Default: the family's own bounds.
+ * bound what stands inside the frame, from 0; the frame itself takes at most 8 lines and 1 KiB. Default: the family's own bounds.
  */
 export const indexInput = z.strictObject({ linesMax: z.optional(z.int()), bytesMax: z.optional(z.int()) });
 
@@ -44,7 +44,8 @@ export type ReadOutput = z.infer<typeof readOutput>;
 /**
  * What is wrong with the user's files, and with `mend` its mending. Two more questions are asked for exports and imports:
  * `paths` asks which of these paths the family keeps files under, whatever lies there; `incoming` names files that an import
- * has just put there, and asks which of them cannot be used as they are.
+ * has just put there, and asks which of them cannot be used as they are. The two are never asked together. To `paths` it answers
+ * without a look at any file. With `mend` and `incoming` it fails when anything is refused: a success is committed.
  */
 export const inspectInput = z.strictObject({
   mend: z.boolean(),

@@ -14,7 +14,8 @@ import { storeLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { filesFolder, filesOnLabel, labelName } from "./export-label.ts";
+import { labelName, placeOf, readLabel } from "./export-label.ts";
+import { transferLimits } from "./transfer-limits.ts";
 import { readZipEnd } from "./zip-end.ts";
 import { areSame, refusalOfEntry } from "./zip-entry.ts";
 import type { EntryFacts } from "./zip-entry.ts";
@@ -24,8 +25,8 @@ export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
   const end = readZipEnd(bytes);
   if (typeof end === "string") throw unfit(`the file ${end}`);
   // With the label. The count is 16 bits wide and so bounds the list by itself.
-  if (end.entries > storeLimits.listEntriesMax + 1)
-    throw unfit(`the file has ${end.entries} entries, at most ${storeLimits.listEntriesMax + 1} allowed`);
+  if (end.entries > transferLimits.filesMax + 1)
+    throw unfit(`the file has ${end.entries} entries, at most ${transferLimits.filesMax + 1} allowed`);
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: false });
     return await readEntries(zip, end.listAt);
@@ -37,25 +38,23 @@ export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
 
 async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> {
   const found: { entry: Entry; facts: EntryFacts }[] = [];
-  let sum = 0;
+  const sums = new ScopeSums();
   for await (const entry of zip.eachEntry()) {
     const facts = factsOf(entry);
     refuse(facts.name, refusalOfEntry(facts));
-    // A memory that is full to the last byte has a label too.
-    if (facts.name !== labelName) sum += facts.uncompressedSize;
-    if (sum > storeLimits.scopeBytesMax)
-      throw unfit(`its files are more than ${storeLimits.scopeBytesMax} bytes, which is the most allowed`);
+    // A scope that is full to the last byte has a label too.
+    if (facts.name !== labelName) sums.add(facts);
     found.push({ entry, facts });
   }
   refuseDuplicates(found.map(({ facts }) => facts.name));
   let at = 0;
-  const files: MemoryFile[] = [];
+  const named: NamedContent[] = [];
   for (const { entry, facts } of found) {
     at = await endOf(zip, { entry, facts }, at);
-    files.push({ path: facts.name, content: await contentOf(zip, entry, facts) });
+    named.push({ name: facts.name, content: await contentOf(zip, entry, facts) });
   }
   if (at !== listAt) throw unfit("the file has something before, between or behind its parts");
-  return withoutLabel(files);
+  return withoutLabel(named);
 }
 
 function factsOf(entry: Entry): EntryFacts {
@@ -121,11 +120,37 @@ function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-function withoutLabel([label, ...files]: readonly MemoryFile[]): MemoryFile[] {
-  const count = label?.path === labelName ? filesOnLabel(label.content) : null;
-  if (count === null) throw unfit(`it does not begin with a "${labelName}" of version 1`);
-  if (count !== files.length) throw unfit(`it holds ${files.length} files, and its label says ${count}`);
-  return files.map(({ path, content }) => ({ path: path.slice(filesFolder.length), content }));
+function withoutLabel([first, ...others]: readonly NamedContent[]): MemoryFile[] {
+  const label = first?.name === labelName ? readLabel(first.content) : null;
+  if (label === null) throw unfit(`it does not begin with a "${labelName}" of version 1 or 2`);
+  if (label.files !== others.length) throw unfit(`it holds ${others.length} files, and its label says ${label.files}`);
+  return others.map(({ name, content }) => {
+    const { scope, path } = placeOf(name) ?? { scope: "", path: name };
+    if (!label.scopes.includes(scope)) throw unfit(`entry ${quoted(name)} is of no scope that its label names`);
+    return { scope, path, content };
+  });
+}
+
+interface NamedContent {
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+/** What the files of each scope, and of all together, take by what the headers declare. */
+class ScopeSums {
+  readonly #byScope = new Map<string, number>();
+  #all = 0;
+
+  add({ name, uncompressedSize }: EntryFacts): void {
+    const scope = placeOf(name)?.scope ?? "";
+    const sum = (this.#byScope.get(scope) ?? 0) + uncompressedSize;
+    this.#byScope.set(scope, sum);
+    this.#all += uncompressedSize;
+    const { scopeBytesMax } = storeLimits;
+    if (sum > scopeBytesMax) throw unfit(`its files are more than ${scopeBytesMax} bytes, which is the most allowed`);
+    if (this.#all > transferLimits.exportBytesMax)
+      throw unfit(`its files are more than ${transferLimits.exportBytesMax} bytes, which is the most allowed`);
+  }
 }
 
 function refuse(name: string, reason: string | null): void {

@@ -7,8 +7,10 @@ export const transferLimits = {
    * more can only have been put there by hand.
    */
   exportBytesMax: 128 * mib,
-  /** A zip file of the 64 MiB that a scope may hold, not compressed, with the names of 20,000 files. */
-  zipBytesMax: 96 * mib,
+  /** Of all scopes together. A zip file in the form that all programs read cannot count to 65,536. */
+  filesMax: 60_000,
+  /** A zip file of as much as an export holds, not compressed, with the names of its files. */
+  zipBytesMax: 160 * mib,
   /** The label of an export. Ours has under 100 bytes. */
   labelBytesMax: 4096,
   labelDepthMax: 4,

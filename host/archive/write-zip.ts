@@ -2,7 +2,7 @@
 import { ZipFile } from "yazl";
 
 import type { MemoryFile } from "../values/memory-file.ts";
-import { filesFolder, labelFor, labelName } from "./export-label.ts";
+import { labelFor, labelName } from "./export-label.ts";
 
 /**
  * The bytes of a zip file, piece by piece. The same files give the same bytes, on every machine: all have the first time
@@ -12,10 +12,11 @@ export function zipOf(files: readonly MemoryFile[]): AsyncIterable<Uint8Array> {
   const zip = new ZipFile();
   // Of the local clock, as the format has it; so it is written the same in every time zone.
   const options = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, mode: 0o100600, compress: false };
-  zip.addBuffer(labelFor(files.length), labelName, options);
-  for (const { path, content } of files) {
+  const scopes = [...new Set(files.map(({ scope }) => scope))].toSorted();
+  zip.addBuffer(labelFor({ scopes, files: files.length }), labelName, options);
+  for (const { scope, path, content } of files) {
     const { buffer, byteOffset, byteLength } = content;
-    zip.addBuffer(Buffer.from(buffer, byteOffset, byteLength), filesFolder + path, options);
+    zip.addBuffer(Buffer.from(buffer, byteOffset, byteLength), `${scope}/${path}`, options);
   }
   zip.end();
   return zip.outputStream as AsyncIterable<Uint8Array>;

@@ -1,7 +1,7 @@
 /** What is accepted of one entry of a zip file, before anything of its content is looked at. */
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
-import { filesFolder, labelName } from "./export-label.ts";
+import { labelName, placeOf } from "./export-label.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 /** As both of an entry's headers tell it. */
@@ -38,7 +38,7 @@ export function refusalOfEntry(entry: EntryFacts): string | null {
   if (name.endsWith("/") || (attributes & dosFolder) !== 0) return "it is a folder, only files are allowed";
   const kind = (attributes >>> 16) & unixKinds;
   if (kind !== 0 && kind !== unixFile) return "it is a link or no regular file";
-  if (!isName(name)) return `its name is neither "${labelName}" nor "${filesFolder}" and a path inside a memory folder`;
+  if (!isName(name)) return `its name is neither "${labelName}" nor a scope and a path inside it`;
   if (method !== methodStored && method !== methodDeflated) return `its compression is ${method}, allowed are 0 and 8`;
   if ((flags & flagDescriptor) !== 0) return "its size is told behind its content, only before it is allowed";
   if (extraIds.includes(extraZip64)) return "it is in the zip64 form, which no export is";
@@ -48,8 +48,7 @@ export function refusalOfEntry(entry: EntryFacts): string | null {
   return null;
 }
 
-const isName = (name: string): boolean =>
-  name === labelName || (name.startsWith(filesFolder) && isScopePath(name.slice(filesFolder.length)));
+const isName = (name: string): boolean => name === labelName || isScopePath(placeOf(name)?.path ?? "");
 
 /** Whether both headers of an entry say the same: readers differ in which they go by. */
 export function areSame(a: EntryHeader, b: EntryHeader): boolean {

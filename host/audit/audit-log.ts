@@ -40,7 +40,7 @@ export interface AuditLogOptions {
 /** A log that one runtime writes. `openAuditLog` (`file-audit-log.ts`) makes one; without a log option there is none. */
 export interface AuditLog {
   /**
-   * Writes a record and returns its place. Synchronous: when it returns, the system has the record, and the death of the
+   * Writes a record and returns where the chain then ends. Synchronous: when it returns, the system has the record, and the death of the
    * process does not take it away.
    *
    * Throws `STORAGE_FULL`, `STORAGE_FAILED` or `STORAGE_UNSAFE` when it cannot be written and the log is to fail closed,

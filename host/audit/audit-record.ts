@@ -77,7 +77,7 @@ const labelled = {
   labels: z.optional(z.record(labelName, labelValue).check(z.refine(hasFewLabels))),
 };
 
-const placed = {
+const mounting = {
   /** The scope was a mounted folder, and not in the data folder. Which one it was, who has begun the runtime knows. */
   mounted: z.optional(z.literal(true)),
 };
@@ -115,7 +115,14 @@ const opened = z.strictObject({
 });
 
 /** Changes that are about to be committed: written, and told to the system, before the first file changes. */
-const staged = z.strictObject({ ...chained, kind: z.literal("staged"), ...ofCall, ...labelled, ...placed, ...changed });
+const staged = z.strictObject({
+  ...chained,
+  kind: z.literal("staged"),
+  ...ofCall,
+  ...labelled,
+  ...mounting,
+  ...changed,
+});
 
 /** A capability use that was denied, or that failed. */
 const use = z.strictObject({
@@ -136,7 +143,7 @@ const call = z
     kind: z.literal("call"),
     ...ofCall,
     ...labelled,
-    ...placed,
+    ...mounting,
     /** `null` when no plugin was reached. */
     plugin: z.nullable(plugin),
     scopes: z.array(label).check(usesMax),
@@ -213,6 +220,7 @@ type WithoutChain<Record> = Record extends unknown ? Omit<Record, keyof typeof c
 /** What is to be recorded; the log adds its place in the chain. */
 export type AuditEntry = WithoutChain<AuditRecord>;
 
+export type StagedEntry = Extract<AuditEntry, { kind: "staged" }>;
 export type UseEntry = Extract<AuditEntry, { kind: "use" }>;
 export type CallEntry = Extract<AuditEntry, { kind: "call" }>;
 export type RefusedEntry = Extract<AuditEntry, { kind: "refused" }>;

@@ -1,7 +1,7 @@
 /** Those who are told of what was committed. None of them can alter it, stop it, or hold up what comes after it. */
 import { inspect } from "node:util";
 
-import type { Committer, LogEntry } from "../log/log-entry.ts";
+import type { LogSource, LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
@@ -25,14 +25,14 @@ export class ChangeListeners {
   }
 
   /** Tells those who listen now. Who is taken away meanwhile is not told any more, who comes meanwhile not yet. */
-  tell(changes: readonly SizedChange[], of: Committer): void {
+  tell(changes: readonly SizedChange[], of: LogSource): void {
     if (this.#listeners.size === 0) return;
     const change = frozenChange(of.userId, changes);
     const keys = Array.from(this.#listeners.keys());
     for (const key of keys) this.#tellOne(this.#listeners.get(key), change, of);
   }
 
-  #tellOne(listener: ChangeListener | undefined, change: MemoryChange, of: Committer): void {
+  #tellOne(listener: ChangeListener | undefined, change: MemoryChange, of: LogSource): void {
     try {
       const returned: unknown = listener?.(change);
       // Nobody waits for a listener that is `async`; what it rejects with would end the process.
@@ -42,7 +42,7 @@ export class ChangeListeners {
     }
   }
 
-  #note(error: unknown, of: Committer): void {
+  #note(error: unknown, of: LogSource): void {
     writeLog(this.#onLog, { level: "error", ...of, text: `host: a listener for changes failed: ${textOf(error)}` });
   }
 }

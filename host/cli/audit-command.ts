@@ -16,78 +16,63 @@ import type { AuditReport } from "../report/report.ts";
 import { textReport } from "../report/text-report.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { visibleJson } from "../values/visible-text.ts";
-import { orCodedFailure } from "./coded-failure.ts";
-import type { Command } from "./command.ts";
-import { parseOptions } from "./parse-options.ts";
-import { rebuildCommand } from "./rebuild-command.ts";
-import { textOfVerification, verifyCommand } from "./verify-command.ts";
+import { defineCommand } from "./command.ts";
+import { textOfVerification } from "./verify-command.ts";
 
-export const auditCommand: Command = {
-  help: `Tells what a plugin file is from its bytes alone, and whether a runtime with a policy loads it: its hash, what it
-imports and what each import does, its memory, its tools with the rights they ask for. Nothing of the file is run. Of several files it also tells which could not
-be loaded together.
+export const auditCommand = defineCommand({
+  name: "audit",
+  description: `Tells what a plugin file is from its bytes alone, and whether a runtime with a policy loads it: its hash, what it
+imports and what each import does, its memory, its tools with the rights they ask for. Nothing of the file is run. Of several
+files it also tells which could not be loaded together.
 
-Usage
-  memcell audit [PLUGIN.wasm...] [--policy FILE] [--log LOG] [--json] [--html FILE]
-  memcell audit [PLUGIN.wasm...] --propose
-  memcell audit [PLUGIN.wasm...] --rebuild [--json]
-  memcell audit verify LOG...             ("memcell audit verify --help" says more)
-
-Without PLUGIN.wasm: the plugins that are configured, or else every plugin that the package ships. A plugin of the package
-may also be given by its name.
-
-Options
-  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
-  --log LOG      an audit log, which is verified and summed up beside the plugins
-  --json         prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null
-  --html FILE    also writes all of it as a page that loads nothing and runs nothing
-  --propose      prints the least policy that loads the plugin, and judges nothing
-  --rebuild      builds the plugins anew from the sources of a clone (15 s), and says where the lock, the plugin files
-                 or the list of components differ; nothing of the clone is changed
-
-Examples
-  memcell audit
-  memcell audit other.wasm --propose > policy.json
-  memcell audit other.wasm --policy policy.json --json
-  memcell audit --log log/audit.jsonl --html audit.html
-
-Exit codes
-  0 PASS: a runtime with this policy loads them all, and the log is whole
-  1 FAIL, or something could not be read   2 the command line makes no sense
-`,
-
-  async run(args) {
-    const [first, ...others] = args;
-    if (first === "verify") return await verifyCommand.run(others);
-    const names = { texts: ["html", "log"], flags: ["json", "propose", "rebuild"], settings: ["policy"] } as const;
-    const { operands, options, settings } = parseOptions(args, names, Infinity);
-    const { html, log, json = false, propose, rebuild } = options;
-    const policy = settings.given.get("policy");
-    if (propose) refuseOthers("--propose makes a policy and judges nothing", { policy, html, log, json, rebuild });
-    if (rebuild) refuseOthers("--rebuild compares files and judges nothing", { policy, html, log, propose });
-    if (rebuild) return await rebuildCommand({ ...(operands.length > 0 && { files: operands }), json });
-    return await orCodedFailure(async () => {
-      const { values } = await readSettings(settings);
-      const artifacts = await readArtifacts(operands.length > 0 ? operands : values.plugins);
-      if (propose) return print(visibleJson(proposeForAll(artifacts)), 0);
-      const audit = {
-        reports: await judge(artifacts, values.policy ?? undefined),
-        log: log === undefined ? null : summariseLog([log]),
-      };
-      if (html !== undefined) await writePage(html, htmlPage(audit.reports, audit.log));
-      return print(json ? visibleJson(audit) : textOf(audit), isPassed(audit) ? 0 : 1);
-    });
+"memcell audit verify" is about audit logs alone.`,
+  operands: {
+    "[PLUGIN...]":
+      "plugin files, or names of plugins of the package (default: those that are configured, or else all of the package)",
   },
-};
+  texts: {
+    log: ["LOG", "an audit log, which is verified and summed up beside the plugins"],
+    html: ["FILE", "also writes all of it as a page that loads nothing and runs nothing"],
+  },
+  flags: {
+    json: "prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null",
+    propose: "prints the least policy that loads the plugins, and judges nothing",
+  },
+  settings: ["policy"],
+  examples: [
+    "memcell audit",
+    "memcell audit other.wasm --propose > policy.json",
+    "memcell audit other.wasm --policy policy.json --json",
+    "memcell audit --log log/audit.jsonl --html audit.html",
+  ],
+  exitCodes: [
+    "0 PASS: a runtime with this policy loads them all, and the log is whole",
+    "1 FAIL, or something could not be read",
+  ],
+
+  async run({ operands, options: { html, log, json, propose }, settings }) {
+    if (propose) refuseOthers({ policy: settings.given.get("policy"), html, log, json });
+    const { values } = await readSettings(settings);
+    const artifacts = await readArtifacts(operands.length > 0 ? operands : values.plugins);
+    if (propose) return print(visibleJson(proposeForAll(artifacts)), 0);
+    const audit = {
+      reports: await judge(artifacts, values.policy ?? undefined),
+      log: log === undefined ? null : summariseLog([log]),
+    };
+    if (html !== undefined) await writePage(html, htmlPage(audit.reports, audit.log));
+    return print(json ? visibleJson(audit) : textOf(audit), isPassed(audit) ? 0 : 1);
+  },
+});
 
 interface Audit {
   readonly reports: readonly AuditReport[];
   readonly log: LogSummary | null;
 }
 
-function refuseOthers(reason: string, options: Readonly<Record<string, unknown>>): void {
-  const other = Object.keys(options).find((name) => options[name] !== undefined && options[name] !== false);
-  if (other !== undefined) throw new UsageError(`${reason}: --${other} does not go with it`);
+function refuseOthers(options: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(options).find((name) => options[name] !== undefined);
+  if (other !== undefined)
+    throw new UsageError(`--propose makes a policy and judges nothing: --${other} does not go with it`);
 }
 
 async function readArtifacts(named: readonly string[] | null): Promise<Artifact[]> {

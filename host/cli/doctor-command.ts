@@ -4,62 +4,40 @@ import type { Finding } from "../upkeep/finding.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { failureOf } from "../values/tool-result.ts";
 import type { ToolFailure } from "../values/tool-result.ts";
-import { orCodedFailure } from "./coded-failure.ts";
-import type { Command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
-import { parseOptions } from "./parse-options.ts";
 import { withProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 
-export const doctorCommand: Command = {
-  help: `Finds what is wrong with users' files after they were edited by hand or damaged, and says what it would do.
-With --fix it then does it. What a person has written is never destroyed: it goes to the trash.
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  description: `Finds what is wrong with users' files after they were edited by hand or damaged, and says what it would do.
+With --fix it then does it. What a person has written is never destroyed: it goes to the trash.`,
+  texts: { user: ["ID", "whose files (default: everyone's)"] },
+  flags: { fix: "mends what can be mended", json: "prints the findings as JSON" },
+  settings: runtimePaths,
+  examples: ["memcell doctor", "memcell doctor --user alice --fix"],
+  exitCodes: ["0 nothing is wrong any more", "1 something needs --fix or a person, or could not be looked at"],
 
-Usage
-  memcell doctor [--user ID] [--fix] [--json] [--data DIR] [--policy FILE] [--audit-log FILE]
-
-Options
-  --user ID          whose files (default: everyone's)
-  --fix              mends what can be mended
-  --json             prints the findings as JSON
-  --data DIR         the data folder (default: data)
-  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
-  --audit-log FILE   where to record what is done (default: nowhere)
-
-These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
-
-Examples
-  memcell doctor
-  memcell doctor --user alice --fix
-
-Exit codes
-  0 nothing is wrong any more   1 something needs --fix or a person, or could not be looked at
-  2 the command line makes no sense
-`,
-
-  async run(args) {
-    const names = { texts: ["user"], flags: ["fix", "json"], settings: runtimePaths } as const;
-    const { options, settings } = parseOptions(args, names, 0);
+  async run({ options, settings }) {
     const { json: isQuiet = false, fix: isFixing = false } = options;
-    return await orCodedFailure(async () => {
-      await using runtime = await openRuntime(settings, options.user);
-      const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
-      const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
-        const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
-        const reports: UserReport[] = [];
-        for (const [at, userId] of users.entries()) {
-          progress.show(`${at + 1} of ${users.length} users`);
-          reports.push(await examine(runtime, { userId, isFixing, print }));
-        }
-        return reports;
-      };
-      const reports = await withProgress("doctor", lookAtAll, isQuiet);
-      if (options.json) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
-      else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
-      return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
-    });
+    await using runtime = await openRuntime(settings, options.user);
+    const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
+    const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
+      const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
+      const reports: UserReport[] = [];
+      for (const [at, userId] of users.entries()) {
+        progress.show(`${at + 1} of ${users.length} users`);
+        reports.push(await examine(runtime, { userId, isFixing, print }));
+      }
+      return reports;
+    };
+    const reports = await withProgress("doctor", lookAtAll, isQuiet);
+    if (isQuiet) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
+    else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
+    return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
   },
-};
+});
 
 interface UserReport {
   readonly userId: string;

@@ -1,65 +1,43 @@
 import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { visibleText } from "../values/visible-text.ts";
-import { orCodedFailure } from "./coded-failure.ts";
-import type { Command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
-import { parseOptions } from "./parse-options.ts";
 import { withProgress } from "./progress.ts";
 
-export const exportCommand: Command = {
-  help: `Writes a user's memory and its trash, as they are at one moment, into a zip file that "import" takes.
+export const exportCommand = defineCommand({
+  name: "export",
+  description: `Writes a user's memory and its trash, as they are at one moment, into a zip file that "import" takes.
 
-Usage
-  memcell export --user ID FILE.zip [--data DIR] [--policy FILE] [--audit-log FILE]
+The file is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives the
+same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry has) is left out and named. What
+every plugin keeps of the user is in it, each in a folder of its own.`,
+  operands: { "<FILE.zip>": "the file to write" },
+  texts: { user: ["ID", "whose memory"] },
+  settings: runtimePaths,
+  examples: ["memcell export --user alice alice.zip"],
+  exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
-Options
-  --user ID          whose memory
-  --data DIR         the data folder (default: data)
-  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
-  --audit-log FILE   where to record what is done (default: nowhere)
-
-These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
-
-FILE.zip is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives
-the same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry
-has) is left out and named. It is the folder memory alone: what other plugins keep, such as journal, is not in it.
-
-Examples
-  memcell export --user alice alice.zip
-
-Exit codes
-  0 done   1 failed, with the error as JSON on standard output   2 the command line makes no sense
-`,
-
-  async run(args) {
-    const { operands, options, settings } = parseOptions(args, { texts: ["user"], settings: runtimePaths }, 1);
-    const [file] = operands;
-    if (file === undefined || file === "") throw new UsageError("the name of the file to write is missing");
-    return await orCodedFailure(async () => {
-      await refuseTaken(file);
-      await using runtime = await openRuntime(settings, options.user);
-      const ctx = { userId: options.user as string };
-      const { files, leftOut, otherScopes } = await withProgress("export", async (progress) => {
-        const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
-        const exported = await runtime.upkeep.export(ctx, { onProgress });
-        if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
-        return exported;
-      });
-      if (files.length + leftOut.length === 0) {
-        const others = otherScopes.length > 0 ? `, only ${otherScopes.join(", ")}` : "";
-        throw new ToolError("ENTRY_NOT_FOUND", `Cannot export the memory: this user has none${others}`);
-      }
-      for (const { path, reason } of leftOut) print(`left out: ${visibleText(path)}: ${reason}`);
-      const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-      for (const scope of otherScopes) print(`not exported: ${scope}: it is another plugin's`);
-      print(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytes} bytes written`);
-      return 0;
+  async run({ operands: [file = ""], options, settings }) {
+    await refuseTaken(file);
+    await using runtime = await openRuntime(settings, options.user);
+    const ctx = { userId: options.user as string };
+    const { files, leftOut } = await withProgress("export", async (progress) => {
+      const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
+      const exported = await runtime.upkeep.export(ctx, { onProgress });
+      if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
+      return exported;
     });
+    if (files.length + leftOut.length === 0) {
+      throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
+    }
+    for (const { scope, path, reason } of leftOut) print(`left out: ${scope}/${visibleText(path)}: ${reason}`);
+    const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+    print(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytes} bytes written`);
+    return 0;
   },
-};
+});
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

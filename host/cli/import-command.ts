@@ -1,70 +1,49 @@
 import { readArchive } from "../archive/archive-file.ts";
 import { readZip } from "../archive/read-zip.ts";
 import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
 import type { ImportPlan } from "../upkeep/memory-files.ts";
 import { visibleText } from "../values/visible-text.ts";
-import { orCodedFailure } from "./coded-failure.ts";
-import type { Command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
-import { parseOptions } from "./parse-options.ts";
 import { withProgress } from "./progress.ts";
 
-export const importCommand: Command = {
-  help: `Adds the memory in a zip file that "export" has written to a user's: all of it, or nothing. Without --yes it only
-says what it would do.
-
-Usage
-  memcell import --user ID FILE.zip [--yes] [--replace] [--data DIR] [--policy FILE] [--audit-log FILE]
-
-Options
-  --user ID          whose memory; it need not be the one that was exported
-  --yes              does it
-  --replace          moves entries that are there with other content to the trash; without, they refuse the import
-  --data DIR         the data folder (default: data)
-  --policy FILE      what the host is willing to grant (default: what the tools of the package need)
-  --audit-log FILE   where to record what is done (default: nowhere)
-
-These and more are settings, which an environment variable or memcell.config.json may say: "memcell config --help".
+export const importCommand = defineCommand({
+  name: "import",
+  description: `Adds the memory in a zip file that "export" has written to a user's: all of it, or nothing. Without --yes it
+only says what it would do.
 
 An index that is there is kept and gets lines for new entries; the line of an entry that is replaced stays as it is. Files
 in the trash are added, under another name where theirs is taken. A zip file that any other program has changed may be
-refused: its entries must lie side by side, be told twice alike, and be nothing but files of memory.
-
-Examples
-  memcell import --user bob alice.zip
-  memcell import --user bob alice.zip --yes
-
-Exit codes
-  0 done, or it would be   1 refused or failed; a failure is JSON on standard output
-  2 the command line makes no sense
-`,
-
-  async run(args) {
-    const names = { texts: ["user"], flags: ["yes", "replace"], settings: runtimePaths } as const;
-    const { operands, options, settings } = parseOptions(args, names, 1);
-    const [file] = operands;
-    if (file === undefined || file === "") throw new UsageError("the name of the file to import is missing");
-    return await orCodedFailure(async () => {
-      const files = await readZip(await readArchive(file));
-      await using runtime = await openRuntime(settings, options.user);
-      const ctx = { userId: options.user as string };
-      const { replace = false, yes = false } = options;
-      const plan = await withProgress("import", async (progress) => {
-        progress.show("looking at the files");
-        const looked = await runtime.upkeep.planImport(ctx, files, { replace });
-        if (!yes || looked.refused.length > 0) return looked;
-        progress.show("writing the files");
-        return await runtime.upkeep.import(ctx, files, { replace });
-      });
-      const isRefused = plan.refused.length > 0;
-      process.stdout.write(describe(plan));
-      if (isRefused) process.stdout.write("Nothing was changed: what is refused keeps all of it out\n");
-      else if (!yes) process.stdout.write("Nothing was changed; --yes does it\n");
-      return isRefused ? 1 : 0;
-    });
+refused: its entries must lie side by side, be told twice alike, and be nothing but files of memory.`,
+  operands: { "<FILE.zip>": "the file to import" },
+  texts: { user: ["ID", "whose memory; it need not be the one that was exported"] },
+  flags: {
+    yes: "does it",
+    replace: "moves entries that are there with other content to the trash; without, they refuse the import",
   },
-};
+  settings: runtimePaths,
+  examples: ["memcell import --user bob alice.zip", "memcell import --user bob alice.zip --yes"],
+  exitCodes: ["0 done, or it would be", "1 refused or failed; a failure is JSON on standard output"],
+
+  async run({ operands: [file = ""], options, settings }) {
+    const files = await readZip(await readArchive(file));
+    await using runtime = await openRuntime(settings, options.user);
+    const ctx = { userId: options.user as string };
+    const { replace = false, yes = false } = options;
+    const plan = await withProgress("import", async (progress) => {
+      progress.show("looking at the files");
+      const looked = await runtime.upkeep.planImport(ctx, files, { replace });
+      if (!yes || looked.refused.length > 0) return looked;
+      progress.show("writing the files");
+      return await runtime.upkeep.import(ctx, files, { replace });
+    });
+    const isRefused = plan.refused.length > 0;
+    process.stdout.write(describe(plan));
+    if (isRefused) process.stdout.write("Nothing was changed: what is refused keeps all of it out\n");
+    else if (!yes) process.stdout.write("Nothing was changed; --yes does it\n");
+    return isRefused ? 1 : 0;
+  },
+});
 
 function describe({ created, replaced, skipped, trashed, bytes, mended, refused, refusedHidden }: ImportPlan): string {
   const lines = [

@@ -1,8 +1,8 @@
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import { checkAuditLogOptions } from "../audit/log/audit-log-options.ts";
 import { mountsFor } from "../config/mount-settings.ts";
-import type { SettingFlags } from "../config/read-flags.ts";
 import { readSettings } from "../config/read-settings.ts";
+import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { LogEntry } from "../log/log-entry.ts";

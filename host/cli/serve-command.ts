@@ -3,7 +3,7 @@ import { readSettings } from "../config/read-settings.ts";
 import type { Settings } from "../config/read-settings.ts";
 import { serveSettings } from "../config/serve-settings.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
-import { servePaths } from "../config/settings.ts";
+import { settingPaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { RuntimeOptions } from "../runtime/api.ts";
 import { createRuntime } from "../runtime/runtime.ts";
@@ -11,55 +11,31 @@ import type { HttpServeOptions } from "../serve/serve-options.ts";
 import { stopSignal } from "../serve/stop-signal.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { checkUserId } from "../values/user-id.ts";
-import type { Command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { runtimeOptions } from "./open-runtime.ts";
-import { parseOptions } from "./parse-options.ts";
 
-export const serveCommand: Command = {
-  help: `Serves memory to MCP clients: one user's over standard input and output, many users' over HTTP.
+export const serveCommand = defineCommand({
+  name: "serve",
+  description: `Serves memory to MCP clients: one user's over standard input and output, many users' over HTTP.
 
-Usage
-  memcell serve --user ID [--data DIR] [--policy FILE] [--audit-log FILE]
-  memcell serve --http --issuer URL --audience TEXT --jwks URL|FILE [--host HOST] [--port PORT] ...
-  memcell serve --http --user ID [--port PORT] ...
+Over standard input and output (default): --user is the user on whose behalf everything is done.
 
-Over standard input and output (default)
-  --user ID            the user on whose behalf everything is done
+Over HTTP (--http): the user comes from a token that is verified, and from nothing else. --issuer and --audience say whose
+tokens are accepted, --jwks or --public-key what they are verified with. On loopback only, --user does instead of tokens:
+whoever asks is this user.
 
-Over HTTP: the user comes from a token that is verified, and from nothing else
-  --http               listen on http://127.0.0.1:7391/mcp
-  --issuer URL         the one issuer whose tokens are accepted, and
-  --audience TEXT      the one audience they must be for
-  --jwks URL|FILE      where the issuer's keys are, or
-  --public-key FILE    one key, PEM
-  --user-claim NAME    the claim that holds the user's id (default: sub)
-  --host, --port       where to listen; another address than loopback needs tokens
-  --user ID            instead of tokens, on loopback only: whoever asks is this user
+It ends with SIGTERM, SIGINT or SIGHUP, and when standard input does: what has been asked for is answered first. A second
+signal ends it at once. Standard output carries MCP and nothing else; logs go to standard error. Over HTTP, /healthz and
+/readyz tell whether it serves.`,
+  settings: settingPaths,
+  examples: [
+    "memcell serve --user alice --data /srv/memory",
+    "memcell serve --http --issuer https://id.example --audience https://memory.example --jwks https://id.example/keys",
+  ],
+  exitCodes: ["0 served", "1 could not start, for the reason on standard error"],
 
-Both
-  --data DIR           the data folder (default: data)
-  --journal DIR        the folder of the one user's journal, as in a workspace (default: in the data folder)
-  --policy FILE        what the host is willing to grant (default: what the tools of the package need)
-  --audit-log FILE     where to record what is done and what is refused (default: nowhere)
-
-These and more (limits, origins, the public URL) are settings, which an environment variable or memcell.config.json may say:
-"memcell config --help".
-
-It ends with SIGTERM, SIGINT or SIGHUP, and when standard input does: what has been asked for is answered first. A second signal
-ends it at once. Standard output carries MCP and nothing else; logs go to standard error. Over HTTP, /healthz and
-/readyz tell whether it serves.
-
-Examples
-  { "command": "memcell", "args": ["serve", "--user", "alice", "--data", "/srv/memory"] }   as a client's configuration
-  memcell serve --http --issuer https://id.example --audience https://memory.example --jwks https://id.example/keys
-
-Exit codes
-  0 served   1 could not start, for the reason on standard error   2 the command line makes no sense
-`,
-
-  async run(args) {
-    const parsed = parseOptions(args, { texts: [], settings: servePaths }, 0);
-    const settings = await readSettings(parsed.settings);
+  async run(line) {
+    const settings = await readSettings(line.settings);
     const serve = serveSettings(settings);
     const options = { ...runtimeOptions(settings.values), mounts: mountsOf(settings, serve) };
     return await orRefusal(() =>
@@ -68,7 +44,7 @@ Exit codes
         : serveOverStdio(options, serve.userId, settings.values["serve.closeGraceMs"]),
     );
   },
-};
+});
 
 function mountsOf(settings: Settings, serve: ServeSettings): RuntimeOptions["mounts"] & object {
   if (serve.kind === "stdio") return mountsFor(settings, serve.userId);

@@ -1,44 +1,28 @@
 import { quoted } from "../../shared/text.ts";
 import { catalogPaths } from "../config/settings.ts";
 import type { Runtime } from "../runtime/api.ts";
-import { orCodedFailure } from "./coded-failure.ts";
-import type { Command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { openCatalog } from "./open-runtime.ts";
-import { parseOptions } from "./parse-options.ts";
 
-export const toolsCommand: Command = {
-  help: `Prints the tools a model may call, as a JSON array: name, description, JSON Schemas of input and output, rights.
-With --doc, prints the page of one of them.
+export const toolsCommand = defineCommand({
+  name: "tools",
+  description: `Prints the tools a model may call, as a JSON array: name, description, JSON Schemas of input and output, rights.
+With --doc, prints the page of one of them.`,
+  texts: { doc: ["NAME", "the page of this tool, in Markdown: what it is for, its parameters, examples, errors"] },
+  settings: catalogPaths,
+  examples: ["memcell tools > tools.json", "memcell tools --doc <Tool>"],
+  exitCodes: [
+    "0 printed",
+    "1 failed, with the error as JSON on standard output; or the tool has no page, told on standard error",
+  ],
 
-Usage
-  memcell tools [--doc NAME] [--policy FILE]
-
-Options
-  --doc NAME     the page of this tool, in Markdown: what it is for, its parameters, examples, errors
-  --policy FILE  what the host is willing to grant (default: what the tools of the package need)
-
-The policy and the plugin files are settings, which an environment variable or memcell.config.json may say:
-"memcell config --help".
-
-Examples
-  memcell tools > tools.json
-  memcell tools --doc UpdateUserMemory
-
-Exit codes
-  0 printed   1 failed, with the error as JSON on standard output; or the tool has no page, told on standard error
-  2 the command line makes no sense
-`,
-
-  async run(args) {
-    const { options, settings } = parseOptions(args, { texts: ["doc"], settings: catalogPaths }, 0);
-    return await orCodedFailure(async () => {
-      await using runtime = await openCatalog(settings);
-      if (options.doc !== undefined) return printPage(runtime, options.doc);
-      process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
-      return 0;
-    });
+  async run({ options, settings }) {
+    await using runtime = await openCatalog(settings);
+    if (options.doc !== undefined) return printPage(runtime, options.doc);
+    process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
+    return 0;
   },
-};
+});
 
 /** A page holds nothing that a terminal would obey: who loaded the plugin has looked. */
 function printPage(runtime: Runtime, name: string): number {

@@ -3,59 +3,35 @@ import { quoted } from "../../shared/text.ts";
 import type { ChainHead } from "../audit/audit-log.ts";
 import type { LogFinding, LogVerification } from "../audit/verify/log-verification.ts";
 import { verifyLog } from "../audit/verify/verify-log.ts";
-import { HelpRequest, UsageError } from "../config/usage-error.ts";
+import { UsageError } from "../config/usage-error.ts";
 import { visibleJson } from "../values/visible-text.ts";
-import { orCodedFailure } from "./coded-failure.ts";
-import type { Command } from "./command.ts";
-import { parseOptions } from "./parse-options.ts";
+import { defineCommand } from "./command.ts";
 
-/** `memcell audit verify`; its arguments are those behind "verify". */
-export const verifyCommand: Command = {
-  help: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Beside a file that
+export const verifyCommand = defineCommand({
+  name: "audit verify",
+  description: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Beside a file that
 is named it finds the log's head and the files that were full before it. The log may be in use meanwhile.
 
-Usage
-  memcell audit verify LOG... [--partial] [--head SEQ:HASH] [--json]
-
-Options
-  --partial          LOG is a part of a log: it may begin later than with record 0, and lie apart from its head
-  --head SEQ:HASH    a place of the chain that was noted elsewhere: record SEQ must be there, with this hash
-  --json             prints the result as JSON
-
 Note the head that is printed where nobody can write who can write to the log. Who can write to a log and to its head can
-write both anew, and only --head shows that.
-
-Examples
-  memcell audit verify log/audit.jsonl
-  memcell audit verify log/audit.jsonl --head 41:6eca405043f964f5b984766342ab42276a2dc65fcf6da413263e2bc82aa71286
-
-Exit codes
-  0 the log is whole   1 it is not, or cannot be read   2 the command line makes no sense
-`,
-
-  async run(args) {
-    try {
-      return await verify(args);
-    } catch (error) {
-      // The command that this one belongs to has a help of its own.
-      if (!(error instanceof HelpRequest)) throw error;
-      process.stdout.write(verifyCommand.help);
-      return 0;
-    }
+write both anew, and only --head shows that.`,
+  operands: { "<LOG...>": "files of the log" },
+  texts: {
+    head: ["SEQ:HASH", "a place of the chain that was noted elsewhere: record SEQ must be there, with this hash"],
   },
-};
+  flags: {
+    partial: "LOG is a part of a log: it may begin later than with record 0, and lie apart from its head",
+    json: "prints the result as JSON",
+  },
+  examples: ["memcell audit verify log/audit.jsonl", "memcell audit verify log/audit.jsonl --head 41:6eca4050...71286"],
+  exitCodes: ["0 the log is whole", "1 it is not, or cannot be read"],
 
-async function verify(args: readonly string[]): Promise<number> {
-  const { operands, options } = parseOptions(args, { texts: ["head"], flags: ["partial", "json"] }, Infinity);
-  if (operands.length === 0) throw new UsageError("the log to verify is missing");
-  if (operands.includes("")) throw new UsageError("the name of a log is empty");
-  const noted = options.head === undefined ? null : parseHead(options.head);
-  return await orCodedFailure(async () => {
+  async run({ operands, options }) {
+    const noted = options.head === undefined ? null : parseHead(options.head);
     const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
     process.stdout.write(options.json ? `${visibleJson(result)}\n` : textOfVerification(result));
     return result.isIntact ? 0 : 1;
-  });
-}
+  },
+});
 
 function parseHead(text: string): ChainHead {
   const [, seq, hash] = /^(\d{1,12}):([0-9a-fA-F]{64})$/.exec(text) ?? [];

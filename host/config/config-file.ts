@@ -1,64 +1,67 @@
 /** The config file: understood whole, or not at all. */
+import { basename, dirname, isAbsolute, join } from "node:path";
+
 import { configLimits } from "../../shared/limits.ts";
 import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
+import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { isPluginName } from "../plugins/bundled-plugins.ts";
-import { presentValue } from "../plugins/policy/issue-text.ts";
-import { checkValue } from "./check-value.ts";
-import type { Given, GivenSettings } from "./check-value.ts";
-import type { ConfigText } from "./config-text.ts";
-import { placeBeside, shownName } from "./file-places.ts";
-import { mountText, readMount } from "./mount-text.ts";
+import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
+import { fileSchema } from "./config-schema.ts";
 import { nearestName } from "./nearest-name.ts";
-import { isSettingPath, settingAt, settingPaths } from "./settings.ts";
+import { readMount } from "./setting.ts";
+import { settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
+import type { Given, GivenSettings } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 
-/** What a config file says. Throws `UsageError` for what none may say. */
-export function readConfigFile({ file, text }: ConfigText): GivenSettings {
-  const name = shownName(file);
-  const given = new Map<SettingPath, Given>();
-  for (const [path, value] of leaves(parse(text, name), "", name)) {
-    const checked = checkValue(path, value, { kind: "file", name: `${name} "${path}"` });
-    given.set(path, { ...checked, value: placed(path, checked.value, file) });
-  }
-  return given;
+/** What is looked for in the present folder when no other file is named. */
+const defaultFile = "memcell.config.json";
+
+/**
+ * What the file says that is named, which must be there, or else the default one, which need not be: `null` without it.
+ * Throws `UsageError` for what cannot be read, and for what none may say. Messages have no folders.
+ */
+export async function readConfigFile(
+  named: string | undefined,
+): Promise<{ readonly file: string; readonly given: GivenSettings } | null> {
+  const file = named ?? defaultFile;
+  const name = basename(file);
+  const bytes = await readBytes(file, named === undefined);
+  if (bytes === null) return null;
+  const said = parse(bytes, name);
+  const parsed = z.safeParse(fileSchema(), said);
+  if (!parsed.success) throw new UsageError(mistakeIn(said, name, parsed.error.issues[0]));
+  const given = settingPaths.flatMap((path): [SettingPath, Given][] => {
+    const value = valueAt(said, path.split("."));
+    const source = { kind: "file", name: `${name} "${path}"` } as const;
+    return value === undefined ? [] : [[path, { value: placed(path, value, file), source }]];
+  });
+  return { file, given: new Map(given) };
 }
 
-function parse(text: string, name: string): object {
+async function readBytes(file: string, mayBeAbsent: boolean): Promise<Uint8Array | null> {
+  const name = quoted(basename(file));
   try {
-    return asObject(parseStrictJson(text, configLimits.depthMax), `cannot use ${quoted(name)}: it`);
+    const read = await readBoundedFile(file, configLimits.fileBytesMax);
+    if (read.kind === "unfit") throw new UsageError(`cannot use ${name}: ${read.reason}`);
+    return read.bytes;
   } catch (error) {
-    if (!(error instanceof UnfitJson)) throw error;
-    throw new UsageError(`cannot use ${quoted(name)}: it ${error.message}`, { cause: error });
+    if (error instanceof UsageError) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    if (mayBeAbsent && code === "ENOENT" && !(await isNameTaken(file))) return null;
+    throw new UsageError(`cannot use ${name}: it cannot be read (${code})`, { cause: error });
   }
 }
 
-function asObject(value: unknown, what: string): object {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new UsageError(`${what} is ${presentValue(value)}, allowed: an object`);
-}
-
-/** The settings of an object of the file, and of those in it. `$schema` is for editors. */
-function* leaves(object: object, prefix: string, name: string): Generator<[SettingPath, unknown]> {
-  for (const [key, value] of Object.entries(object) as [string, unknown][]) {
-    const path = `${prefix}${key}`;
-    if (isSettingPath(path) && !key.includes(".")) yield [path, value];
-    else if (groups.includes(path) && !key.includes(".")) {
-      yield* leaves(asObject(value, `${path} (file ${name})`), `${path}.`, name);
-    } else if (isSettingPath(path) || groups.includes(path)) {
-      const written = path.split(".").map((each) => quoted(each));
-      throw new UsageError(
-        `${quoted(name)} has the one name ${quoted(key)}, allowed: objects in each other, ${written.join(" > ")}`,
-      );
-    } else if (path !== "$schema") {
-      throw new UsageError(
-        `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${quoted(nearestName(path, `.${key}`, [...groups, ...settingPaths]))}`,
-      );
-    } else if (typeof value !== "string") {
-      throw new UsageError(`$schema (file ${name}) is ${presentValue(value)}, allowed: a text`);
-    }
+function parse(bytes: Uint8Array, name: string): unknown {
+  try {
+    return parseStrictJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), configLimits.depthMax);
+  } catch (error) {
+    const reason = error instanceof UnfitJson ? error.message : "is not UTF-8";
+    throw new UsageError(`cannot use ${quoted(name)}: it ${reason}`, { cause: error });
   }
 }
 
@@ -67,18 +70,46 @@ const groups: readonly string[] = [
   ...new Set(settingPaths.flatMap((path) => path.split(".").map((_, at, names) => names.slice(0, at).join(".")))),
 ].filter((group) => group !== "");
 
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  /** What is allowed. */
+  readonly message: string;
+  /** Of an object that has others than it may have. */
+  readonly keys?: readonly string[];
+}
+
+function mistakeIn(said: unknown, name: string, issue: Issue = { path: [], message: "another" }): string {
+  const { path, message, keys: [key] = [] } = issue;
+  if (key !== undefined) return unknownName([...path, key].join("."), key, name);
+  const names = path.filter((each) => typeof each === "string").join(".");
+  const indexes = path.filter((each) => typeof each === "number").map((each) => `[${each}]`);
+  const place =
+    names === "" ? `cannot use ${quoted(name)}: it` : `${names}${indexes.join("")} (file ${name} "${names}")`;
+  return `${place} is ${presentValue(valueAt(said, path))}, allowed: ${message}`;
+}
+
+function unknownName(path: string, key: string, name: string): string {
+  const known = [...groups, ...settingPaths];
+  if (known.includes(path)) {
+    const written = path.split(".").map((each) => quoted(each));
+    return `${quoted(name)} has the one name ${quoted(key)}, allowed: objects in each other, ${written.join(" > ")}`;
+  }
+  const nearest = quoted(nearestName(path, `.${key}`, known));
+  return `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${nearest}`;
+}
+
 /** Names of files as the present folder has them. */
 function placed(path: SettingPath, value: unknown, file: string): unknown {
   const { form } = settingAt(path);
-  if (form === "files-or-names") {
-    return (value as readonly string[]).map((each) => (isPluginName(each) ? each : placeBeside(file, each)));
-  }
-  if (form === "mounts") return (value as readonly string[]).map((each) => mountBeside(file, each));
-  if (form === "file") return placeBeside(file, value as string);
-  return form === "file-or-url" && !isUrl(value as string) ? placeBeside(file, value as string) : value;
+  const beside = (name: string): string => (isAbsolute(name) ? name : join(dirname(file), name));
+  const all = (place: (text: string) => string): string[] => (value as readonly string[]).map((each) => place(each));
+  if (form === "files-or-names") return all((each) => (isPluginName(each) ? each : beside(each)));
+  if (form === "mounts") return all((each) => mountBeside(each, beside));
+  if (form === "file") return beside(value as string);
+  return form === "file-or-url" && !isUrl(value as string) ? beside(value as string) : value;
 }
 
-function mountBeside(file: string, text: string): string {
+function mountBeside(text: string, beside: (name: string) => string): string {
   const mount = readMount(text);
-  return mount === null ? text : mountText({ ...mount, dir: placeBeside(file, mount.dir) });
+  return mount === null ? text : `${mount.scope}=${beside(mount.dir)}`;
 }

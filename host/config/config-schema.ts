@@ -1,4 +1,4 @@
-/** The config file as JSON Schema, for editors. `config.schema.json` beside this file is what it makes. */
+/** The config file as one schema. `config.schema.json` beside this file is what it makes for editors. */
 import * as z from "../../shared/zod.ts";
 import { settingAt, settingPaths } from "./settings.ts";
 
@@ -6,9 +6,9 @@ interface Group {
   [name: string]: Group | z.ZodMiniType;
 }
 
-/** Draft 2020-12. */
-export function configSchema(): Readonly<Record<string, unknown>> {
-  const root: Group = { $schema: z.optional(z.string()) };
+/** Its messages say what is allowed. `$schema` is for editors. */
+export function fileSchema(): z.ZodMiniType {
+  const root: Group = { $schema: z.optional(z.string("a text")) };
   for (const path of settingPaths) {
     const { schema, meaning, default: preset, unset } = settingAt(path);
     const description = `${sentence(meaning)}${unset === undefined ? "" : ` Without it: ${unset}.`}`;
@@ -17,7 +17,12 @@ export function configSchema(): Readonly<Record<string, unknown>> {
     const described = schema().check(z.meta({ description, ...(preset !== null && { default: preset }) }));
     groupAt(root, names)[leaf] = z.optional(described);
   }
-  const { "~standard": _, ...schema } = z.toJSONSchema(objectOf(root), { io: "input", target: "draft-2020-12" });
+  return objectOf(root);
+}
+
+/** Draft 2020-12. */
+export function configSchema(): Readonly<Record<string, unknown>> {
+  const { "~standard": _, ...schema } = z.toJSONSchema(fileSchema(), { io: "input", target: "draft-2020-12" });
   return { title: "A memcell configuration", ...schema };
 }
 
@@ -30,7 +35,7 @@ function objectOf(group: Group): z.ZodMiniType {
     name,
     "_zod" in each ? each : z.optional(objectOf(each)),
   ]);
-  return z.strictObject(Object.fromEntries(entries) as Record<string, z.ZodMiniType>);
+  return z.strictObject(Object.fromEntries(entries) as Record<string, z.ZodMiniType>, "an object");
 }
 
 function sentence(clause: string): string {

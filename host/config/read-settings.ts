@@ -1,10 +1,13 @@
-import type { Given, GivenSettings } from "./check-value.ts";
-import { readConfigText } from "./config-text.ts";
-import { fileVariable, ourVariables } from "./environment-names.ts";
-import type { SettingFlags } from "./read-flags.ts";
-import { settingAt, settingPaths } from "./settings.ts";
+import { delimiter } from "node:path";
+
+import { quoted } from "../../shared/text.ts";
+import { readConfigFile } from "./config-file.ts";
+import { nearestName } from "./nearest-name.ts";
+import { isListed } from "./setting.ts";
+import { flagOf, settingAt, settingPaths, variableOf } from "./settings.ts";
 import type { SettingPath, SettingValues } from "./settings.ts";
-import type { Source } from "./source.ts";
+import { checkValue } from "./source.ts";
+import type { Given, GivenSettings, Source } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** All settings: what holds, and who says so. */
@@ -15,27 +18,30 @@ export interface Settings {
   readonly file: string | null;
 }
 
+/** What a command line says of settings, as it stands there. */
+export interface SettingFlags {
+  /** `--config`. */
+  readonly file?: string | undefined;
+  readonly given: ReadonlyMap<SettingPath, string | boolean | readonly string[]>;
+}
+
+/** Where the config file is. */
+const fileVariable = "MEMCELL_CONFIG";
+
 /**
  * What holds for a command: its flags, else the environment, else the config file, else the defaults. All that is said is
  * checked, also what another source overrides. Throws `UsageError`.
  *
  * @example
- * const { operands, flags } = parseOptions(args, { texts: [], settings: settingPaths }, 0);
- * const { values } = await readSettings(flags);
+ * const { values } = await readSettings({ given: new Map([["serve.http", true]]) });
  * console.log(values["serve.port"]); // 7391
  */
 export async function readSettings(
   flags: SettingFlags,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<Settings> {
-  const config = await readConfigText(namedFile(flags, environment));
-  // Most commands are told little, and need not load what understands the rest.
-  const given: GivenSettings[] = [];
-  if (flags.given.size > 0) given.push((await import("./read-flags.ts")).readFlags(flags));
-  if (ourVariables(environment).length > 0) {
-    given.push((await import("./read-environment.ts")).readEnvironment(environment));
-  }
-  if (config !== null) given.push((await import("./config-file.ts")).readConfigFile(config));
+  const config = await readConfigFile(namedFile(flags, environment));
+  const given = [readFlags(flags), readEnvironment(environment), config?.given ?? new Map<SettingPath, Given>()];
   const held = settingPaths.map((path): [SettingPath, Given] => [path, heldOf(path, given)]);
   return {
     // Each value has passed the schema that its type comes from.
@@ -46,15 +52,56 @@ export async function readSettings(
 }
 
 function heldOf(path: SettingPath, given: readonly GivenSettings[]): Given {
-  for (const each of given) {
-    const held = each.get(path);
-    if (held) return held;
-  }
-  return { value: settingAt(path).default, source: { kind: "default" } };
+  const held = given.find((each) => each.has(path))?.get(path);
+  return held ?? { value: settingAt(path).default, source: { kind: "default" } };
 }
 
 function namedFile({ file }: SettingFlags, environment: NodeJS.ProcessEnv): string | undefined {
   const named = file ?? environment[fileVariable];
   if (named === undefined || !/^$|\0/.test(named)) return named;
   throw new UsageError(`${file === undefined ? fileVariable : "--config"} is no name of a file`);
+}
+
+function readFlags({ given }: SettingFlags): GivenSettings {
+  return new Map(
+    Array.from(given, ([path, said]): [SettingPath, Given] => {
+      const name = `--${said === false ? "no-" : ""}${flagOf(path)}`;
+      const value = typeof said === "string" ? valueOfText(path, said) : said;
+      return [path, checkValue(path, value, { kind: "flag", name })];
+    }),
+  );
+}
+
+/**
+ * Throws `UsageError` for a name that begins with `MEMCELL_`, in whatever case, and is none of ours: who has misspelt
+ * `MEMCELL_AUDIT_LOG` must not go without a log.
+ */
+function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
+  const given = new Map<SettingPath, Given>();
+  const paths = new Map(settingPaths.map((path) => [variableOf(path), path]));
+  for (const name of Object.keys(environment).filter((each) => /^MEMCELL_/i.test(each))) {
+    const path = paths.get(name);
+    if (path !== undefined) {
+      const source = { kind: "environment", name } as const;
+      given.set(path, checkValue(path, valueOfVariable(path, environment[name] ?? ""), source));
+    } else if (name !== fileVariable) {
+      const nearest = nearestName(name, name.slice("MEMCELL".length), [...paths.keys(), fileVariable]);
+      throw new UsageError(`the environment has ${quoted(name)}, which is no setting; the nearest is ${nearest}`);
+    }
+  }
+  return given;
+}
+
+function valueOfVariable(path: SettingPath, text: string): unknown {
+  const { form } = settingAt(path);
+  // Names of files stand apart as the folders of PATH do: a colon, and a semicolon on Windows.
+  return isListed(form) ? text.split(form === "texts" ? "," : delimiter) : valueOfText(path, text);
+}
+
+/** As the config file would have it; what is none stays a text, which no schema takes. */
+function valueOfText(path: SettingPath, text: string): string | number | boolean {
+  const { form } = settingAt(path);
+  if (form === "number" && /^(?:0|[1-9]\d{0,15})$/.test(text)) return Number(text);
+  if (form === "switch" && (text === "true" || text === "false")) return text === "true";
+  return text;
 }

@@ -1,10 +1,10 @@
+/** From settings to what the servers take: what only makes sense together is checked here. */
 import { isLoopback, isWildcard } from "../serve/loopback.ts";
 import type { Access, HttpServeOptions, TokenKeys } from "../serve/serve-options.ts";
 import type { Settings } from "./read-settings.ts";
 import { flagOf, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
 import { sourceText } from "./source.ts";
-/** From settings to what the servers take: what only makes sense together is checked here. */
 import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 

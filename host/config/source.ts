@@ -1,20 +1,35 @@
-/** Where a setting's value comes from. */
+/** What a source says of a setting, checked. */
+import * as z from "../../shared/zod.ts";
+import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
+import { settingAt } from "./settings.ts";
+import type { SettingPath } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where a setting's value comes from; of the config file with the setting's path in it. */
 export type Source =
   | { readonly kind: "default" }
-  /** The config file, and the setting's path in it. */
-  | { readonly kind: "file"; readonly name: string }
-  | { readonly kind: "environment"; readonly name: string }
-  | { readonly kind: "flag"; readonly name: string };
+  | { readonly kind: "file" | "environment" | "flag"; readonly name: string };
 
 export function sourceText(source: Source): string {
-  switch (source.kind) {
-    case "default":
-      return "default";
-    case "file":
-      return `file ${source.name}`;
-    case "environment":
-      return `environment ${source.name}`;
-    case "flag":
-      return `flag ${source.name}`;
-  }
+  return source.kind === "default" ? "default" : `${source.kind} ${source.name}`;
+}
+
+export interface Given {
+  readonly value: unknown;
+  readonly source: Source;
+}
+
+/** Settings that one source speaks of. */
+export type GivenSettings = ReadonlyMap<SettingPath, Given>;
+
+/** Throws `UsageError` for what the setting may not be. */
+export function checkValue(path: SettingPath, value: unknown, source: Source): Given {
+  const parsed = z.safeParse(settingAt(path).schema(), value);
+  if (parsed.success) return { value: parsed.data, source };
+  const [issue] = parsed.error.issues;
+  const at = issue?.path ?? [];
+  const place = `${path}${at.map((index) => `[${String(index)}]`).join("")}`;
+  throw new UsageError(
+    `${place} (${sourceText(source)}) is ${presentValue(valueAt(value, at))}, allowed: ${issue?.message ?? "another"}`,
+  );
 }

@@ -1,5 +1,2 @@
 /** The command line makes no sense: exit code 2. */
 export class UsageError extends Error {}
-
-/** The command line asks for help. */
-export class HelpRequest extends Error {}

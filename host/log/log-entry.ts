@@ -19,5 +19,5 @@ export interface LogEntry {
   readonly text: string;
 }
 
-/** What names the call or the operation that has committed. */
-export type Committer = Pick<LogEntry, "tool" | "userId" | "callId">;
+/** What names the call or the operation that a line, or a change, comes from. */
+export type LogSource = Pick<LogEntry, "tool" | "userId" | "callId">;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 
 import { guestLimits } from "../../shared/limits.ts";
-import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
+import type { Manifest } from "../../shared/manifest.ts";
 import { describeMismatch } from "../../shared/plugin-shape.ts";
 import { quoted } from "../../shared/text.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
@@ -15,13 +15,9 @@ import { compileGuest } from "../guest/guest-module.ts";
 import type { GuestBounds, GuestModule } from "../guest/guest-module.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
+import { LoadedTools } from "./loaded-tools.ts";
 import { policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
-
-export interface CatalogTool {
-  readonly tool: ManifestTool;
-  readonly moduleIndex: number;
-}
 
 /** A plugin that is all it should be by our own reading, while the engine is still at work on it. */
 export interface JudgedPlugin {
@@ -34,7 +30,7 @@ export interface JudgedPlugin {
 
 export interface JudgedCatalog {
   readonly plugins: readonly JudgedPlugin[];
-  readonly tools: ReadonlyMap<string, CatalogTool>;
+  readonly tools: LoadedTools;
 }
 
 /**
@@ -48,14 +44,10 @@ export async function judgeCatalog(files: readonly string[], policy: Policy): Pr
     if (each.status === "rejected") throw each.reason;
     return each.value;
   });
-  const tools = new Map<string, CatalogTool>();
-  for (const [moduleIndex, { manifest }] of plugins.entries()) {
-    for (const tool of manifest.tools) {
-      if (tools.has(tool.name)) throw refused(manifest.name, `another plugin already offers the tool "${tool.name}"`);
-      tools.set(tool.name, { tool, moduleIndex });
-    }
-  }
-  return { plugins, tools };
+  const tools = plugins.flatMap(({ manifest }, moduleIndex) =>
+    manifest.tools.map((tool) => ({ tool, family: manifest.name, moduleIndex })),
+  );
+  return { plugins, tools: new LoadedTools(tools) };
 }
 
 async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> {

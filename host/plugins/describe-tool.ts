@@ -1,6 +1,7 @@
 import type { Right } from "../../shared/abi.ts";
 import type { PluginError } from "../../shared/manifest.ts";
-import type { CatalogTool, JudgedCatalog } from "./catalog.ts";
+import type { JudgedCatalog } from "./catalog.ts";
+import type { CatalogTool } from "./loaded-tools.ts";
 
 /** What a function-calling API needs to know of a tool. */
 export interface ToolDescription {

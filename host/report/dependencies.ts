@@ -1,7 +1,7 @@
 /** The packages that were linked into a plugin, from the list of components that comes with memcell. */
 import { fileURLToPath } from "node:url";
 
-import { provenanceLimits } from "../../shared/limits.ts";
+import { sbomLimits } from "../../shared/limits.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
 import { readBoundedFile } from "../disk/bounded-file.ts";
@@ -44,10 +44,10 @@ export async function readDependencies(sha256: string, sbomFile = shippedSbom): 
 
 async function readSbom(file: string): Promise<Sbom | null> {
   try {
-    const read = await readBoundedFile(file, provenanceLimits.sbomBytesMax);
+    const read = await readBoundedFile(file, sbomLimits.bytesMax);
     if (read.kind === "unfit") return null;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(read.bytes);
-    const parsed = z.safeParse(sbomSchema, parseStrictJson(text, provenanceLimits.sbomDepthMax));
+    const parsed = z.safeParse(sbomSchema, parseStrictJson(text, sbomLimits.depthMax));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

@@ -13,7 +13,7 @@ export function judgeTogether(reports: readonly AuditReport[]): AuditReport[] {
       return [{ about: "file" as const, text }];
     });
     if (clashes.length === 0) return report;
-    const told = clashes.slice(0, pluginLimits.deviationsMax);
-    return { ...report, verdict: "FAIL", deviations: [...report.deviations, ...told] };
+    const shown = clashes.slice(0, pluginLimits.deviationsMax);
+    return { ...report, verdict: "FAIL", deviations: [...report.deviations, ...shown] };
   });
 }

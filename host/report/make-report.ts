@@ -55,15 +55,19 @@ function reportedTool(
   return { name, audience, rights, scopes, allowed: granted?.tools.get(name) ?? null };
 }
 
-function leastLimits({ deadlineMs, fuelPolls, memoryPages }: Manifest, limits: PolicyLimits): PolicyLimits {
+function leastLimits(manifest: Manifest, limits: PolicyLimits): PolicyLimits {
+  const own = manifestLimits(manifest);
   return {
-    deadlineMs: Math.min(limits.deadlineMs, deadlineMs),
-    fuelPolls: Math.min(limits.fuelPolls, fuelPolls),
-    memoryPages: Math.min(limits.memoryPages, memoryPages.max),
-    inputBytes: limits.inputBytes,
-    hostCalls: limits.hostCalls,
-    stagedBytes: limits.stagedBytes,
+    ...limits,
+    deadlineMs: Math.min(limits.deadlineMs, own.deadlineMs),
+    fuelPolls: Math.min(limits.fuelPolls, own.fuelPolls),
+    memoryPages: Math.min(limits.memoryPages, own.memoryPages),
   };
+}
+
+/** The limits that a manifest has a say in. */
+export function manifestLimits({ deadlineMs, fuelPolls, memoryPages }: Manifest) {
+  return { deadlineMs, fuelPolls, memoryPages: memoryPages.max };
 }
 
 function bounded(clauses: readonly string[]): readonly string[] {

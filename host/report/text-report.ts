@@ -2,21 +2,17 @@
 import { styleText } from "node:util";
 
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
-import { pluginLimits } from "../../shared/limits.ts";
+import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { visibleText } from "../values/visible-text.ts";
-import { bytesText, durationText } from "./quantity.ts";
 import type { AuditReport } from "./report.ts";
-import { toldWords } from "./told-words.ts";
 import { toolMatrix } from "./tool-matrix.ts";
 import { wrapText } from "./wrap-text.ts";
 
-interface Line {
-  readonly text: string;
-  readonly style?: "bold" | "green" | "red";
-}
+/** A line as it is, or with how it is to look. */
+type Line = string | { readonly text: string; readonly style: "bold" | "green" | "red" };
 
 /**
  * A report as text, lines of at most 80 columns where its words allow it. All of it passes through `visibleText`, and
@@ -24,9 +20,10 @@ interface Line {
  */
 export function textReport(report: AuditReport, { isColoured }: { readonly isColoured: boolean }): string {
   const lines = [...identityLines(report), ...contentLines(report), ...verdictLines(report)];
-  const printed = lines.map(({ text, style }) => {
-    const shown = visibleText(text);
-    return isColoured && style ? styleText(style, shown, { validateStream: false }) : shown;
+  const printed = lines.map((line) => {
+    if (typeof line === "string") return visibleText(line);
+    const shown = visibleText(line.text);
+    return isColoured ? styleText(line.style, shown, { validateStream: false }) : shown;
   });
   return printed.join("\n");
 }
@@ -36,12 +33,11 @@ function identityLines({ artifact, policy }: AuditReport): Line[] {
   const of = manifest
     ? `${manifest.name} ${manifest.version}, ABI version ${manifest.abi}`
     : "no plugin that can be read";
+  const pinned = manifest ? pinning(policy.pins, sha256) : "";
   return [
     { text: `file      ${nameOf(file)}: ${of}, ${bytes} bytes`, style: "bold" },
-    ...(sha256 === "" ? [] : [{ text: `sha256    ${sha256}` }]),
-    {
-      text: `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${manifest ? pinning(policy.pins, sha256) : ""}`,
-    },
+    ...(sha256 === "" ? [] : [`sha256    ${sha256}`]),
+    `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${pinned}`,
   ];
 }
 
@@ -52,14 +48,11 @@ function pinning(pins: readonly string[] | null, sha256: string): string {
 
 function contentLines(report: AuditReport): Line[] {
   const { artifact, tools } = report;
-  const [heading, ...rows] = toolMatrix(tools);
   return [
-    ...(heading === undefined ? [] : [{ text: heading, style: "bold" as const }]),
-    ...rows.map((text) => ({ text })),
+    ...toolMatrix(tools).map((text, at) => (at === 0 ? { text, style: "bold" as const } : text)),
     ...codeLines(artifact),
     ...importLines(artifact),
-    ...labelled("exports", exportTexts(report)),
-    ...labelled("memory", memoryTexts(report)),
+    ...exportLines(report),
     ...labelled("limits", limitTexts(report)),
     ...labelled("sections", sectionTexts(artifact)),
     ...labelled("packages", packageTexts(report)),
@@ -75,13 +68,20 @@ function codeLines({ manifest }: Artifact): Line[] {
   return [
     ...labelled("codes", [`${errors.length} of its own, each a case of one that every plugin has`]),
     ...shown.flatMap(meaningLines),
-    ...(left > 0 ? [{ text: `  and ${left} more` }] : []),
+    ...(left > 0 ? [`  and ${left} more`] : []),
   ];
 }
 
-function meaningLines({ code, of, meaning }: PluginError): Line[] {
-  return [`  ${code}, of ${of}`, ...wrapText("    ", toldWords(meaning))].map((text) => ({ text }));
+function meaningLines({ code, of, meaning }: PluginError): string[] {
+  const { textCharsMax } = pageLimits;
+  const words = visibleText(meaning.slice(0, textCharsMax)).split(/\s+/u);
+  const shown = words.map((word) => (word.length > wordCharsMax ? `${word.slice(0, wordCharsMax)}…` : word)).join(" ");
+  const rest = meaning.length > textCharsMax ? "…" : "";
+  return [`  ${code}, of ${of}`, ...wrapText("    ", `${shown}${rest}`)];
 }
+
+/** Of a word in a meaning, which may be anything: with marks piled on each other it would cover other lines. */
+const wordCharsMax = 36;
 
 /** Each import that can reach anything on a line of its own; those of the kernel reach the call's own blocks only. */
 function importLines({ imports }: Artifact): Line[] {
@@ -98,9 +98,9 @@ function importLines({ imports }: Artifact): Line[] {
   ];
   return [
     ...labelled("imports", counts),
-    ...capabilities.map(({ name, right, meaning }) => ({
-      text: `  ${name.padEnd(11)}  ${right?.padEnd(5) ?? ""}  ${meaning ?? ""}`,
-    })),
+    ...capabilities.map(
+      ({ name, right, meaning }) => `  ${name.padEnd(11)}  ${right?.padEnd(5) ?? ""}  ${meaning ?? ""}`,
+    ),
     ...unknown.map(({ module, name, signature }) => ({
       text: `  ${quoted(module)} ${quoted(name)}  ${signature}`,
       style: "red" as const,
@@ -109,23 +109,21 @@ function importLines({ imports }: Artifact): Line[] {
 }
 
 /** What passes exports what its manifest names, which is in the table already, and its memory: one line says both. */
-function exportTexts({ verdict, artifact, limits }: AuditReport): string[] {
-  const { memory, exports } = artifact;
-  if (verdict === "FAIL" || !memory) return exports.map(({ name }) => nameOf(name));
-  const pages = `${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`;
-  return ["a function per tool", `memory of ${pages} (${limits.memoryPages} allowed)`];
-}
-
-function memoryTexts({ verdict, artifact: { memory, manifest }, limits }: AuditReport): string[] {
-  if (!memory || verdict === "PASS") return [];
-  const own = `${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`;
-  return manifest ? [own, `of which the host allows ${limits.memoryPages}`] : [own];
+function exportLines({ verdict, artifact, limits }: AuditReport): string[] {
+  const { memory, exports, manifest } = artifact;
+  const pages = memory ? [`${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`] : [];
+  if (verdict === "PASS" && memory) {
+    return labelled("exports", ["a function per tool", `memory of ${pages.join()} (${limits.memoryPages} allowed)`]);
+  }
+  const allowed = memory && manifest ? [`of which the host allows ${limits.memoryPages}`] : [];
+  const names = exports.map(({ name }) => nameOf(name));
+  return [...labelled("exports", names), ...labelled("memory", [...pages, ...allowed])];
 }
 
 function limitTexts({ limits, artifact }: AuditReport): string[] {
   if (!artifact.manifest) return [];
   return [
-    durationText(limits.deadlineMs),
+    limits.deadlineMs % 1_000 === 0 ? `${limits.deadlineMs / 1_000} s` : `${limits.deadlineMs} ms`,
     `${limits.fuelPolls} fuel polls`,
     `${bytesText(limits.inputBytes)} input`,
     `${limits.hostCalls} requests`,
@@ -134,8 +132,8 @@ function limitTexts({ limits, artifact }: AuditReport): string[] {
 }
 
 function sectionTexts({ customSections }: Artifact): string[] {
-  const sizes = customSections.map(({ name, bytes }) => `${nameOf(name)} ${bytes}`);
-  return sizes.map((size, at) => (at === sizes.length - 1 ? `${size} bytes` : size));
+  const last = customSections.length - 1;
+  return customSections.map(({ name, bytes }, at) => `${nameOf(name)} ${bytes}${at === last ? " bytes" : ""}`);
 }
 
 function packageTexts({ dependencies, artifact }: AuditReport): string[] {
@@ -144,19 +142,25 @@ function packageTexts({ dependencies, artifact }: AuditReport): string[] {
 }
 
 function verdictLines({ verdict, deviations }: AuditReport): Line[] {
-  if (verdict === "PASS") {
-    return [
-      { text: "PASS  it is what its manifest says, and asks for no more than the policy grants", style: "green" },
-    ];
-  }
+  const pass = "PASS  it is what its manifest says, and asks for no more than the policy grants";
+  if (verdict === "PASS") return [{ text: pass, style: "green" }];
   const found = deviations.flatMap(({ about, text }) => wrapText(`  ${about}: `, text));
   const count = deviations.length === 1 ? "1 deviation" : `${deviations.length} deviations`;
-  return [...found.map((text) => ({ text })), { text: `FAIL  ${count}`, style: "red" }];
+  return [...found, { text: `FAIL  ${count}`, style: "red" }];
 }
 
-function labelled(label: string, parts: readonly string[]): Line[] {
-  if (parts.length === 0) return [];
-  return wrapText(label.padEnd(10), parts.join(", ")).map((text) => ({ text }));
+const kib = 1024;
+const mib = 1024 * kib;
+
+/** A size in the largest unit that loses nothing. */
+function bytesText(bytes: number): string {
+  if (bytes % mib === 0) return `${bytes / mib} MiB`;
+  if (bytes % kib === 0) return `${bytes / kib} KiB`;
+  return bytes === 1 ? "1 byte" : `${bytes} bytes`;
+}
+
+function labelled(label: string, parts: readonly string[]): string[] {
+  return parts.length === 0 ? [] : wrapText(label.padEnd(10), parts.join(", "));
 }
 
 /** A name as it is, when nothing about it can be mistaken for the report's own words. */

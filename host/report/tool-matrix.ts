@@ -1,13 +1,9 @@
 import { rights } from "../../shared/abi.ts";
+import { modelGranting, rightGranting, scopeGrantings } from "./granting.ts";
+import type { Granting } from "./granting.ts";
 import type { ReportedTool } from "./report.ts";
 
-const meanings = {
-  yes: "asked for and granted",
-  "-": "neither",
-  may: "granted, not asked for",
-  NO: "asked for, not granted",
-} as const;
-type Mark = keyof typeof meanings;
+const marks: Readonly<Record<Granting, string>> = { granted: "yes", refused: "NO", spare: "may", neither: "-" };
 
 /** Tool × right, in columns: what each tool asks for, and whether the policy allows it. */
 export function toolMatrix(tools: readonly ReportedTool[]): string[] {
@@ -15,48 +11,32 @@ export function toolMatrix(tools: readonly ReportedTool[]): string[] {
   const rows = tools.map((tool) => [
     tool.name,
     audienceOf(tool),
-    ...rights.map((right) => markOf(tool, right)),
+    ...rights.map((right) => marks[rightGranting(tool, right)]),
     scopesOf(tool),
   ]);
-  const table = [["tools", "for", ...rights, "scopes"], ...rows];
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
+  const heading = ["tools", "for", ...rights, "scopes"];
+  const widths = heading.map((_, column) => Math.max(...[heading, ...rows].map((row) => row[column]?.length ?? 0)));
+  const lines = [heading, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  return [...lines.map((cells) => cells.join("  ").trimEnd()), ...legendOf(rows)];
+}
+
+function audienceOf(tool: ReportedTool): string {
+  const granting = modelGranting(tool);
+  if (granting === "granted") return "model";
+  return granting === "neither" ? "host" : `${tool.audience === "host" ? "host, " : ""}model (${marks[granting]})`;
+}
+
+function scopesOf(tool: ReportedTool): string {
+  const shown = scopeGrantings(tool).map(({ scope, granting }) =>
+    granting === "granted" ? scope : `${scope} (${marks[granting]})`,
   );
-  return [...lines, ...legendOf(rows)];
-}
-
-/** The host may call every tool; to be offered to models is asked for, and granted or not, as a right is. */
-function audienceOf({ audience, allowed }: ReportedTool): string {
-  const mark = markFor(audience === "model", allowed?.audience === "model");
-  if (mark === "yes") return "model";
-  return mark === "-" ? "host" : `${audience === "host" ? "host, " : ""}model (${mark})`;
-}
-
-function markOf({ rights: asked, allowed }: ReportedTool, right: (typeof rights)[number]): Mark {
-  return markFor(asked.includes(right), allowed?.rights.includes(right) ?? false);
-}
-
-function markFor(isAsked: boolean, isAllowed: boolean): Mark {
-  if (isAsked) return isAllowed ? "yes" : "NO";
-  return isAllowed ? "may" : "-";
-}
-
-function scopesOf({ scopes, allowed }: ReportedTool): string {
-  const all = [...new Set([...scopes, ...(allowed?.scopes ?? [])])];
-  const marked = all.map((scope) => ({
-    scope,
-    mark: markFor(scopes.includes(scope), allowed?.scopes.includes(scope) ?? false),
-  }));
-  return marked.map(({ scope, mark }) => (mark === "yes" ? scope : `${scope} (${mark})`)).join(", ");
+  return shown.join(", ");
 }
 
 /** Of a plugin that is granted what it asks for and no more, the marks speak for themselves. */
 function legendOf(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.flat().join(" ");
-  const shown = (["NO", "may"] as const).filter((mark) => new RegExp(`\\b${mark}\\b`).test(cells));
-  return shown.length === 0 ? [] : [`  ${shown.map((mark) => `${mark}: ${meanings[mark]}`).join("; ")}`];
+  const meanings = ["NO: asked for, not granted", "may: granted, not asked for"];
+  const shown = meanings.filter((each) => new RegExp(`\\b${each.split(":", 1)[0]}\\b`).test(cells));
+  return shown.length === 0 ? [] : [`  ${shown.join("; ")}`];
 }

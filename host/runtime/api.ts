@@ -1,5 +1,4 @@
 /** What the runtime offers, as types: the surface that `index.ts` exports. */
-import type { MemoryEntry } from "../../shared/user-memory/list-entries.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
@@ -11,6 +10,7 @@ import type { MemoryChange } from "../values/memory-change.ts";
 import type { Mount } from "../values/mount.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 
 export interface RuntimeOptions {
   /**
@@ -130,14 +130,27 @@ export interface Runtime {
   call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
 
   /**
-   * The user's index as text for a system prompt: at most 200 lines and 25 KB of it, framed as data. Empty for a user
-   * without entries. Reads only, creates nothing. Rejects with a `ToolError` where `call` would return an error;
-   * `ctx.signal` cancels it as it cancels a call.
+   * Calls a tool that plugins offer to programs and not to models, with what is `call`'s in everything else. `tool` is its
+   * name, or `family/Tool` where two plugins have the name.
+   *
+   * Error codes: as `call`. `TOOL_UNKNOWN` where no plugin has it, and where several have: the message lists them.
+   *
+   * @example
+   * const result = await runtime.callAsHost("user-memory/ListEntries", {}, { userId: "alice" });
+   * if (result.ok) console.log(result.data);
+   */
+  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
+
+  /**
+   * The user's index as text for a system prompt: of every plugin that has one, framed as data, in the order of the plugins.
+   * At most 200 lines and 25 KB: what does not fit is cut by its plugin, so that each has a fair share. Empty for a user
+   * of whom nothing is kept. `family` asks one plugin alone. Reads only, creates nothing. Rejects with a `ToolError` where
+   * `call` would return an error, also of one plugin among several; `ctx.signal` cancels it as it cancels a call.
    *
    * @example
    * const prompt = `${instructions}\n${await runtime.memoryIndex({ userId: "alice" })}`;
    */
-  memoryIndex(ctx: CallContext): Promise<string>;
+  memoryIndex(ctx: CallContext, options?: { readonly family?: string }): Promise<string>;
 
   /** The tools a model may call, in the order their plugins declare them. */
   tools(): ToolDescription[];
@@ -151,17 +164,30 @@ export interface Runtime {
    */
   documentation(tool: string): string | null;
 
-  /** Whether a plugin keeps an index and entries: without, `memoryIndex` and `memoryEntries` reject. */
+  /** Whether a plugin keeps an index or entries: without, `memoryIndex` and `memoryEntries` reject. */
   readonly hasMemory: boolean;
 
+  /** The plugins that have an index, entries, or can read one, in their order. */
+  families(): readonly MemoryFamily[];
+
   /**
-   * The user's entries in the order of the index: names and descriptions, all of them. Bounded, cancelled and rejected as
-   * `memoryIndex`. Reads only, creates nothing.
+   * The user's entries, of every plugin that has any, each in its own order: names and descriptions, all of them. Bounded,
+   * cancelled and rejected as `memoryIndex`. Reads only, creates nothing.
    *
    * @example
-   * for (const { name, description } of await runtime.memoryEntries({ userId: "alice" })) console.log(name, description);
+   * for (const { family, name, description } of await runtime.memoryEntries({ userId: "alice" }))
+   *   console.log(family, name, description);
    */
   memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]>;
+
+  /**
+   * One entry's text, by a name of `memoryEntries`. Bounded, cancelled and rejected as `memoryIndex`; `ENTRY_NOT_FOUND`
+   * where there is none, and what else its plugin says of a name that no entry can have.
+   *
+   * @example
+   * const { body } = await runtime.readEntry({ family: "user-memory", name: "editor" }, { userId: "alice" });
+   */
+  readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText>;
 
   /**
    * Tells of every change that this runtime commits, when it is durable; not of those of other processes. Returns what

@@ -1,14 +1,9 @@
 /** Calls tools: finds the tool, checks who calls, and has the call run. */
 import { queueLimits } from "../../shared/limits.ts";
-import type { ManifestTool } from "../../shared/manifest.ts";
-import { listEntriesOutput } from "../../shared/user-memory/list-entries.ts";
-import type { MemoryEntry } from "../../shared/user-memory/list-entries.ts";
-import { promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
-import { safeParse } from "../../shared/zod.ts";
-import type { PluginIdentity } from "../audit/audit-record.ts";
-import { Auditor } from "../audit/collect/auditor.ts";
-import type { CallAudit } from "../audit/collect/call-audit.ts";
+import { Recorder } from "../audit/collect/recorder.ts";
+import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
+import type { CallRunnerParts } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import type { ChangeListener } from "../call/change-listeners.ts";
 import { causeLines } from "../log/cause-line.ts";
@@ -16,25 +11,25 @@ import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { pluginFilesOf } from "../plugins/bundled-plugins.ts";
 import { judgeCatalog } from "../plugins/catalog.ts";
-import type { CatalogTool, JudgedCatalog } from "../plugins/catalog.ts";
+import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { descriptionOf } from "../plugins/describe-tool.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
-import type { Store } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import { checkContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
-import { envelopeOf, errorOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
+import { FamilyMemory } from "./family-memory.ts";
+import { familiesOf } from "./memory-families.ts";
+import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
-import { toolLabel, unknownTool, unknownToHost } from "./unknown-tool.ts";
+import { toolForHost, toolLabel, unknownTool } from "./unknown-tool.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -61,7 +56,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   } = checkOptions(options);
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
-  definition.checkTools(Array.from(catalog.tools.values(), ({ tool }) => tool));
+  definition.checkTools(catalog.tools.all.map(({ tool }) => tool));
   // Before any thread: what the medium refuses leaves none behind.
   const store = definition.open((userId, text) =>
     writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
@@ -89,11 +84,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
-  const runner = new CallRunner({ store, pool, clock, onLog, waitMs, waitingLimits, deadlinesMs, limits });
   const listeners = new ChangeListeners(onLog);
-  const auditor = new Auditor({ log, onLog, onCommitted: (changes, of) => listeners.tell(changes, of) });
-  const { closeGraceMs } = bounds;
-  return new LocalRuntime(catalog, { store, runner, auditor, listeners, identities, closeGraceMs });
+  const recorder = new Recorder({ log, onLog });
+  const admission = new Admission(waitMs, waitingLimits);
+  const parts = { store, pool, admission, recorder, listeners, clock, onLog, identities, deadlinesMs, limits };
+  return new LocalRuntime(catalog, { ...parts, runner: new CallRunner(parts), closeGraceMs: bounds.closeGraceMs });
 }
 
 /** A thread that dies between calls is replaced. */
@@ -101,90 +96,77 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
   for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
 
-interface RuntimeParts {
-  readonly store: Store;
+interface RuntimeParts extends Pick<CallRunnerParts, "store" | "recorder" | "listeners" | "identities" | "clock"> {
   readonly runner: CallRunner;
-  readonly auditor: Auditor;
-  readonly listeners: ChangeListeners;
-  /** Of the catalog's plugins. */
-  readonly identities: readonly PluginIdentity[];
   readonly closeGraceMs: number;
 }
 
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
+  readonly #memory: FamilyMemory;
   readonly #catalog: JudgedCatalog;
-  readonly #runner: CallRunner;
-  readonly #auditor: Auditor;
-  readonly #identities: readonly PluginIdentity[];
-  readonly #closeGraceMs: number;
-  readonly #listeners: ChangeListeners;
+  readonly #parts: RuntimeParts;
   #closing: Promise<void> | null = null;
 
-  constructor(catalog: JudgedCatalog, { store, runner, auditor, listeners, identities, closeGraceMs }: RuntimeParts) {
+  constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
     this.#catalog = catalog;
-    this.#runner = runner;
-    this.#auditor = auditor;
-    this.#listeners = listeners;
-    this.#identities = identities;
-    this.#closeGraceMs = closeGraceMs;
-    this.#upkeep = new LocalUpkeep({
-      store,
-      runner,
-      auditor,
-      tools: catalog.tools,
-      find: (toolName, audit) => this.#find("host", toolName, audit),
-      checkOpen: (action) => this.#checkOpen(action),
-    });
+    this.#parts = parts;
+    this.#memory = new FamilyMemory(catalog.tools, (found, input, ctx) =>
+      this.#call(found.tool.name, () => found, input, ctx),
+    );
+    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
   get upkeep(): Upkeep {
     return this.#upkeep;
   }
 
-  async call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#callFor("model", tool, input, ctx);
+  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    return this.#call(tool, () => this.#forModel(tool), input, ctx);
   }
 
-  async memoryIndex(ctx: CallContext): Promise<string> {
-    const result = await this.#callFor("host", "PromptIndex", {}, ctx);
-    if (!result.ok) throw errorOf(result.error);
-    const parsed = safeParse(promptIndexOutput, result.data);
-    if (!parsed.success) throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of PromptIndex: it has no text");
-    return parsed.data.text;
+  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    return this.#call(tool, () => toolForHost(this.#catalog.tools, tool, this.#parts.identities), input, ctx);
   }
 
   tools(): ToolDescription[] {
-    return [...this.#catalog.tools.values()]
+    return this.#catalog.tools.all
       .filter(({ tool }) => tool.audience === "model")
       .map((found) => descriptionOf(found, this.#catalog));
   }
 
   documentation(tool: string): string | null {
-    const found = this.#catalog.tools.get(tool)?.tool;
-    if (found?.audience !== "model") throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
-    return found.documentation ?? null;
+    const found = this.#catalog.tools.forModel(tool);
+    if (found === null) throw unknownTool(`document ${toolLabel(tool)}`, this.tools());
+    return found.tool.documentation ?? null;
+  }
+
+  families(): readonly MemoryFamily[] {
+    return familiesOf(this.#catalog.tools);
   }
 
   get hasMemory(): boolean {
-    return this.#catalog.tools.has("PromptIndex");
+    return this.families().some(({ hasIndex, hasEntries }) => hasIndex || hasEntries);
   }
 
-  async memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
-    const result = await this.#callFor("host", "ListEntries", {}, ctx);
-    if (!result.ok) throw errorOf(result.error);
-    const parsed = safeParse(listEntriesOutput, result.data);
-    if (!parsed.success)
-      throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ListEntries: it has no entries");
-    return parsed.data.entries;
+  memoryIndex(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<string> {
+    return this.#memory.index(ctx, family);
+  }
+
+  memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
+    return this.#memory.entries(ctx);
+  }
+
+  readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
+    return this.#memory.read(entry, ctx);
   }
 
   onChange(listener: ChangeListener): () => void {
-    return this.#listeners.add(listener);
+    return this.#parts.listeners.add(listener);
   }
 
   refused(refusal: Refusal): void {
-    this.#auditor.refused(refusal);
+    this.#parts.recorder.refused(refusal);
   }
 
   close(): Promise<void> {
@@ -197,48 +179,28 @@ class LocalRuntime implements Runtime {
   }
 
   async #shutDown(): Promise<void> {
-    const graceOver = setTimeout(() => this.#runner.cancelAll(), this.#closeGraceMs);
-    await this.#auditor.idle();
-    clearTimeout(graceOver);
+    const { runner, recorder, closeGraceMs } = this.#parts;
     try {
-      await this.#runner.close();
+      await runner.close(closeGraceMs);
     } finally {
-      await this.#auditor.close();
+      recorder.close();
     }
   }
 
-  async #callFor(
-    audience: ManifestTool["audience"],
-    toolName: string,
-    input: unknown,
-    ctx: CallContext,
-  ): Promise<ToolResult> {
+  /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
+  async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
-    try {
-      return await this.#auditor.call(toolName, action, async (audit) => {
-        const asked = audit.nameFrom(ctx);
-        this.#checkOpen(action);
-        const found = this.#find(audience, toolName, audit);
-        const { userId, signal } = checkContext(asked);
-        return await this.#runner.run(found, input, userId, { audit, signal });
-      });
-    } catch (error) {
-      return resultOf(envelopeOf(asToolError(error, action)));
-    }
+    const { runner } = this.#parts;
+    const find = (): CatalogTool => {
+      runner.checkOpen(action);
+      return lookUp();
+    };
+    return (await runner.call({ toolName, action, find, input, ctx })).result;
   }
 
-  #find(audience: ManifestTool["audience"], toolName: string, audit: CallAudit): CatalogTool {
-    const found = this.#catalog.tools.get(toolName);
-    if (found?.tool.audience === audience) {
-      const { scopes, rights } = found.tool;
-      audit.found({ plugin: this.#identities[found.moduleIndex] ?? null, scopes, rights });
-      return found;
-    }
-    const action = `call ${toolLabel(toolName)}`;
-    throw audience === "host" ? unknownToHost(action, this.#identities) : unknownTool(action, this.tools());
-  }
-
-  #checkOpen(action: string): void {
-    if (this.#closing) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
+  #forModel(toolName: string): CatalogTool {
+    const found = this.#catalog.tools.forModel(toolName);
+    if (found === null) throw unknownTool(`call ${toolLabel(toolName)}`, this.tools());
+    return found;
   }
 }

@@ -16,10 +16,11 @@ import { closeTrail } from "../audit/collect/read-trail.ts";
 import { TrailStock } from "../audit/collect/trail-stock.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import type { StoreDefinition } from "../store/store.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
 import { Slots } from "./slots.ts";
+import type { Patience } from "./slots.ts";
 import { newStamp } from "./start-stamp.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
@@ -33,12 +34,21 @@ export interface PoolOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A task for one of the threads. */
-export interface PoolTask extends TaskBounds {
-  /** Asked when a thread is free. */
-  readonly makeTask: () => Omit<WorkerTask, "stamp" | "trail">;
-  /** Told when the task has ended, however it did, with the trail of what its guest has done. */
-  readonly onEnd: (trail: SharedArrayBuffer) => void;
+/** What a thread is given, but for what it writes into while it runs. */
+export type GuestTask = Omit<WorkerTask, "stamp" | "trail">;
+
+/** A thread that nobody else uses. Disposing of it gives it back, unless it has a task: then it is free after that. */
+export interface FreeThread extends Disposable {
+  /** Resolves when the task has ended, however it did. Once only. */
+  run(task: GuestTask, bounds: TaskBounds): Promise<EndedRun>;
+}
+
+/** What has become of a task. Disposing of it ends the use of the trail. */
+export interface EndedRun extends Disposable {
+  /** What the thread has answered, or why nobody waits for its answer any more. */
+  readonly outcome: WorkerReply | ToolError;
+  /** What its guest has done. Closed: nothing is added to it any more. */
+  readonly trail: SharedArrayBuffer;
 }
 
 export class Pool {
@@ -75,37 +85,41 @@ export class Pool {
     });
   }
 
-  /** Runs a task that is made when a thread is free for it. Throws `BUSY` when none is in time. */
-  async run({ makeTask, onEnd, ...bounds }: PoolTask): Promise<WorkerReply> {
-    const { until, signal, name } = bounds;
+  /** Waits for a thread that is free. Throws `BUSY` when none is in time, and the signal's reason. */
+  async take(name: string, { until, signal }: Omit<Patience, "tooLong">): Promise<FreeThread> {
     const tooLong = (waitedMs: number): ToolError =>
       new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
     await this.#slots.take({ until, signal, tooLong });
-    const free = (): void => void this.#slots.give();
-    let task: WorkerTask;
-    try {
+    if (signal.aborted) {
       // Cancelled since the slot was given: nobody has listened in between.
-      signal.throwIfAborted();
-      task = { ...makeTask(), stamp: newStamp(), trail: this.#trails.lease() };
-    } catch (error) {
-      free();
-      throw error;
+      this.#slots.give();
+      throw signal.reason;
     }
+    let isUsed = false;
+    return {
+      run: (task, bounds) => {
+        isUsed = true;
+        return this.#run({ ...task, stamp: newStamp(), trail: this.#trails.lease() }, bounds);
+      },
+      [Symbol.dispose]: () => {
+        if (!isUsed) this.#slots.give();
+      },
+    };
+  }
+
+  async #run(task: WorkerTask, bounds: TaskBounds): Promise<EndedRun> {
     // Cheaper than an AbortController by 9 µs.
     const killer = new EventEmitter();
     const reply = this.#piscina.run(task, { signal: killer });
+    const free = (): void => void this.#slots.give();
     reply.then(free, free);
-    try {
-      return await withinBounds({ reply, stamp: task.stamp, kill: () => this.#kill(killer) }, bounds);
-    } finally {
-      closeTrail(task.trail);
-      onEnd(task.trail);
-      // Read by now; and the thread writes no more once it has answered.
-      reply.then(
-        () => this.#trails.giveBack(task.trail),
-        () => {},
-      );
-    }
+    const { trail, stamp } = task;
+    const running = withinBounds({ reply, stamp, kill: () => this.#kill(killer) }, bounds);
+    const outcome = await running.catch((error: unknown) => asToolError(error, `call ${bounds.name}`));
+    closeTrail(trail);
+    // The thread writes no more once it has answered; one that was killed may have written its last anywhere.
+    const giveBack = (): void => this.#trails.giveBack(trail);
+    return { outcome, trail, [Symbol.dispose]: () => void reply.then(giveBack, () => {}) };
   }
 
   /** Ends the threads, whatever they do. */

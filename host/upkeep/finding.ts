@@ -1,10 +1,8 @@
-import type { StoreFinding } from "../store/store.ts";
-
 /** One thing that is wrong with a user's files. */
 export interface Finding {
   /**
-   * What kind of thing: a word of the plugin that inspects its files (`entry-without-line`, say), a word of the store
-   * (`wal-unfinished`, `wal-damaged`, `temporary-file`, `owner-missing`, `not-a-plain-file`), or `not-inspected`.
+   * What kind of finding it is, in lower-case letters, digits and dashes: a word of the store's, of the plugin's that keeps
+   * the files, or `not-inspected` where the plugin could not look at them, or at all of them.
    */
   readonly problem: string;
   /** The file, inside the user's folder. */
@@ -14,11 +12,3 @@ export interface Finding {
   /** What mending does about it, in a sentence; `null` when only a person can help. */
   readonly remedy: string | null;
 }
-
-/** What the store has found, as whoever asked is told. */
-export const findingOf = ({ code, path, message, remedy }: StoreFinding): Finding => ({
-  problem: code,
-  path,
-  message,
-  remedy,
-});

@@ -1,47 +1,52 @@
 /** What can be told of files that are to be imported without a look at what is there, or into what they say. */
 import { storeLimits } from "../../shared/limits.ts";
-import { isScopePath, trashFolder } from "../../shared/path.ts";
+import { scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import { transferLimits } from "../archive/transfer-limits.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { faultOfPath } from "./fit-paths.ts";
+import type { PathFacts } from "./fit-paths.ts";
 import type { RefusedFile } from "./memory-files.ts";
-
-export const indexPath = "MEMORY.md";
-
-const entryPath = /^[a-zA-Z0-9_-]{1,100}\.md$/;
-const reserved = /^(memory|con|prn|aux|nul|com[0-9]|lpt[0-9])\.md$/i;
-
-export type FileKind = "index" | "entry" | "trash";
-
-/** What a path in a memory folder is for; `null` when it is for nothing that an import brings. */
-export function kindOf(path: string): FileKind | null {
-  if (path === indexPath) return "index";
-  if (!isScopePath(path)) return null;
-  if (path.startsWith(`${trashFolder}/`)) return "trash";
-  return entryPath.test(path) && !reserved.test(path) ? "entry" : null;
-}
 
 /** Callers without types may pass anything. */
 export function checkFiles(files: readonly MemoryFile[]): void {
   if (!Array.isArray(files)) throw new TypeError("An import needs a list of files");
-  const areFiles = files.every((file) => typeof file?.path === "string" && file.content instanceof Uint8Array);
-  if (!areFiles) throw new TypeError("An imported file needs a path, and its content as bytes");
+  const areFiles = files.every(
+    (file) => typeof file?.scope === "string" && typeof file.path === "string" && file.content instanceof Uint8Array,
+  );
+  if (!areFiles) throw new TypeError("An imported file needs a scope, a path, and its content as bytes");
+  const misnamed = files.find(({ scope }) => !scopeName.test(scope));
+  if (misnamed)
+    throw new TypeError(`An imported file has the scope ${quoted(misnamed.scope)}, which no scope is called`);
 }
 
-/** Throws `QUOTA_EXCEEDED` for what no memory folder holds, before any of it is looked at. */
-export function checkAmount(files: readonly MemoryFile[]): void {
-  refuse(files.length, storeLimits.listEntriesMax, "files");
-  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-  refuse(bytes, storeLimits.scopeBytesMax, "bytes");
+/** Files by scope, in the order of scopes. Throws `QUOTA_EXCEEDED` for what no user has, before any of it is looked at. */
+export function filesByScope(files: readonly MemoryFile[]): [scope: string, files: readonly MemoryFile[]][] {
+  refuse(files.length, transferLimits.filesMax, "files");
+  refuse(bytesOf(files), transferLimits.exportBytesMax, "bytes");
+  const groups = new Map<string, MemoryFile[]>();
+  for (const file of files) {
+    const group = groups.get(file.scope) ?? [];
+    group.push(file);
+    groups.set(file.scope, group);
+  }
+  for (const group of groups.values()) {
+    refuse(group.length, storeLimits.listEntriesMax, "files");
+    refuse(bytesOf(group), storeLimits.scopeBytesMax, "bytes");
+  }
+  return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+
+const bytesOf = (files: readonly MemoryFile[]): number => files.reduce((sum, { content }) => sum + content.length, 0);
 
 function refuse(present: number, most: number, unit: string): void {
   if (present <= most) return;
   throw new ToolError("QUOTA_EXCEEDED", `Cannot import the memory: it has ${present} ${unit}, at most ${most} allowed`);
 }
 
-/** What is wrong with each file, and with all of them together. */
-export function refusalsOf(files: readonly MemoryFile[]): RefusedFile[] {
+/** What is wrong with each file of a scope, and with all of them together. Paths are inside the scope. */
+export function refusalsOf(files: readonly MemoryFile[], { unfit }: PathFacts): RefusedFile[] {
   const byFolded = new Map<string, string>();
   const taken = new Set(files.map(({ path }) => path.toLowerCase()));
   return files.flatMap(({ path, content }): RefusedFile[] => {
@@ -52,21 +57,9 @@ export function refusalsOf(files: readonly MemoryFile[]): RefusedFile[] {
       return [{ path, code: "NAME_CONFLICT", reason: `it differs from ${quoted(earlier)} only by case` }];
     if (foldersOf(path.toLowerCase()).some((folder) => taken.has(folder)))
       return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
-    return [...wrongPath(path), ...wrongSize(path, content.length)];
+    const fault = faultOfPath(path) ?? unfit.get(path);
+    return [...(fault ? [{ path, ...fault }] : []), ...wrongSize(path, content.length)];
   });
-}
-
-function wrongPath(path: string): RefusedFile[] {
-  const fault = faultOfPath(path);
-  return fault === null ? [] : [{ path, ...fault }];
-}
-
-/** Why nothing of memory is kept under a path, or `null`: what an export would hold of it, no import would take. */
-export function faultOfPath(path: string): Pick<RefusedFile, "code" | "reason"> | null {
-  if (kindOf(path) !== null) return null;
-  if (reserved.test(path)) return { code: "NAME_RESERVED", reason: "its name is reserved" };
-  const reason = `it is none of ${indexPath}, <name>.md with a name that an entry can have, and ${trashFolder}/…`;
-  return { code: "INPUT_INVALID", reason };
 }
 
 function wrongSize(path: string, bytes: number): RefusedFile[] {

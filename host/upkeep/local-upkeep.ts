@@ -1,54 +1,18 @@
-import { storeLimits } from "../../shared/limits.ts";
-import { trashFolder } from "../../shared/path.ts";
-import { quoted } from "../../shared/text.ts";
-import type { Auditor } from "../audit/collect/auditor.ts";
-import type { CallAudit } from "../audit/collect/call-audit.ts";
-import type { UpkeepAudit } from "../audit/collect/upkeep-audit.ts";
-import type { CallRunner, HoldLabel, RunOptions, StagedByHost } from "../call/call-runner.ts";
-import type { CatalogTool } from "../plugins/catalog.ts";
-import type { HeldReader, Store } from "../store/store.ts";
-import { checkContext } from "../values/call-context.ts";
-import type { CallContext, CheckedContext } from "../values/call-context.ts";
-import type { SizedChange } from "../values/change-set.ts";
+import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { errorOf } from "../values/tool-result.ts";
-import type { ToolResult } from "../values/tool-result.ts";
-import type { UserId } from "../values/user-id.ts";
-import { exportFiles } from "./export-files.ts";
+import { inspectUser, mendUser } from "./doctor.ts";
+import { exportUser } from "./export.ts";
 import type { Finding } from "./finding.ts";
-import { checkAmount, checkFiles } from "./import-files.ts";
-import { ImportTrial, refuseImport } from "./import-trial.ts";
-import { findingsIn } from "./inspect-answer.ts";
+import { checkFiles } from "./import-files.ts";
+import { importFiles, planFiles } from "./import.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
-import { removalOf, trashedFiles } from "./trashed-files.ts";
+import { operate } from "./operation.ts";
+import type { UpkeepParts } from "./operation.ts";
+import { restoreFile } from "./restore.ts";
+import { listTrash, purgeTrash } from "./trash.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
-import { findingsInPlaces, mendPlaces } from "./user-places.ts";
 
-/** The scope of what is exported, imported and restored: the one whose files a loaded plugin can judge for the host. */
-const scope = "memory";
-const scopes = [scope];
-
-/** The tool that judges them. Without a plugin that has it, only what the store can tell is found and mended. */
-const inspector = "InspectMemory";
-
-export interface UpkeepParts {
-  readonly store: Store;
-  readonly runner: CallRunner;
-  readonly auditor: Auditor;
-  readonly tools: ReadonlyMap<string, CatalogTool>;
-  /** A tool with the audience `host`, which the call's record then tells. */
-  readonly find: (toolName: string, audit: CallAudit) => CatalogTool;
-  /** Throws `CLOSED` when the runtime is. */
-  readonly checkOpen: (action: string) => void;
-}
-
-/** Who asks, and what is recorded of it. */
-interface Operation extends CheckedContext {
-  readonly audit: UpkeepAudit;
-}
-
-/** The host's part of looking after files; what the text in them means is asked of the guest. */
+/** The host's part of looking after files; what the text in them means is asked of the plugins, by their tools' roles. */
 export class LocalUpkeep implements Upkeep {
   readonly #parts: UpkeepParts;
 
@@ -57,188 +21,51 @@ export class LocalUpkeep implements Upkeep {
   }
 
   async users(): Promise<string[]> {
-    this.#parts.checkOpen("list users");
+    this.#parts.runner.checkOpen("list users");
     return (await this.#parts.store.users()).toSorted();
   }
 
   inspect(ctx: CallContext): Promise<Finding[]> {
-    return this.#operate(["inspect", "inspect a user's files"], ctx, (checked) => this.#inspect(checked));
+    return operate(this.#parts, ["inspect", "inspect a user's files"], ctx, inspectUser);
   }
 
   mend(ctx: CallContext): Promise<Finding[]> {
-    return this.#operate(["mend", "mend a user's files"], ctx, async (checked) => {
-      // Looked at before anything is held for writing, which by itself finishes what a crash has left.
-      const before = await this.#inspect(checked);
-      if (before.every(({ remedy }) => remedy === null)) return [];
-      await this.#mend(checked);
-      // What was put right is told, also to who has cancelled meanwhile.
-      const after = new Set((await this.#inspect({ ...checked, signal: undefined })).map(keyOf));
-      return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
-    });
+    return operate(this.#parts, ["mend", "mend a user's files"], ctx, mendUser);
   }
 
   listTrash(ctx: CallContext): Promise<TrashedFile[]> {
-    return this.#operate(["listTrash", "list the trash"], ctx, (checked) => this.#listTrash(checked));
+    return operate(this.#parts, ["listTrash", "list the trash"], ctx, listTrash);
   }
 
-  restore(ctx: CallContext, name: string): Promise<TrashedFile> {
+  restore(ctx: CallContext, name: string, { scope }: { readonly scope?: string } = {}): Promise<TrashedFile> {
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
-    return this.#operate(["restore", "restore an entry"], ctx, async (checked) => {
-      const files = await this.#listTrash(checked);
-      const ofScope = files.filter((each) => each.scope === scope);
-      const file = ofScope.find((each) => each.name === name) ?? ofScope.find(({ path }) => path === `${name}.md`);
-      if (!file)
-        throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in the trash of ${scope}`);
-      const trashed = `${trashFolder}/${file.name}`;
-      const alsoCommit: SizedChange[] = [{ kind: "remove", scope, path: trashed, bytes: file.bytes }];
-      throwFailure(await this.#callTool("RestoreEntry", { trashed }, checked, { alsoCommit }));
-      return file;
-    });
+    return operate(this.#parts, ["restore", "restore an entry"], ctx, (operation) =>
+      restoreFile(operation, name, scope),
+    );
   }
 
   purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
-    const label = "purge the trash";
-    return this.#operate(["purge", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(ofStoreOnly(label, audit), userId, { scopes, writes: true, signal }, async (held) => {
-        const old = (await trashedFiles(held.reader)).filter(({ epochMs }) => epochMs < beforeEpochMs);
-        for (const part of partsOf(old)) {
-          const changes = part.map(removalOf);
-          await audit.commit(changes, () => held.commit(changes, []));
-        }
-        return old;
-      }),
-    );
+    return operate(this.#parts, ["purge", "purge the trash"], ctx, (operation) => purgeTrash(operation, beforeEpochMs));
   }
 
   export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
-    const label = "export a user's memory";
-    return this.#operate(["export", label], ctx, ({ userId, signal, audit }) =>
-      this.#parts.runner.hold(
-        ofStoreOnly(label, audit),
-        userId,
-        { scopes, writes: false, signal },
-        async ({ reader }) => {
-          const otherScopes = await this.#otherScopes(userId, reader);
-          return { ...(await exportFiles(reader, scope, onProgress)), otherScopes };
-        },
-      ),
+    return operate(this.#parts, ["export", "export a user's memory"], ctx, (operation) =>
+      exportUser(operation, onProgress),
     );
   }
 
   planImport(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
     checkFiles(files);
-    return this.#operate(["planImport", "plan an import"], ctx, (checked) => this.#tryImport(checked, files, options));
+    return operate(this.#parts, ["planImport", "plan an import"], ctx, (operation) =>
+      planFiles(operation, files, options),
+    );
   }
 
   import(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
     checkFiles(files);
-    return this.#operate(["import", "import a user's memory"], ctx, async (checked) => {
-      const plan = await this.#tryImport(checked, files, options);
-      refuseImport(plan);
-      const trial = this.#trialOf(files, options);
-      const stage = async (reader: HeldReader, epochMs: number): Promise<StagedByHost> => {
-        const staged = await trial.stage(reader, epochMs);
-        // Someone has been faster since it was planned.
-        refuseImport(trial.plan([]));
-        return staged;
-      };
-      if (plan.created.length + plan.replaced.length + plan.trashed.length === 0) return plan;
-      const done = await this.#callTool(inspector, { mend: true }, checked, { stage });
-      throwFailure(done);
-      return trial.plan(findingsIn(done, scope));
-    });
-  }
-
-  /** The guest is shown what would be there, and says what it thinks of it. Nothing is committed. */
-  async #tryImport(operation: Operation, files: readonly MemoryFile[], options: ImportOptions): Promise<ImportPlan> {
-    checkAmount(files);
-    const trial = this.#trialOf(files, options);
-    const stage = (reader: HeldReader, epochMs: number): Promise<StagedByHost> => trial.stage(reader, epochMs);
-    const looked = await this.#callTool(inspector, { mend: false }, operation, { stage, isLookingOnly: true });
-    throwFailure(looked);
-    return trial.plan(findingsIn(looked, scope));
-  }
-
-  #trialOf(files: readonly MemoryFile[], { replace = false }: ImportOptions): ImportTrial {
-    return new ImportTrial({ scope, files, replaces: replace });
-  }
-
-  async #otherScopes(userId: UserId, reader: HeldReader): Promise<string[]> {
-    const apart = (await this.#parts.store.parts(userId)).flatMap((part) => part.scopes);
-    const all = new Set([...(await reader.scopes()), ...apart]);
-    return [...all].filter((each) => each !== scope).toSorted();
-  }
-
-  /** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
-  #operate<Result>(
-    [name, action]: readonly [name: string, action: string],
-    ctx: CallContext,
-    work: (operation: Operation) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#parts.auditor.upkeep(name, action, async (audit) => {
-      const asked = audit.nameFrom(ctx);
-      this.#parts.checkOpen(action);
-      return await work({ ...checkContext(asked, action), audit });
-    });
-  }
-
-  /** A tool's call has a record of its own, under the operation's id. */
-  #callTool(
-    name: string,
-    input: unknown,
-    { userId, signal, audit: ofOperation }: Operation,
-    options: Omit<RunOptions, "audit" | "signal">,
-  ): Promise<ToolResult> {
-    const { runner, auditor, find } = this.#parts;
-    return auditor.call(name, `call ${name}`, async (audit) => {
-      audit.nameFrom({ userId, callId: ofOperation.callId, labels: ofOperation.labels });
-      try {
-        return await runner.run(find(name, audit), input, userId, { ...options, audit, signal });
-      } finally {
-        if (audit.isCommitted) ofOperation.toolHasCommitted();
-      }
-    });
-  }
-
-  /** A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. */
-  async #mend(operation: Operation): Promise<void> {
-    const { userId, signal, audit } = operation;
-    const isInspected = this.#parts.tools.has(inspector);
-    if (isInspected) throwFailure(await this.#callTool(inspector, { mend: true }, operation, { isThorough: true }));
-    const label = ofStoreOnly("mend a user's files", audit);
-    await mendPlaces({ ...this.#parts, userId, label, signal }, { isInspected });
-  }
-
-  async #inspect(operation: Operation): Promise<Finding[]> {
-    const { userId, signal, audit } = operation;
-    const label = ofStoreOnly("inspect a user's files", audit);
-    const ofStore: Finding[] = await findingsInPlaces({ ...this.#parts, userId, label, signal });
-    if (!this.#parts.tools.has(inspector)) return ofStore;
-    const looked = await this.#callTool(inspector, { mend: false }, operation, { isLookingOnly: true });
-    return [...ofStore, ...findingsIn(looked, scope)];
-  }
-
-  #listTrash({ userId, signal, audit }: Operation): Promise<TrashedFile[]> {
-    const label = ofStoreOnly("list the trash", audit);
-    return this.#parts.runner.hold(label, userId, { scopes, writes: false, signal }, ({ reader }) =>
-      trashedFiles(reader),
+    return operate(this.#parts, ["import", "import a user's memory"], ctx, (operation) =>
+      importFiles(operation, files, options),
     );
   }
-}
-
-const ofStoreOnly = (action: string, { callId }: UpkeepAudit): HoldLabel => ({ action, tool: "store", callId });
-
-/** Parts of a list that one change set takes. */
-function partsOf<Item>(items: readonly Item[]): Item[][] {
-  const count = Math.ceil(items.length / storeLimits.changesMax);
-  return Array.from({ length: count }, (_, at) =>
-    items.slice(at * storeLimits.changesMax, (at + 1) * storeLimits.changesMax),
-  );
-}
-
-const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
-
-function throwFailure(result: ToolResult): void {
-  if (!result.ok) throw errorOf(result.error);
 }

@@ -1,4 +1,4 @@
-/** A user's memory outside the store, as data: what `export` gives and `import` takes. */
+/** A user's files outside the store, as data: what `export` gives and `import` takes. */
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
@@ -12,26 +12,31 @@ export interface ExportOptions {
 }
 
 export interface MemoryExport {
-  /** Other scopes of the user, sorted: nothing of them is in the export. */
-  readonly otherScopes: readonly string[];
-  /** Sorted by path. */
+  /** Of all scopes, sorted by scope and path. */
   readonly files: readonly MemoryFile[];
   /** What lies there and is no file of memory: links, pipes, giants, strange names, what no import takes. A name may hold any character. */
-  readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
+  readonly leftOut: readonly LeftOutFile[];
+}
+
+export interface LeftOutFile {
+  readonly scope: string;
+  readonly path: string;
+  /** As a clause about "it". */
+  readonly reason: string;
 }
 
 export interface ImportOptions {
-  /** Whether an entry that is there with other content goes to the trash. Default: the import is refused. */
+  /** Whether a file that is there with other content goes to the trash. Default: the import is refused. */
   readonly replace?: boolean | undefined;
 }
 
-/** What an import does, or would do. Paths are inside the memory folder. */
+/** What an import does, or would do. Paths begin with the scope: `memory/editor.md`. */
 export interface ImportPlan {
   /** Files that were not there. */
   readonly created: readonly string[];
-  /** Entries that were there with other content, which goes to the trash. */
+  /** Files that were there with other content, which goes to the trash. */
   readonly replaced: readonly string[];
-  /** Files that are there with the same content, and the index when there is one: it stays, and gets lines for what is new. */
+  /** Files that are there with the same content, and those that a plugin makes from others, such as an index: they stay, and their plugin brings them up to date. */
   readonly skipped: readonly string[];
   /** What is added to the trash, by the names it gets there: where a name is taken by another file, it is a free one. */
   readonly trashed: readonly string[];
@@ -45,7 +50,7 @@ export interface ImportPlan {
 }
 
 export interface RefusedFile {
-  /** `memory` for what is wrong with all of them together. It may hold any character. */
+  /** With its scope before it; the scope alone for what is wrong with all of its files together. It may hold any character. */
   readonly path: string;
   readonly code: ErrorCode;
   /** As a clause about "it". */

@@ -1,24 +1,30 @@
 /** From files that are to be imported, and what is there, to the changes that import them. Reads, and changes nothing. */
 import { createHash } from "node:crypto";
 
-import { entryLimits, storeLimits } from "../../shared/limits.ts";
-import { isScopePath, parseTrashPath } from "../../shared/path.ts";
+import { storeLimits } from "../../shared/limits.ts";
+import { isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
-import { indexPath, kindOf, refusalsOf } from "./import-files.ts";
+import type { PathFacts } from "./fit-paths.ts";
+import { refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {
   readonly scope: string;
+  /** All of that scope. */
   readonly files: readonly MemoryFile[];
-  /** Whether an entry that is there goes to the trash. */
+  readonly facts: PathFacts;
+  /** Whether the scope's plugin is asked about the files, and may make others from them. */
+  readonly isInspected: boolean;
+  /** Whether a file that is there goes to the trash. */
   readonly replaces: boolean;
   readonly epochMs: number;
 }
 
+/** Paths are inside the scope; an empty one is for all files together. */
 export interface PlannedImport {
   readonly created: string[];
   readonly replaced: string[];
@@ -30,7 +36,7 @@ export interface PlannedImport {
 }
 
 export async function planImport(reader: HeldReader, task: ImportTask): Promise<PlannedImport> {
-  const refused = refusalsOf(task.files);
+  const refused = refusalsOf(task.files, task.facts);
   const plan: PlannedImport = { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
   if (refused.length > 0) return plan;
   const present = (await reader.survey(task.scope)).files.map(({ path }) => path);
@@ -68,31 +74,28 @@ class Planner {
     const { path, content } = file;
     const there = await this.#reader.bytesOf(this.#task.scope, path);
     const twin = this.#folded.get(fold(path));
-    const kind = kindOf(path);
     if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
-    else if (kind === "trash") await this.#addTrashed(file, there !== null || twin !== path);
+    else if (isTrashPath(path)) await this.#addTrashed(file, there !== null || twin !== path);
     else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, only case tells them apart`);
     else if (there === null) this.#create(file);
-    else if (kind === "index") this.#plan.skipped.push(path);
+    else if (this.#task.facts.derived.has(path)) this.#plan.skipped.push(path);
     else if (this.#task.replaces) await this.#replace(file, there);
     else this.#refuse(path, "an entry of this name is there with other content");
   }
 
   /** An import is bounded as what tools write; so is what is there afterwards. */
   async checkQuotas(): Promise<void> {
-    const { scope } = this.#task;
+    const { scope, files: incoming, facts, isInspected } = this.#task;
     const { created, trashed, replaced, bytes, refused } = this.#plan;
-    const live = [...this.#present, ...created];
-    const entries = live.filter((path) => kindOf(path) === "entry").length;
-    // The guest makes an index where there is none.
-    const files = live.length + trashed.length + replaced.length + (live.includes(indexPath) ? 0 : 1);
+    // A plugin may make a file from the others, where none comes that it would make.
+    const made = isInspected && !incoming.some(({ path }) => facts.derived.has(path)) ? 1 : 0;
+    const files = this.#present.length + created.length + trashed.length + replaced.length + made;
     for (const [present, most, unit] of [
-      [entries, entryLimits.entriesMax, "entries"],
       [files, storeLimits.listEntriesMax, "files"],
       [(await this.#reader.bytesUsed(scope)) + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
     ] as const) {
       const reason = `the user would have ${present} ${unit}, at most ${most} allowed`;
-      if (present > most) refused.push({ path: scope, code: "QUOTA_EXCEEDED", reason });
+      if (present > most) refused.push({ path: "", code: "QUOTA_EXCEEDED", reason });
     }
   }
 

@@ -5,7 +5,7 @@ import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 
 export interface TrashedFile {
-  /** The scope whose trash it is in: `memory` for entries; another plugin's for its files. */
+  /** The scope whose trash it is in, such as `memory` or `journal`. */
   readonly scope: string;
   /** The name to restore it by: its path below `trash/`. */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Upkeep {
 
   /**
    * What is wrong with a user's files, and what `mend` would do. Changes nothing. What is no plain file, or unfinished, is
-   * found in all scopes; what text means is judged in the scope `memory` alone, and only when user-memory is loaded.
+   * found in all scopes; what files say is judged by each loaded plugin that can judge its own.
    *
    * @example
    * for (const { path, message, remedy } of await runtime.upkeep.inspect({ userId: "alice" })) {
@@ -36,32 +36,39 @@ export interface Upkeep {
   inspect(ctx: CallContext): Promise<Finding[]>;
 
   /**
-   * Does what `inspect` has announced, durably and as one change set, and returns what it put right. What a person has
-   * written is never destroyed: it goes to the trash. When the runtime is closed meanwhile and the grace period ends, it
-   * may reject with `CANCELLED` after it has mended.
+   * Does what `inspect` has announced, durably and one change set for each plugin, and returns what it put right. What a
+   * person has written is never destroyed: it goes to the trash. When a plugin fails, the others mend what is theirs, and it
+   * rejects with the first failure. When the runtime is closed meanwhile and the grace period ends, it may reject with
+   * `CANCELLED` after it has mended.
    */
   mend(ctx: CallContext): Promise<Finding[]>;
 
-  /** What lies in a user's trash, the latest first: of all scopes that lie with `memory`, and of none that is mounted elsewhere. */
+  /** What lies in the trash of all of a user's scopes, the latest first. */
   listTrash(ctx: CallContext): Promise<TrashedFile[]>;
 
   /**
-   * Puts an entry back and takes it out of the trash. `name` is one of `listTrash`, or an entry's name for what was
-   * trashed last of it. Of the scope `memory` alone. Rejects with `ENTRY_NOT_FOUND`, with `NAME_CONFLICT` when an entry of
-   * that name exists, and with `TOOL_UNKNOWN` when user-memory is not loaded.
+   * Puts a file back and takes it out of the trash. `name` is one of `listTrash`, or an entry's name for what was trashed
+   * last of it, where its plugin keeps each entry in a file of its own; `scope` looks in one scope's trash alone. Where its
+   * plugin cannot put a file back, it comes back as it was, byte for byte. Rejects with `ENTRY_NOT_FOUND`, with
+   * `NAME_CONFLICT` when something is in its place, which the message names, and with `TOOL_UNKNOWN` when no loaded plugin
+   * has its scope.
+   *
+   * @example
+   * await runtime.upkeep.restore({ userId: "alice" }, "editor", { scope: "memory" });
    */
-  restore(ctx: CallContext, name: string): Promise<TrashedFile>;
+  restore(ctx: CallContext, name: string, options?: { readonly scope?: string }): Promise<TrashedFile>;
 
   /** Removes what is in the trash of any scope since before a time, for good, and returns what that was. */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
 
   /**
-   * A user's memory with its trash, as it is while nobody changes it: bytes as on the disk. A user who has none has no
-   * files. It is the scope `memory`: `otherScopes` names what else the user has. Rejects with `QUOTA_EXCEEDED` beyond 20,000 files or 128 MiB, which tools cannot fill a folder with.
+   * All of a user's scopes with their trash: bytes as on the disk, each scope as it is while nobody changes it. A user who
+   * has none has no files. What a plugin says that it keeps nothing under is left out, for no import would take it. Rejects
+   * with `QUOTA_EXCEEDED` beyond 60,000 files or 128 MiB.
    *
    * @example
    * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
-   * for (const { path, content } of files) console.log(path, content.length);
+   * for (const { scope, path, content } of files) console.log(scope, path, content.length);
    */
   export(ctx: CallContext, options?: ExportOptions): Promise<MemoryExport>;
 
@@ -75,13 +82,18 @@ export interface Upkeep {
   planImport(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
 
   /**
-   * Adds files to a user's memory, durably and as one change set: all of them or none. For a user who has no memory the
-   * folder becomes byte for byte what the files say. Otherwise entries are added, the index is kept and lists them too,
-   * and nothing that is there is overwritten. The files are checked as everything is that enters a user's folder: paths,
-   * names, sizes, quotas, and by the plugin whether it can read each entry.
+   * Adds files to a user's scopes, durably. All of them are planned first, and one that is refused keeps all of them out.
+   * Each scope is then one change set: all of its files or none. When the second scope fails for a reason that the plan
+   * could not know, such as a full disk, the first is there; the same import again adds what is missing.
    *
-   * Rejects with `TOOL_UNKNOWN` when user-memory is not loaded, and else with the code of the first file that is refused, and names some: `INPUT_INVALID` for a path that is none of
-   * memory, `NAME_CONFLICT`, `NAME_RESERVED`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. `planImport` names them all.
+   * For a user who has nothing the scope becomes byte for byte what the files say. Otherwise files are added, what a plugin
+   * makes from them (an index) is kept and brought up to date, and nothing that is there is overwritten. The files are
+   * checked as everything is that enters a user's folder: paths, sizes, quotas, and by the scope's plugin, if it can judge
+   * them, names and whether it can read each.
+   *
+   * Rejects with the code of the first file that is refused, and names some: `TOOL_UNKNOWN` for a scope that no loaded
+   * plugin has, `INPUT_INVALID` for a path that is none of the plugin's, `NAME_CONFLICT`, `NAME_RESERVED`,
+   * `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. `planImport` names them all.
    *
    * @example
    * const { files } = await runtime.upkeep.export({ userId: "alice" });

@@ -2,7 +2,7 @@ import { callLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import { labelsAllowed, readLabels } from "./call-labels.ts";
 import type { AskedLabels, Labels } from "./call-labels.ts";
-import { ToolError } from "./tool-error.ts";
+import { asToolError, ToolError } from "./tool-error.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 
@@ -35,6 +35,8 @@ export interface CallContext {
 /** A context as it came: callers without types may pass anything. */
 export type AskedContext = { readonly [Key in Exclude<keyof CallContext, "labels">]: unknown } & {
   readonly labels: AskedLabels;
+  /** What was thrown when it was read. */
+  readonly fault?: unknown;
 };
 
 export interface CheckedContext {
@@ -44,6 +46,14 @@ export interface CheckedContext {
 
 /** Each property is read once, so that what is recorded and what is done are about the same user. */
 export function readContext(ctx: CallContext | null | undefined): AskedContext {
+  try {
+    return readProperties(ctx);
+  } catch (fault) {
+    return { ...readProperties(null), fault };
+  }
+}
+
+function readProperties(ctx: CallContext | null | undefined): AskedContext {
   return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId, labels: readLabels(ctx?.labels) };
 }
 
@@ -64,7 +74,11 @@ interface ContextNames {
 }
 
 /** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
-export function checkContext({ userId, signal, callId, labels }: AskedContext, action = "call a tool"): CheckedContext {
+export function checkContext(
+  { userId, signal, callId, labels, fault }: AskedContext,
+  action = "call a tool",
+): CheckedContext {
+  if (fault !== undefined) throw asToolError(fault, action);
   const checked = { userId: checkUserId(userId, action), signal: checkSignal(signal, action) };
   if (callId !== undefined && !isCallId(callId)) {
     const value = typeof callId === "string" ? quoted(callId) : typeOf(callId);

@@ -5,7 +5,16 @@
  */
 import type { Family } from "../../shared/manifest.ts";
 import { readInput, searchInput, updateInput, writeInput } from "./input.ts";
-import { readOutput, searchOutput, updateOutput, writeOutput } from "./output.ts";
+import { readEntryOutput, readOutput, searchOutput, updateOutput, writeOutput } from "./output.ts";
+import {
+  entriesInput,
+  entriesOutput,
+  indexInput,
+  indexOutput,
+  inspectInput,
+  inspectOutput,
+  readEntryInput,
+} from "./role-schemas.ts";
 
 export const family: Family = {
   name: "journal",
@@ -64,6 +73,50 @@ export const family: Family = {
         "each the newest first; each comes with its whole content. An empty query finds every block that has the tags.",
       input: searchInput,
       output: searchOutput,
+      scopes: ["journal"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "JournalIndex",
+      export: "journal_index",
+      audience: "host",
+      role: "index",
+      description: "The summary of the caller's journal, framed for a system prompt. Reads only.",
+      input: indexInput,
+      output: indexOutput,
+      scopes: ["journal"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "JournalEntries",
+      export: "journal_entries",
+      audience: "host",
+      role: "entries",
+      description: "The keys of the caller's journal, and the first line of what stands under each. Reads only.",
+      input: entriesInput(),
+      output: entriesOutput,
+      scopes: ["journal"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "ReadJournalEntry",
+      export: "read_journal_entry",
+      audience: "host",
+      role: "read",
+      description: "The canonical block of a key, as memory_read shows it. Reads only.",
+      input: readEntryInput(),
+      output: readEntryOutput,
+      scopes: ["journal"],
+      rights: ["read", "list"],
+    },
+    {
+      name: "InspectJournal",
+      export: "inspect_journal",
+      audience: "host",
+      role: "inspect",
+      description: "What of the caller's journal no tool can use. Reads only; nothing of it is mended.",
+      input: inspectInput(),
+      output: inspectOutput,
       scopes: ["journal"],
       rights: ["read", "list"],
     },

@@ -1,8 +1,13 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { rehearseInput } from "../parse-input.ts";
-import { serveWithCodes } from "../serve-tool.ts";
+import { serveTool, serveWithCodes } from "../serve-tool.ts";
 import { codeOfFieldIn, readInput, searchInput, updateInput, writeInput } from "./input.ts";
+import { inspectJournal } from "./inspect-journal.ts";
+import { listKeys } from "./list-keys.ts";
+import { promptSummary } from "./prompt-summary.ts";
 import { readEntry } from "./read-entry.ts";
+import { readKey } from "./read-key.ts";
+import { entriesInput, indexInput, inspectInput, readEntryInput } from "./role-schemas.ts";
 import { searchEntries } from "./search-entries.ts";
 import { updateEntry } from "./update-entry.ts";
 import { writeEntry } from "./write-entry.ts";
@@ -11,6 +16,7 @@ rehearseInput(writeInput, { key: "a", content: "", tags: ["a"], target: "daily" 
 rehearseInput(updateInput, { key: "a", content: "", tags: ["a"] });
 rehearseInput(readInput, { key: "a" });
 rehearseInput(searchInput, { query: "a", tags: ["a"], limit: 1 });
+rehearseInput(indexInput, {});
 
 export function memory_write(): number {
   return serveWithCodes(
@@ -38,4 +44,20 @@ export function memory_search(): number {
     { toolName: "memory_search", schema: searchInput, codeOfField: codeOfFieldIn(searchInput) },
     searchEntries,
   );
+}
+
+export function journal_index(): number {
+  return serveTool("JournalIndex", indexInput, promptSummary);
+}
+
+export function journal_entries(): number {
+  return serveTool("JournalEntries", entriesInput, listKeys);
+}
+
+export function read_journal_entry(): number {
+  return serveTool("ReadJournalEntry", readEntryInput, readKey);
+}
+
+export function inspect_journal(): number {
+  return serveTool("InspectJournal", inspectInput, inspectJournal);
 }

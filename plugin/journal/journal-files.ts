@@ -16,6 +16,11 @@ export function kindOf(path: string): BlockKind {
   return path.toLowerCase() === "memory.md" ? "summary" : "daily";
 }
 
+/** A file that the tools look into. */
+export function isJournalFile(path: string): boolean {
+  return path.slice(-".md".length).toLowerCase() === ".md";
+}
+
 /** The files of the user's journal, and those of them that could not be read. */
 export class JournalFiles {
   readonly #files: readonly ListedFile[];
@@ -24,7 +29,7 @@ export class JournalFiles {
   #blocksRead = 0;
 
   constructor() {
-    this.#files = journal.list().filter(({ path }) => path.slice(-".md".length).toLowerCase() === ".md");
+    this.#files = journal.list().filter(({ path }) => isJournalFile(path));
     const { filesMax } = journalLimits;
     if (this.#files.length > filesMax) {
       throw new ToolError(

@@ -36,6 +36,15 @@ export const journalLimits = {
   blockCharsMax: 504 * kib,
   /** UTF-16 units. A file of 2 MiB may hold 350,000 headings; cut at once, they would take more memory than there is. */
   portionChars: 64 * kib,
+  /** Keys that a host is told of, the newest: as many as a user-memory has entries. */
+  keysListedMax: 1_000,
+  /** Code points of what such a list says of each. */
+  descriptionCharsMax: 300,
+  /** Of the summary, what enters a prompt. */
+  indexLinesMax: 200,
+  indexBytesMax: 25_000,
+  /** Findings and refusals of one answer; beyond it findings are counted. */
+  findingsMax: 1_000,
   /** Files and keys that a message names; those beyond are counted. */
   namedMax: 3,
 } as const;

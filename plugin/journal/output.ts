@@ -8,6 +8,7 @@ const content = z.described(z.string(), "The block's text");
 const tags = z.described(z.array(z.string()), "The block's labels");
 const file = z.described(z.string(), "The block's file in the user's memory folder");
 
+/* @__NO_SIDE_EFFECTS__ */
 const answerOf = <Data extends z.ZodMiniType>(data: Data) =>
   z.strictObject({
     success: z.described(z.literal(true), "Always true: a failure is an error"),
@@ -30,19 +31,17 @@ export const updateOutput = answerOf(
 
 export type UpdateOutput = z.infer<typeof updateOutput>;
 
-export const readOutput = answerOf(
-  z.strictObject({
-    key,
-    content,
-    tags,
-    file,
-    kind,
-    created_at: z.described(z.string(), "When it was first written, RFC 3339; empty when that is not known"),
-    updated_at: z.described(z.string(), "When it was last written, in the same form; empty for one written by hand"),
-  }),
-);
+const created_at = z.described(z.string(), "When it was first written, RFC 3339; empty when that is not known");
+const updated_at = z.described(z.string(), "When it was last written, in the same form; empty for one written by hand");
+
+export const readOutput = answerOf(z.strictObject({ key, content, tags, file, kind, created_at, updated_at }));
 
 export type ReadOutput = z.infer<typeof readOutput>;
+
+/** The same of the tool that a host calls, in the form that hosts know. */
+export const readEntryOutput = z.strictObject({ body: content, tags, file, kind, created_at, updated_at });
+
+export type ReadEntryOutput = z.infer<typeof readEntryOutput>;
 
 const result = z.strictObject({ key, content, tags, file, kind });
 

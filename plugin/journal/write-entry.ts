@@ -1,10 +1,11 @@
-import { codePoints, hasLoneSurrogate, quoted } from "../../shared/text.ts";
+import { codePoints, quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { dailyPath, formatAt } from "./at-time.ts";
 import { appendBlock } from "./block.ts";
 import { hasKey } from "./canonical-block.ts";
+import { isFitKey } from "./fit-key.ts";
 import type { WriteInput } from "./input.ts";
 import { journal, JournalFiles, readToChange, summaryPath } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
@@ -39,8 +40,7 @@ function keyExists(key: string): ToolError {
 
 /** A key is a heading's line. agentool, too, asks this last. */
 function refuseUnfitKey(key: string): void {
-  const isFit = !/[\p{Cc}\u2028\u2029]/u.test(key) && !hasLoneSurrogate(key);
-  if (isFit && codePoints(key) <= journalLimits.keyCharsMax) return;
+  if (isFitKey(key)) return;
   throw new ToolError(
     "MEMORY_INVALID_KEY",
     `Cannot write memory: key is ${quoted(key)} (${codePoints(key)} characters), allowed: a single line of ` +

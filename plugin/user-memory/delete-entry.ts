@@ -1,7 +1,7 @@
-import type { UpdateUserMemoryOutput } from "../../shared/user-memory/update.ts";
 import type { Answer } from "../serve-tool.ts";
 import { entryNotFound, entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
 import { loadEntry, loadIndex, memory } from "./memory-scope.ts";
+import type { UpdateUserMemoryOutput } from "./schemas/update.ts";
 
 /**
  * Moves an entry's file to the trash and takes its line out of the index. An entry of which only the line is left, its

@@ -1,8 +1,8 @@
-/** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
-import { entryTypes } from "../../shared/user-memory/fields.ts";
-import type { EntryType } from "../../shared/user-memory/fields.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "./front-matter.ts";
+/** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
+import { entryTypes } from "./schemas/fields.ts";
+import type { EntryType } from "./schemas/fields.ts";
 
 export interface Entry {
   readonly description: string;

@@ -4,13 +4,13 @@
  * The descriptions are what a model reads when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
-import { inspectInput, inspectOutput } from "../../shared/user-memory/inspect.ts";
-import { listEntriesInput, listEntriesOutput } from "../../shared/user-memory/list-entries.ts";
-import { promptIndexInput, promptIndexOutput } from "../../shared/user-memory/prompt-index.ts";
-import { readInput, readOutput } from "../../shared/user-memory/read.ts";
-import { restoreInput, restoreOutput } from "../../shared/user-memory/restore.ts";
-import { updateInputFlat } from "../../shared/user-memory/update-flat.ts";
-import { updateOutput } from "../../shared/user-memory/update.ts";
+import { inspectInput, inspectOutput } from "./schemas/inspect.ts";
+import { listEntriesInput, listEntriesOutput } from "./schemas/list-entries.ts";
+import { promptIndexInput, promptIndexOutput } from "./schemas/prompt-index.ts";
+import { readInput, readOutput } from "./schemas/read.ts";
+import { restoreInput, restoreOutput } from "./schemas/restore.ts";
+import { updateInputFlat } from "./schemas/update-flat.ts";
+import { updateOutput } from "./schemas/update.ts";
 
 export const family: Family = {
   name: "user-memory",
@@ -34,6 +34,7 @@ export const family: Family = {
     },
     {
       name: "ReadUserMemory",
+      role: "read",
       export: "read_user_memory",
       audience: "model",
       description:
@@ -45,6 +46,7 @@ export const family: Family = {
     },
     {
       name: "PromptIndex",
+      role: "index",
       export: "prompt_index",
       audience: "host",
       description: "The index of the caller's memory, framed for a system prompt. Reads only.",
@@ -55,30 +57,34 @@ export const family: Family = {
     },
     {
       name: "ListEntries",
+      role: "entries",
+      entryFile: "{name}.md",
       export: "list_entries",
       audience: "host",
       description: "All entries of the caller's index in its order, names and descriptions. Reads only.",
-      input: listEntriesInput,
+      input: listEntriesInput(),
       output: listEntriesOutput,
       scopes: ["memory"],
       rights: ["read", "list"],
     },
     {
       name: "InspectMemory",
+      role: "inspect",
       export: "inspect_memory",
       audience: "host",
       description: "What is wrong with the caller's files after they were edited or damaged, and its mending.",
-      input: inspectInput,
+      input: inspectInput(),
       output: inspectOutput,
       scopes: ["memory"],
       rights: ["read", "list", "write", "trash", "clock"],
     },
     {
       name: "RestoreEntry",
+      role: "restore",
       export: "restore_entry",
       audience: "host",
       description: "Puts a trashed entry back and lists it in the index again.",
-      input: restoreInput,
+      input: restoreInput(),
       output: restoreOutput,
       scopes: ["memory"],
       rights: ["read", "list", "write"],

@@ -1,19 +1,18 @@
-/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
-import { inspectInput } from "../../shared/user-memory/inspect.ts";
-import { listEntriesInput } from "../../shared/user-memory/list-entries.ts";
-import { promptIndexInput } from "../../shared/user-memory/prompt-index.ts";
-import { readInput } from "../../shared/user-memory/read.ts";
-import { restoreInput } from "../../shared/user-memory/restore.ts";
-import { updateInput, updateInputFor } from "../../shared/user-memory/update.ts";
 import { rehearseInput } from "../parse-input.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";
 import { listEntries } from "./list-entries.ts";
-import { mendMemory } from "./mend-memory.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
 import { restoreEntry } from "./restore-entry.ts";
+/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
+import { inspectInput } from "./schemas/inspect.ts";
+import { listEntriesInput } from "./schemas/list-entries.ts";
+import { promptIndexInput } from "./schemas/prompt-index.ts";
+import { readInput } from "./schemas/read.ts";
+import { restoreInput } from "./schemas/restore.ts";
+import { updateInput, updateInputFor } from "./schemas/update.ts";
 import { upsertEntry } from "./upsert-entry.ts";
 
 rehearseInput(updateInput, { action: "upsert", name: "a", type: "user", description: "a", body: "" });
@@ -32,7 +31,7 @@ export function read_user_memory(): number {
 }
 
 export function prompt_index(): number {
-  return serveTool("PromptIndex", promptIndexInput, () => promptIndex());
+  return serveTool("PromptIndex", promptIndexInput, promptIndex);
 }
 
 export function list_entries(): number {
@@ -40,7 +39,7 @@ export function list_entries(): number {
 }
 
 export function inspect_memory(): number {
-  return serveTool("InspectMemory", inspectInput, ({ mend }) => (mend ? mendMemory() : inspectMemory()));
+  return serveTool("InspectMemory", inspectInput, inspectMemory);
 }
 
 export function restore_entry(): number {

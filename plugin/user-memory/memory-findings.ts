@@ -1,12 +1,11 @@
-/** What may be wrong with a user's files, told so that a person understands it. */
-import { entryLimits } from "../../shared/limits.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import type { InspectMemoryOutput, MemoryFinding } from "../../shared/user-memory/inspect.ts";
-import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
+/** What may be wrong with a user's files, told so that a person understands it. */
+import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
-import { listEntryNames, loadUnlessUnsafe, memory } from "./memory-scope.ts";
+import { loadUnlessUnsafe, memory } from "./memory-scope.ts";
+import type { MemoryFinding } from "./schemas/inspect.ts";
 
 /** What is to be known of an entry. Its text is not kept: a thousand of the largest do not fit into a guest's memory. */
 export type FoundEntry = { readonly description: string; readonly bodyBytes: number } | { readonly unreadable: string };
@@ -21,8 +20,8 @@ export interface MemoryState {
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
 }
 
-export function readMemory(): MemoryState {
-  const entries = new Map(listEntryNames().map((name) => [name, findEntry(name)]));
+export function readMemory(names: readonly string[]): MemoryState {
+  const entries = new Map(names.map((name) => [name, findEntry(name)]));
   const index = readIndex();
   return typeof index === "string" ? { index: null, indexKind: index, entries } : { index, indexKind: "text", entries };
 }
@@ -42,15 +41,6 @@ export function findingsOf(state: MemoryState): MemoryFinding[] {
   const twins = namesThatCaseTellsApart([...state.entries.keys()]);
   const ofEntries = [...state.entries.keys()].flatMap((name) => entryFindings(state, name, twins.get(name)));
   return [...indexFindings(state), ...ofEntries];
-}
-
-/** More would not fit into an answer. */
-const findingsMax = 1_000;
-
-export function answerOf(findings: readonly MemoryFinding[]): Answer<InspectMemoryOutput> {
-  const shown = findings.slice(0, findingsMax);
-  const data = { findings: shown, findingsHidden: findings.length - shown.length };
-  return { message: `${findings.length} findings`, data };
 }
 
 /** For each name, an earlier one that differs from it only by case. */

@@ -1,12 +1,12 @@
-/** The memory folder as this family sees it: entries, and the index that lists them. */
-import { entryLimits } from "../../shared/limits.ts";
-import { breaksLine } from "../../shared/user-memory/fields.ts";
 import { Scope } from "../capabilities.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import type { Entry } from "./entry-file.ts";
+/** The memory folder as this family sees it: entries, and the index that lists them. */
+import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
+import { breaksLine } from "./schemas/fields.ts";
 
 export const memory: Scope = new Scope("memory");
 

@@ -1,35 +1,31 @@
+import { utf8Bytes } from "../../shared/text.ts";
+import { now } from "../capabilities.ts";
+import { formatEntry } from "./entry-file.ts";
 /**
- * Brings entries and index together again. What a person has written is never destroyed: a file that is changed or taken
+ * Does what the remedies of findings say: brings entries and index together again. What a person has written is never destroyed: a file that is changed or taken
  * away goes to the trash as it is, and so does an index from which lines are taken.
  */
-import { entryLimits } from "../../shared/limits.ts";
-import { utf8Bytes } from "../../shared/text.ts";
-import { entryTypes } from "../../shared/user-memory/fields.ts";
-import type { EntryType } from "../../shared/user-memory/fields.ts";
-import type { InspectMemoryOutput } from "../../shared/user-memory/inspect.ts";
-import { now } from "../capabilities.ts";
-import type { Answer } from "../serve-tool.ts";
-import { formatEntry } from "./entry-file.ts";
+import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { splitFrontMatter } from "./front-matter.ts";
-import { answerOf, findingsOf, readMemory, readText } from "./memory-findings.ts";
+import { readText } from "./memory-findings.ts";
 import type { MemoryState } from "./memory-findings.ts";
 import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
+import { entryTypes } from "./schemas/fields.ts";
+import type { EntryType } from "./schemas/fields.ts";
+import type { MemoryFinding } from "./schemas/inspect.ts";
 
 /** The type of an entry of which only its text is known. */
 const typeWhenUnknown: EntryType = "reference";
 
-export function mendMemory(): Answer<InspectMemoryOutput> {
-  const state = readMemory();
-  const findings = findingsOf(state).filter(({ remedy }) => remedy !== null);
-  if (findings.length === 0) return answerOf(findings);
+export function mendMemory(state: MemoryState, findings: readonly MemoryFinding[]): void {
+  if (findings.length === 0) return;
   const mended = findings
     .filter(({ problem }) => problem === "entry-unreadable")
     .map(({ path }) => path.slice(0, -".md".length))
     .map((name) => ({ name, description: mendEntry(state, name) }));
   const gone = mended.filter(({ description }) => description === null).map(({ name }) => name);
   mendIndex(state, descriptionsAfter(state, mended), gone);
-  return answerOf(findings);
 }
 
 /**

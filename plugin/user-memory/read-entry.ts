@@ -1,10 +1,10 @@
-import { entryLimits } from "../../shared/limits.ts";
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
-import type { ReadUserMemoryOutput } from "../../shared/user-memory/read.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
+import { entryLimits } from "./entry-limits.ts";
 import { entryNotFound, refuseReservedName } from "./entry-name.ts";
 import { loadEntry } from "./memory-scope.ts";
+import type { ReadUserMemoryOutput } from "./schemas/read.ts";
 
 /** The full text of one entry, byte for byte as it was written, and what its front matter says. */
 export function readEntry(name: string): Answer<ReadUserMemoryOutput> {

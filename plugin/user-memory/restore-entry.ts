@@ -1,11 +1,11 @@
-import { entryLimits } from "../../shared/limits.ts";
 import { parseTrashPath } from "../../shared/path.ts";
-import type { RestoreEntryOutput } from "../../shared/user-memory/restore.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
+import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, listEntryNames, loadIndex, memory } from "./memory-scope.ts";
+import type { RestoreEntryOutput } from "./schemas/restore.ts";
 
 /**
  * Puts the text of a trashed file back under its name, byte for byte, and lists it last in the index. The host takes the

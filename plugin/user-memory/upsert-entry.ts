@@ -1,11 +1,11 @@
-import { entryLimits } from "../../shared/limits.ts";
-import type { UpdateUserMemoryOutput, UpsertInput } from "../../shared/user-memory/update.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { formatEntry } from "./entry-file.ts";
+import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
 import { listEntryNames, loadEntry, loadIndex, memory } from "./memory-scope.ts";
+import type { UpdateUserMemoryOutput, UpsertInput } from "./schemas/update.ts";
 
 /**
  * Creates an entry or replaces the one of the same name. A replaced entry keeps its place in the index, the time it was

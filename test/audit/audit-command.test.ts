@@ -179,6 +179,6 @@ test("no colour reaches what is no terminal, whatever the environment asks for",
 test("--help has examples and exit codes", () => {
   const { status, stdout } = runAudit(["--help"]);
   expect(status).toBe(0);
-  expect(stdout).toMatch(/Examples?\n {2}memcell audit/);
+  expect(stdout).toMatch(/Examples:\n {2}memcell audit/);
   expect(stdout).toContain("Exit codes");
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
 import { readDependencies } from "../../host/report/dependencies.ts";
-import { provenanceLimits } from "../../shared/limits.ts";
+import { sbomLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
@@ -58,10 +58,10 @@ const states: { name: string; sbom: string | ((path: string) => void) }[] = [
     name: "too large",
     sbom: (path) => {
       writeFileSync(path, text + " ".repeat(10));
-      truncateSync(path, provenanceLimits.sbomBytesMax + 1);
+      truncateSync(path, sbomLimits.bytesMax + 1);
     },
   },
-  { name: "larger than allowed, of spaces", sbom: text + " ".repeat(provenanceLimits.sbomBytesMax) },
+  { name: "larger than allowed, of spaces", sbom: text + " ".repeat(sbomLimits.bytesMax) },
   { name: "too deep", sbom: text.replace('"version": 1,', `"deep": ${"[".repeat(40)}${"]".repeat(40)},`) },
   { name: "of another form", sbom: text.replace('"CycloneDX"', '"SPDX"') },
   { name: "of another version", sbom: text.replace('"1.6"', '"9.9"') },

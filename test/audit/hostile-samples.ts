@@ -1,5 +1,5 @@
 /** Every text that a plugin, a policy or a log can bring, made to break out of the page, or to deceive who reads it. */
-import type { LogSummary } from "../../host/audit/verify/log-summary.ts";
+import type { LogSummary, UnfitUse } from "../../host/audit/verify/log-summary.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { busyLog } from "./log-samples.ts";
 import { passingReport } from "./report-samples.ts";
@@ -97,7 +97,7 @@ export function hostileLog(): LogSummary {
       callId: next(),
       userId: next(),
       tool: next(),
-      capability: next(),
+      capability: next() as UnfitUse["capability"],
       scope: next(),
       path,
       code: "CAPABILITY_DENIED",

@@ -11,12 +11,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { linesOf, logName, writeLines, writeRun } from "./log-under-test.ts";
 
-const module = fileURLToPath(new URL("../../dist/host/cli/verify-command.js", import.meta.url));
-const program = `import { verifyCommand } from ${JSON.stringify(module)};
-  process.exitCode = await verifyCommand.run(process.argv.slice(1)).catch((error) => (console.error(error.message), 2));`;
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 
 function verify(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, ["--input-type=module", "-e", program, "--", ...args], { encoding: "utf8" });
+  return spawnSync(process.execPath, [program, "audit", "verify", ...args], { encoding: "utf8" });
 }
 
 test("a whole log passes, and its head is told", async () => {
@@ -88,5 +86,8 @@ test("what cannot be read is exit code 1, a command line that makes no sense is 
   for (const args of [[], [""], ["a", "--head", "1"], ["a", "--head", `1:${"g".repeat(64)}`], ["a", "--other"]]) {
     expect(verify(...args)).toMatchObject({ status: 2, stdout: "" });
   }
-  expect(verify("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("memcell audit verify LOG...") });
+  expect(verify("--help")).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("memcell audit verify [options] <LOG...>"),
+  });
 });

@@ -152,6 +152,7 @@ test.for([
   { name: "a missing tool", args: ["call", "--user", "alice"] },
   { name: "a surplus argument", args: ["tools", "more"] },
   { name: "an option without value", args: ["index", "--user"] },
+  { name: "an option that stands where a value is missing", args: ["trash", "list", "--user", "--json"] },
   { name: "an empty data folder", args: ["index", "--user", "alice", "--data", ""] },
 ])("$name is a usage error: exit code 2, nothing on standard output", ({ args }) => {
   const { status, stdout, stderr } = memcell(args);
@@ -179,7 +180,7 @@ test.for([[], ["call"], ["index"], ["tools"]].map((command) => ({ command })))(
   ({ command }) => {
     const { status, stdout } = memcell([...command, "--help"]);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/Examples?\n {2}memcell/);
+    expect(stdout).toMatch(/Examples:\n {2}memcell/);
   },
 );
 

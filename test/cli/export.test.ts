@@ -80,7 +80,9 @@ test("what is left out is named, with nothing that a terminal would obey", () =>
   writeFileSync(join(userFolder(at.dataDir, "alice"), "memory", "\u001b[2Jtwo\nlines.md"), "x");
   const { status, stdout } = at.exportTo("a.zip");
   expect(status).toBe(0);
-  expect(stdout.split("\n")[0]).toBe("left out: \\u001b[2Jtwo\\u000alines.md: its name is none that memory uses");
+  expect(stdout.split("\n")[0]).toBe(
+    "left out: memory/\\u001b[2Jtwo\\u000alines.md: its name is none that memory uses",
+  );
 });
 
 test("a command line that makes no sense is exit code 2", () => {

@@ -34,7 +34,7 @@ test("plans first, then imports, and what comes in is what went out, byte for by
   expect(at.memcell("export", "--user", "alice", at.place("alice.zip")).status).toBe(0);
   const bytes = Object.values(mine).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const plan =
-    "create MEMORY.md\ncreate a.md\nadd trash/a.20250101T000000000Z.md\n" +
+    "create memory/MEMORY.md\ncreate memory/a.md\nadd memory/trash/a.20250101T000000000Z.md\n" +
     `2 created, 0 replaced, 0 skipped, 1 added to the trash, 0 refused, ${bytes} bytes\n`;
   const planned = at.memcell("import", "--user", "bob", at.place("alice.zip"));
   expect(planned).toMatchObject({ status: 0, stderr: "" });
@@ -55,13 +55,13 @@ test("a conflict is told and changes nothing, with --yes as well; --replace move
   for (const more of [[], ["--yes"]]) {
     const { status, stdout } = at.memcell("import", "--user", "bob", at.place("alice.zip"), ...more);
     expect(status).toBe(1);
-    expect(stdout).toContain("refuse a.md: an entry of this name is there with other content\n");
+    expect(stdout).toContain("refuse memory/a.md: an entry of this name is there with other content\n");
     expect(stdout).toMatch(/Nothing was changed: what is refused keeps all of it out\n$/);
   }
   expect(readUserFiles(at.dataDir, "bob")).toEqual(bobs);
   const { status, stdout } = at.memcell("import", "--user", "bob", at.place("alice.zip"), "--yes", "--replace");
   expect(status).toBe(0);
-  expect(stdout).toContain("replace a.md\nskip MEMORY.md\n");
+  expect(stdout).toContain("replace memory/a.md\nskip memory/MEMORY.md\n");
   const after = readUserFiles(at.dataDir, "bob");
   expect(after).toMatchObject(mine);
   expect(Object.values(after)).toContain(bobs["memory/a.md"]);
@@ -80,7 +80,7 @@ test("what is no zip file, no plain file or a giant is a coded failure, and noth
     ["text.zip", "the file is no zip file, or not all of one, or more than one"],
     ["pipe.zip", "it is no regular file"],
     ["folder.zip", "it is no regular file"],
-    ["sparse.zip", "it is 4294967296 bytes, at most 100663296 allowed"],
+    ["sparse.zip", "it is 4294967296 bytes, at most 167772160 allowed"],
     ["climbs.zip", 'entry "memory/../../../../outside.md" is refused: its name is neither "memcell-export.json"'],
     ["nothing.zip", "it is not there"],
     ["/dev/zero", "it is no regular file"],

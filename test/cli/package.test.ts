@@ -22,4 +22,8 @@ test("the package has the policy, its schema and the lock file in the places tha
       "host/plugins/policy/policy.schema.json",
     ]),
   );
+  // What starts programs and writes files of the clone stays in the clone.
+  expect(
+    paths.filter((path) => /^(build\/(?!plugins\.lock\.json$)|dist\/build|plugin|test|shared)\//.test(path)),
+  ).toEqual([]);
 });

@@ -63,6 +63,6 @@ test.for(
 });
 
 test.for(commands)("$name tells of --policy, and does not take an empty one", ({ name, args }) => {
-  expect(memcell([name, "--help"]).stdout).toMatch(/^ {2}--policy FILE /m);
+  expect(memcell([name, "--help"]).stdout).toMatch(/^ {2}--policy <PATH> /m);
   expect(memcell([...args, "--policy", ""])).toMatchObject({ status: 2, stdout: "" });
 });

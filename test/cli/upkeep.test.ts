@@ -54,7 +54,7 @@ test("trash list, restore and purge", () => {
   const trashed = { "memory/trash/a.20200102T030405678Z.md": fact, "memory/trash/b.29990102T030405678Z.md": fact };
   writeUserFiles(folder.path, { alice: { ...trashed, "memory/MEMORY.md": "" } });
   const user = ["--user", "alice"];
-  const list = "2020-01-02T03:04:05.678Z        52 bytes  a.20200102T030405678Z.md\n";
+  const list = "2020-01-02T03:04:05.678Z        52 bytes  a.20200102T030405678Z.md  (memory)\n";
   expect(memcell(folder.path, "trash", "list", ...user).stdout).toContain(list);
   expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", "--dry-run", ...user).stdout).toBe(list);
   expect(memcell(folder.path, "trash", "restore", "b", ...user)).toMatchObject({ status: 0 });

@@ -31,7 +31,6 @@ const origin = 'an origin, as in "https://app.example"';
 const path = 'a path of a URL, as in "/mcp", without a "/" at its end';
 const texts: readonly Row[] = [
   { path: "data", text: "", allowed: "the name of a folder" },
-  { path: "journal", text: "", allowed: "the name of a folder" },
   { path: "policy", text: "", allowed: file },
   { path: "auditLog", text: "", allowed: file },
   { path: "auditLog", text: "x".repeat(4_097), allowed: file },
@@ -98,7 +97,7 @@ const listed: readonly Row[] = [
   ...["", "notes", "=notes", "journal=", "Journal=notes", "../memory=notes", ".memcell=notes", "a b=c"].map((text) => ({
     path: "mounts" as const,
     text,
-    allowed: 'SCOPE=DIR, as in "journal=notes"',
+    allowed: 'SCOPE=DIR, as in "notes=../notes"',
   })),
   { path: "serve.allowedHosts", text: "a.example:80", allowed: host },
   { path: "serve.allowedHosts", text: " b.example", allowed: host },

@@ -58,15 +58,15 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   {
     name: "a group that is none",
     text: '{"serve":[]}',
-    says: "serve (file FILE) is an empty array, allowed: an object",
+    says: 'serve (file FILE "serve") is an empty array, allowed: an object',
   },
   {
     name: "a group of null",
     text: '{"serve":{"auth":null}}',
-    says: "serve.auth (file FILE) is null, allowed: an object",
+    says: 'serve.auth (file FILE "serve.auth") is null, allowed: an object',
   },
   { name: "a schema inside", text: '{"serve":{"$schema":"x"}}', says: 'has "serve.$schema", which is no setting' },
-  { name: "a schema that is none", text: '{"$schema":1}', says: "$schema (file FILE) is 1, allowed: a text" },
+  { name: "a schema that is none", text: '{"$schema":1}', says: '$schema (file FILE "$schema") is 1, allowed: a text' },
   { name: "half a pair", text: '{"data":"\\ud800"}', says: 'is "\\ud800", allowed: the name of a folder' },
   { name: "a NUL", text: '{"auditLog":"log\\u0000.jsonl"}', says: "allowed: the name of a file" },
   { name: "nine levels", text: `{"data":${"[".repeat(8)}${"]".repeat(8)}}`, says: "it is 9 levels deep, at most 8" },
@@ -91,7 +91,7 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
 test.for(texts)("a file with $name is none", async ({ text, says }, { task }) => {
   const name = `${task.id}.json`;
   const mistake = await mistakeOf(["--config", write(name, text)]);
-  expect(mistake).toContain(says.replace("FILE", name));
+  expect(mistake).toContain(says.replaceAll("FILE", name));
   expect(mistake).not.toContain(folder.path);
   expect(mistake.length).toBeLessThan(300);
 });

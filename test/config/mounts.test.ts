@@ -51,10 +51,8 @@ const call = (step: object, user = "alice"): string[] => [
 ];
 
 test.for([
-  { name: "journal", args: ["--journal", "ws/.agent/memory"] },
-  { name: "mount", args: ["--mount", "journal=ws/.agent/memory"] },
-  { name: "file", args: [], config: { journal: "ws/.agent/memory" } },
-  { name: "list", args: [], config: { mounts: ["journal=ws/.agent/memory"] } },
+  { name: "flag", args: ["--mount", "journal=ws/.agent/memory"] },
+  { name: "file", args: [], config: { mounts: ["journal=ws/.agent/memory"] } },
 ])("a call reads and writes where the $name says", ({ name, args, config }) => {
   const done = memcell(name, [...call(write("a.md", "of alice")), ...args], config);
   expect(done).toMatchObject({ status: 0, stderr: "" });
@@ -68,8 +66,8 @@ const tokens = ["--issuer", "https://id.example", "--audience", "m", "--jwks", "
 const usage: readonly { name: string; args: readonly string[]; says: string }[] = [
   {
     name: "everybody's doctor",
-    args: ["doctor", "--journal", "ws"],
-    says: "journal (flag --journal) is a folder of one user, and no user is named, allowed: with --user",
+    args: ["doctor", "--mount", "journal=ws"],
+    says: "mounts (flag --mount) is a folder of one user, and no user is named, allowed: with --user",
   },
   {
     name: "serving whoever has a token",
@@ -78,12 +76,12 @@ const usage: readonly { name: string; args: readonly string[]; says: string }[] 
   },
   {
     name: "one scope said twice",
-    args: [...call(read("a.md")), "--journal", "ws", "--mount", "journal=ws"],
-    says: 'journal (flag --journal) and mounts (flag --mount) both name a folder for the scope "journal", allowed: one',
+    args: [...call(read("a.md")), "--mount", "journal=ws", "--mount", "journal=ws/x"],
+    says: "mounts[1] has user and scope of mounts[0], allowed: one folder for each scope of a user",
   },
   {
     name: "the data folder",
-    args: [...call(read("a.md")), "--journal", "data/users/bob/journal"],
+    args: [...call(read("a.md")), "--mount", "journal=data/users/bob/journal"],
     says: "mounts[0].dir lies in the data folder",
   },
   {
@@ -93,7 +91,7 @@ const usage: readonly { name: string; args: readonly string[]; says: string }[] 
   },
   {
     name: "one over standard input and output that holds the data folder",
-    args: ["serve", "--user", "alice", "--journal", "."],
+    args: ["serve", "--user", "alice", "--mount", "journal=."],
     says: "mounts[0].dir holds the data folder",
   },
 ];
@@ -116,19 +114,19 @@ test("who misspells a scope is told which there are, and nothing goes to the dat
 });
 
 test("a user whose id is none fails with its code, and mounts nothing", () => {
-  const { status, stdout } = memcell("invalid", [...call(read("a.md"), "../bob"), "--journal", "ws"]);
+  const { status, stdout } = memcell("invalid", [...call(read("a.md"), "../bob"), "--mount", "journal=ws"]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USER_INVALID" } });
 });
 
 test("tools are printed whatever is mounted: nobody's files are touched", () => {
-  const { status, stdout } = memcell("tools", ["tools", ...named], { journal: "ws" });
+  const { status, stdout } = memcell("tools", ["tools", ...named], { mounts: ["journal=ws"] });
   expect(status).toBe(0);
   expect(stdout).toContain('"Puppet"');
 });
 
 test("settings become mounts of the one user, with their folders resolved", async () => {
-  const settings = await settingsOf(["--journal", join(folder.path, "ws", "..", "n"), "--mount", "memory=/m=n"]);
+  const settings = await settingsOf(["--mount", "memory=/m=n", "--mount", `journal=${folder.path}/ws/../n`]);
   expect(mountsFor(settings, "alice")).toEqual([
     { userId: "alice", scope: "memory", dir: "/m=n" },
     { userId: "alice", scope: "journal", dir: join(folder.path, "n") },

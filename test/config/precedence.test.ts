@@ -49,7 +49,6 @@ const rows: readonly Row[] = [
       flags: ["journal=x", "b=/y:,"],
     },
   },
-  { path: "journal", file: "f", variable: "e", flags: ["--journal", "x"], held: { file: beside("f") } },
   { path: "durability", file: "relaxed", variable: "full", flags: ["--durability", "relaxed"] },
   { path: "waitMs", file: 1, variable: "2", flags: ["--wait-ms", "3"], held: { variable: 2, flags: 3 } },
   { path: "serve.port", file: 0, variable: "80", flags: ["--port=65535"], held: { variable: 80, flags: 65_535 } },

@@ -1,12 +1,14 @@
-import { parseOptions } from "../../host/cli/parse-options.ts";
+import { readCommandLine } from "../../host/cli/command-line.ts";
+import { configCommand } from "../../host/cli/config-command.ts";
 import { readSettings } from "../../host/config/read-settings.ts";
 import type { Settings } from "../../host/config/read-settings.ts";
-import { settingPaths } from "../../host/config/settings.ts";
 import { UsageError } from "../../host/config/usage-error.ts";
 
 /** What holds for a command that takes the flags of all settings. */
 export async function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Settings> {
-  return await readSettings(parseOptions(args, { texts: [], settings: settingPaths }, 0).settings, environment);
+  const line = readCommandLine(configCommand, args);
+  if ("help" in line) throw new Error("the arguments ask for help");
+  return await readSettings(line.settings, environment);
 }
 
 /** Why there are no settings. */

@@ -1,6 +1,6 @@
 /** Replays every vector on the Node host with each of its stores, and what it alone must do besides. */
-import { createRuntime, ToolError } from "memcell";
-import type { CallContext, Runtime, StoreDefinition } from "memcell";
+import { createRuntime } from "memcell";
+import type { CallContext, Runtime, StoreDefinition, ToolResult } from "memcell";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { policyFor } from "../support/policy-for.ts";
@@ -50,7 +50,7 @@ async function replay(store: StoreDefinition, vector: Vector): Promise<unknown[]
   await using runtime = await createRuntime({ ...options, clock: () => epochMs });
   const callOne = async (call: VectorCall): Promise<unknown> => {
     epochMs = call.context.epochMs;
-    return call.audience === "host" ? callForHost(runtime, call) : callForModel(runtime, call);
+    return withoutTableFields(await answerOf(runtime, call));
   };
   if (vector.parallel) return await Promise.all(vector.calls.map(callOne));
   const results: unknown[] = [];
@@ -58,27 +58,9 @@ async function replay(store: StoreDefinition, vector: Vector): Promise<unknown[]
   return results;
 }
 
-async function callForModel(runtime: Runtime, { tool, context, input }: VectorCall): Promise<unknown> {
-  return withoutTableFields(await runtime.call(tool, input, callContext(context)));
-}
-
-/** What the runtime gives away of the answer of a tool for the host. */
-const answersForHost: Readonly<Record<string, (runtime: Runtime, context: CallContext) => Promise<object>>> = {
-  PromptIndex: async (runtime, context) => ({ text: await runtime.memoryIndex(context) }),
-  ListEntries: async (runtime, context) => ({ entries: await runtime.memoryEntries(context) }),
-};
-
-/** Of what the runtime does not give away, a vector's words are taken as read. */
-async function callForHost(runtime: Runtime, { tool, context, result }: VectorCall): Promise<unknown> {
-  const callIt = answersForHost[tool];
-  if (callIt === undefined) throw new Error(`Cannot replay a call of "${tool}": the runtime does not give it away`);
-  try {
-    const given = await callIt(runtime, callContext(context));
-    return { ok: true, message: result["message"], data: { ...(result["data"] as object), ...given } };
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    return { ok: false, error: { code: error.code, message: error.message } };
-  }
+function answerOf(runtime: Runtime, { tool, audience, context, input }: VectorCall): Promise<ToolResult> {
+  const ctx = callContext(context);
+  return audience === "host" ? runtime.callAsHost(tool, input, ctx) : runtime.call(tool, input, ctx);
 }
 
 function callContext({ userId }: VectorCall["context"]): CallContext {

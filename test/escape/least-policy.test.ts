@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, ToolError } from "memcell";
+import { createRuntime } from "memcell";
 import type { PolicyFile, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
@@ -67,7 +67,9 @@ test.for(grants)("$tool really uses $part of its $kind", async ({ plugin: name, 
   const shipped = readFileSync(shippedPlugin(name));
   const manifest = manifestOf(shipped);
   const asked = manifest.tools.find((each) => each.name === tool)?.[kind] ?? [];
-  const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part) });
+  // A role without its scope is refused as such. Here it is the capability that is to be refused.
+  const withoutRole = kind === "scopes" ? { role: undefined, entryFile: undefined } : {};
+  const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part), ...withoutRole });
   writeFileSync(plugin, resealPlugin(shipped, narrowed));
   const plugins = [plugin];
   const dataDir = dataFolder(task.id);
@@ -89,16 +91,17 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
     () => called(runtime, "UpdateUserMemory", { action: "delete", name: "old" }),
   ],
   ReadUserMemory: (runtime) => [() => called(runtime, "ReadUserMemory", { name: "kept" })],
-  PromptIndex: (runtime) => [() => ended(runtime.memoryIndex(alice))],
-  ListEntries: (runtime) => [() => ended(runtime.memoryEntries(alice))],
+  PromptIndex: (runtime) => [() => asHost(runtime, "PromptIndex", {})],
+  ListEntries: (runtime) => [() => asHost(runtime, "ListEntries", {})],
   InspectMemory: (runtime) => [
-    async () => {
-      const found = await runtime.upkeep.inspect(alice);
-      return found.filter(({ problem }) => problem === "not-inspected").map(({ message }) => message);
-    },
-    () => ended(runtime.upkeep.mend(alice)),
+    () => asHost(runtime, "InspectMemory", { mend: false }),
+    () => asHost(runtime, "InspectMemory", { mend: true }),
   ],
-  RestoreEntry: (runtime) => [() => ended(runtime.upkeep.restore(alice, "gone"))],
+  RestoreEntry: (runtime) => [() => asHost(runtime, "RestoreEntry", { trashed: "trash/gone.20260102T030405000Z.md" })],
+  JournalIndex: (runtime) => [() => asHost(runtime, "JournalIndex", {})],
+  JournalEntries: (runtime) => [() => asHost(runtime, "JournalEntries", {})],
+  ReadJournalEntry: (runtime) => [() => asHost(runtime, "ReadJournalEntry", { name: "kept" })],
+  InspectJournal: (runtime) => [() => asHost(runtime, "InspectJournal", { mend: false })],
   memory_write: (runtime) => [() => called(runtime, "memory_write", { key: "new", content: "b" })],
   memory_update: (runtime) => [() => called(runtime, "memory_update", { key: "kept", content: "b" })],
   memory_read: (runtime) => [() => called(runtime, "memory_read", { key: "kept" })],
@@ -110,14 +113,9 @@ async function called(runtime: Runtime, tool: string, input: object): Promise<st
   return result.ok ? [] : [result.error.message];
 }
 
-async function ended(working: Promise<unknown>): Promise<string[]> {
-  try {
-    await working;
-    return [];
-  } catch (error) {
-    if (error instanceof ToolError) return [error.message];
-    throw error;
-  }
+async function asHost(runtime: Runtime, tool: string, input: object): Promise<string[]> {
+  const result = await runtime.callAsHost(tool, input, alice);
+  return result.ok ? [] : [result.error.message];
 }
 
 async function denialsIn(steps: readonly (() => Promise<string[]>)[]): Promise<string[]> {
@@ -138,6 +136,7 @@ function dataFolder(name: string): string {
     "memory/kept.md": fact("kept"),
     "memory/broken.md": "No front matter.\n",
     "memory/trash/gone.20260102T030405000Z.md": fact("gone"),
+    "journal/MEMORY.md": "### always\n\nb\n",
     "journal/2026/01/02.md": "### kept\n\nb\n",
   };
   writeUserFiles(dataDir, { alice: files });

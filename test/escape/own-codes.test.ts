@@ -7,6 +7,8 @@ import type { ErrorCode, Runtime, ToolFailure } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { PluginError } from "../../shared/manifest.ts";
+import { roleSchemas } from "../../shared/roles.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { writeCodedPuppet, writeCodedReporter } from "../support/coded-plugins.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
@@ -124,7 +126,8 @@ test("each tool is told with its plugin's codes, and what a caller does to them 
 test("a tool that only the host calls has such a code, too: what is thrown carries both", async () => {
   const errors: PluginError[] = [{ code: "SEAT_LEFT_EMPTY", of: "ENTRY_NOT_FOUND", meaning: "Nobody sits there." }];
   const [forHost, forModel] = guestManifest("index", { PromptIndex: "fail", Succeed: "succeed" }).tools;
-  const tools = [{ ...forHost, audience: "host" }, forModel];
+  const [input, output] = [roleSchemas.index.input, roleSchemas.index.output].map((schema) => toJSONSchema(schema));
+  const tools = [{ ...forHost, audience: "host", role: "index", input, output }, forModel];
   const manifest = { ...guestManifest("index", {}), tools, errors };
   // As long as the code that it reports otherwise.
   const text = guestText("responder").replace("ENTRY_NOT_FOUND", "SEAT_LEFT_EMPTY");

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
 import { formatFields, parseFields } from "../../plugin/user-memory/front-matter.ts";
 import { IndexFile } from "../../plugin/user-memory/index-file.ts";
-import { bodyField, descriptionField } from "../../shared/user-memory/fields.ts";
+import { bodyField, descriptionField } from "../../plugin/user-memory/schemas/fields.ts";
 import { safeParse } from "../../shared/zod.ts";
 
 /** Text that YAML, Markdown and our own formats could stumble over. */

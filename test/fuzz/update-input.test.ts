@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { updateInput, updateInputFor } from "../../plugin/user-memory/schemas/update.ts";
 import { hasNul } from "../../shared/text.ts";
-import { updateInput, updateInputFor } from "../../shared/user-memory/update.ts";
 import { safeParse } from "../../shared/zod.ts";
 
 const field = fc.oneof(

@@ -36,8 +36,8 @@ test("it calls tools, and finds no fault in schemas and answers", async () => {
 
 test("it reads resources and the prompt", async () => {
   const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual(["memory://index", "memory://entry/editor"]);
-  const { contents } = await client.readResource({ uri: "memory://entry/editor" });
+  expect(resources.map(({ uri }) => uri)).toEqual(["memory://index", "memory://user-memory/entry/editor"]);
+  const { contents } = await client.readResource({ uri: "memory://user-memory/entry/editor" });
   expect(contents).toMatchObject([{ text: "Helix it is." }]);
   const { messages } = await client.getPrompt({ name: "memory" });
   expect(JSON.stringify(messages)).toContain("Uses Helix");
@@ -47,7 +47,7 @@ test("it is told of a change of what it watches", async () => {
   const told = new Promise((resolve) => {
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => resolve(params.uri));
   });
-  await client.subscribeResource({ uri: "memory://entry/editor" });
+  await client.subscribeResource({ uri: "memory://user-memory/entry/editor" });
   await client.callTool({ name: "UpdateUserMemory", arguments: { ...entry, body: "It is Kakoune now." } });
-  expect(await told).toBe("memory://entry/editor");
+  expect(await told).toBe("memory://user-memory/entry/editor");
 });

@@ -89,14 +89,19 @@ describe.for([
   test("resources/list shows the index and the entry", async () => {
     const resources = [
       expect.objectContaining({ uri: "memory://index" }) as object,
-      { uri: "memory://entry/editor", name: "editor", description: "Uses Helix", mimeType: "text/markdown" },
+      {
+        uri: "memory://user-memory/entry/editor",
+        name: "editor",
+        description: "Uses Helix",
+        mimeType: "text/markdown",
+      },
     ];
     expect(await inspected("resources/list")).toMatchObject({ code: 0, result: { resources } });
   });
 
   test("resources/read gives the entry's body", async () => {
-    const contents = [{ uri: "memory://entry/editor", mimeType: "text/markdown", text: entry.body }];
-    const found = await inspected("resources/read", "--uri", "memory://entry/editor");
+    const contents = [{ uri: "memory://user-memory/entry/editor", mimeType: "text/markdown", text: entry.body }];
+    const found = await inspected("resources/read", "--uri", "memory://user-memory/entry/editor");
     expect(found).toMatchObject({ code: 0, result: { contents } });
   });
 
@@ -119,9 +124,9 @@ describe.for([
   });
 
   test("what is not there is an error of the protocol", async () => {
-    expect(await inspected("resources/read", "--uri", "memory://entry/none")).toMatchObject({
+    expect(await inspected("resources/read", "--uri", "memory://user-memory/entry/none")).toMatchObject({
       code: 1,
-      error: { message: "Resource not found: memory://entry/none" },
+      error: { message: "Resource not found: memory://user-memory/entry/none" },
     });
     expect(await called("PromptIndex", {})).toMatchObject({ code: 5, error: { code: "tool_not_found" } });
   });

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 
-test("memcell call --journal reads what agentool wrote, and writes beside it", () => {
+test("memcell call --mount reads what agentool wrote, and writes beside it", () => {
   using folder = temporaryFolder();
   const dir = join(folder.path, "ws", ".agent", "memory");
   const block =
@@ -18,7 +18,7 @@ test("memcell call --journal reads what agentool wrote, and writes beside it", (
   mkdirSync(join(dir, "2026/01"), { recursive: true });
   writeFileSync(join(dir, "2026/01/02.md"), block);
   const call = (tool: string, input: object, user = "alice"): unknown => {
-    const args = [program, "call", tool, "--user", user, "--journal", dir, "--input", JSON.stringify(input)];
+    const args = [program, "call", tool, "--user", user, "--mount", `journal=${dir}`, "--input", JSON.stringify(input)];
     const { stdout } = spawnSync(process.execPath, args, { cwd: folder.path, encoding: "utf8" });
     return JSON.parse(stdout);
   };

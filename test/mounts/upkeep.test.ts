@@ -37,7 +37,7 @@ test("memory that is mounted is remembered, deleted, restored, purged, exported,
   expect(await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, alice)).toMatchObject({ ok: true });
   expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.now() + 1_000 })).toMatchObject([{ path: "a.md" }]);
   const plan = await runtime.upkeep.import(alice, exported.files);
-  expect(plan).toMatchObject({ created: ["a.md"], refused: [] });
+  expect(plan).toMatchObject({ created: ["memory/a.md"], refused: [] });
   expect(Object.keys(stage.files())).toEqual(["MEMORY.md", "a.md", "b.md", expect.stringMatching(/^trash\/b\./)]);
   expect(await runtime.upkeep.inspect(alice)).toEqual([]);
   expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);

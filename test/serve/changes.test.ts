@@ -16,35 +16,35 @@ describe.for(clientKinds)("client: %s", (kind) => {
     await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
     const write = (args: object): Promise<unknown> =>
       served.client.callTool({ name: "UpdateUserMemory", arguments: { ...args } });
-    await served.watch(["memory://index", "memory://entry/watched"]);
+    await served.watch(["memory://index", "memory://user-memory/entry/watched"]);
     let told = served.nextChange();
     await write(entry("watched"));
-    expect(await told).toEqual(["memory://entry/watched", "memory://index"]);
+    expect(await told).toEqual(["memory://user-memory/entry/watched", "memory://index"]);
     told = served.nextChange();
     await write(entry("other"));
     expect(await told).toEqual(["memory://index"]);
     told = served.nextChange();
     await write({ action: "delete", name: "watched" });
-    expect(await told).toEqual(["memory://entry/watched", "memory://index"]);
+    expect(await told).toEqual(["memory://user-memory/entry/watched", "memory://index"]);
   });
 
   test("a call that fails or only reads tells nothing", async () => {
     using folder = temporaryFolder();
     await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
-    await served.watch(["memory://entry/a", "memory://entry/b"]);
+    await served.watch(["memory://user-memory/entry/a", "memory://user-memory/entry/b"]);
     const told = served.nextChange();
     await served.client.callTool({ name: "UpdateUserMemory", arguments: { action: "delete", name: "a" } });
     await served.client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
     await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("b") } });
-    expect(await told).toEqual(["memory://entry/b"]);
+    expect(await told).toEqual(["memory://user-memory/entry/b"]);
   });
 });
 
 test("an end to watching", async () => {
   using folder = temporaryFolder();
   await using served = await connect("former SDK", ["--user", "alice", "--data", folder.path]);
-  await served.watch(["memory://entry/a", "memory://index"]);
-  await served.client.unsubscribeResource({ uri: "memory://entry/a" });
+  await served.watch(["memory://user-memory/entry/a", "memory://index"]);
+  await served.client.unsubscribeResource({ uri: "memory://user-memory/entry/a" });
   const told = served.nextChange();
   await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("a") } });
   expect(await told).toEqual(["memory://index"]);
@@ -62,7 +62,13 @@ test("a feed tells of one user, whatever others do, and of nothing when it is cl
   alices.close();
   await runtime.call("UpdateUserMemory", entry("a"), { userId: "alice" });
   await toldOf(runtime, "carol");
-  expect(told).toEqual(["bob memory://entry/a", "bob memory://entry/MEMORY", "bob memory://index", "bob list"]);
+  expect(told).toEqual([
+    "bob memory://user-memory/index",
+    "bob memory://user-memory/entry/a",
+    "bob memory://user-memory/entry/MEMORY",
+    "bob memory://index",
+    "bob list",
+  ]);
   bobs.close();
 });
 
@@ -85,22 +91,31 @@ test("what one turn of the event loop brings is told once", async () => {
   };
   const tell = (paths: readonly string[]): void =>
     listeners[0]?.({ userId: "alice", files: paths.map((path) => ({ scope: "memory", path })) });
-  const feed = new ChangeFeed({ onChange }, "alice");
+  const family = { scopes: ["memory"], hasIndex: true, hasEntries: true, canRead: true };
+  const families = () => [
+    { ...family, name: "one", entryFile: "{name}.md" },
+    { ...family, name: "other", hasIndex: false },
+    { ...family, name: "elsewhere", scopes: ["journal"] },
+  ];
+  const feed = new ChangeFeed({ onChange, families }, "alice");
+  // Of one whose files tell which entry has changed, and of one whose files do not.
+  for (const name of ["one", "other", "elsewhere"]) feed.show(name, "shown");
   const told: string[] = [];
   feed.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? event.uri : event.kind));
   tell(["a.md", "trash/b.20260101T000000000Z.md"]);
   tell(["a.md", "c d.md"]);
   tell(["trash/only.md"]);
   await Promise.resolve();
-  expect(told).toEqual(["memory://entry/a", "memory://index", "memory://entry/c%20d", "resources_list_changed"]);
+  const ofBoth = ["memory://one/index", "memory://one/entry/a", "memory://other/entry/shown", "memory://index"];
+  expect(told).toEqual([...ofBoth, "memory://one/entry/c%20d", "resources_list_changed"]);
 });
 
 test("a connection watches so many resources, and may watch one of them again", () => {
   const watched = new WatchedResources();
-  for (let index = 0; index < mcpLimits.subscriptionsMax; index++) watched.add(`memory://entry/${index}`);
-  watched.add("memory://entry/0");
-  expect(() => watched.add("memory://entry/beyond")).toThrow("at most 1024 allowed");
-  watched.delete("memory://entry/0");
-  watched.add("memory://entry/beyond");
-  expect(watched.has("memory://entry/beyond")).toBe(true);
+  for (let index = 0; index < mcpLimits.subscriptionsMax; index++) watched.add(`memory://user-memory/entry/${index}`);
+  watched.add("memory://user-memory/entry/0");
+  expect(() => watched.add("memory://user-memory/entry/beyond")).toThrow("at most 1024 allowed");
+  watched.delete("memory://user-memory/entry/0");
+  watched.add("memory://user-memory/entry/beyond");
+  expect(watched.has("memory://user-memory/entry/beyond")).toBe(true);
 });

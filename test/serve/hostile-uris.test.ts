@@ -34,32 +34,43 @@ const misshapen = [
   "memory://index.md",
   "memory://bob@index",
   "memory://index:80",
-  "memory://entry",
-  "memory://entry/",
-  "memory://entry//",
-  "memory://entry//kept",
-  "memory://entry/kept/",
-  "memory://entry/a/b",
-  "memory://entry/../kept",
-  "memory://entry/kept?x=1",
-  "memory://entry/kept#x",
-  "memory://Entry/kept",
-  "memory://entry:80/kept",
-  "memory://user@entry/kept",
+  "memory://user-memory/entry",
+  "memory://entry/kept",
+  "memory://unknown/index",
+  "memory://unknown/entry/kept",
+  "memory://user-memory",
+  "memory://user-memory/",
+  "memory://user-memory/index/",
+  "memory://user-memory/INDEX",
+  "memory://user-memory//index",
+  "memory://user%2Dmemory/index",
+  "memory://User-memory/index",
+  "memory://-user-memory/index",
+  "memory://user-memory/entry/",
+  "memory://user-memory/entry//",
+  "memory://user-memory/entry//kept",
+  "memory://user-memory/entry/kept/",
+  "memory://user-memory/entry/a/b",
+  "memory://user-memory/entry/../kept",
+  "memory://user-memory/entry/kept?x=1",
+  "memory://user-memory/entry/kept#x",
+  "memory://user-memory/Entry/kept",
+  "memory://user-memory:80/entry/kept",
+  "memory://user@user-memory/entry/kept",
   "memory://bob/entry/kept",
-  "memory://entry\\kept",
-  "memory://entry/kept\n",
-  "memory://entry/kept\r\n",
-  "memory://entry/k\u00e9pt",
-  "memory://entry/\u043aept",
-  "memory://entry/%",
-  "memory://entry/%2",
-  "memory://entry/%zz",
-  "memory://entry/%ff",
-  "memory://entry/%c0%ae%c0%ae",
-  "memory://entry/%ed%a0%80",
-  "memory://entry/{name}",
-  `memory://entry/${"a".repeat(600)}`,
+  "memory://user-memory\\entry\\kept",
+  "memory://user-memory/entry/kept\n",
+  "memory://user-memory/entry/kept\r\n",
+  "memory://user-memory/entry/k\u00e9pt",
+  "memory://user-memory/entry/\u043aept",
+  "memory://user-memory/entry/%",
+  "memory://user-memory/entry/%2",
+  "memory://user-memory/entry/%zz",
+  "memory://user-memory/entry/%ff",
+  "memory://user-memory/entry/%c0%ae%c0%ae",
+  "memory://user-memory/entry/%ed%a0%80",
+  "memory://user-memory/entry/{name}",
+  `memory://user-memory/entry/${"a".repeat(600)}`,
   "file:///etc/passwd",
   "http://127.0.0.1/",
   "javascript:alert(1)",
@@ -69,21 +80,21 @@ const misshapen = [
 
 /** Of the form of an entry's URI, with names that no entry can have: the guest refuses these. */
 const misnamed = [
-  "memory://entry/.",
-  "memory://entry/..",
-  "memory://entry/%2e%2e",
-  "memory://entry/..%2f..%2fbob%2fmemory%2fsecret",
-  "memory://entry/%2Fetc%2Fpasswd",
-  "memory://entry/trash%2fkept",
-  "memory://entry/kept.md",
-  "memory://entry/kept%00",
-  "memory://entry/kept%0a",
-  "memory://entry/%20kept",
-  "memory://entry/%256bept",
-  "memory://entry/MEMORY",
-  "memory://entry/con",
-  "memory://entry/%F0%9F%98%80",
-  `memory://entry/${"a".repeat(101)}`,
+  "memory://user-memory/entry/.",
+  "memory://user-memory/entry/..",
+  "memory://user-memory/entry/%2e%2e",
+  "memory://user-memory/entry/..%2f..%2fbob%2fmemory%2fsecret",
+  "memory://user-memory/entry/%2Fetc%2Fpasswd",
+  "memory://user-memory/entry/trash%2fkept",
+  "memory://user-memory/entry/kept.md",
+  "memory://user-memory/entry/kept%00",
+  "memory://user-memory/entry/kept%0a",
+  "memory://user-memory/entry/%20kept",
+  "memory://user-memory/entry/%256bept",
+  "memory://user-memory/entry/MEMORY",
+  "memory://user-memory/entry/con",
+  "memory://user-memory/entry/%F0%9F%98%80",
+  `memory://user-memory/entry/${"a".repeat(101)}`,
 ];
 
 const folder = temporaryFolder();
@@ -113,14 +124,14 @@ test.for(misshapen)("cannot be watched: %j", async (uri) => {
 });
 
 test("an answer does not repeat more of a URI than one may have", async () => {
-  const reply = await served.ask("resources/read", { uri: `memory://entry/${"a".repeat(500_000)}` });
+  const reply = await served.ask("resources/read", { uri: `memory://user-memory/entry/${"a".repeat(500_000)}` });
   expect(JSON.stringify(reply).length).toBeLessThan(2_000);
 });
 
 test("each one is on record: of no form as a refusal, of no name as a call", async () => {
-  const [records, uri] = [readRecords(logFile).length, "memory://entry/kept?x"];
+  const [records, uri] = [readRecords(logFile).length, "memory://user-memory/entry/kept?x"];
   await served.ask("resources/read", { uri });
-  await served.ask("resources/read", { uri: "memory://entry/.." });
+  await served.ask("resources/read", { uri: "memory://user-memory/entry/.." });
   const added = readRecords(logFile).slice(records);
   expect(added.filter(({ kind }) => kind === "call")).toMatchObject([
     { tool: "ReadUserMemory", userId: "alice", code: "INPUT_INVALID" },
@@ -134,5 +145,5 @@ test("each one is on record: of no form as a refusal, of no name as a call", asy
 });
 
 test.for(["a", "A-b_C", "x".repeat(100)])("what a name's URI is parsed to is the name: %s", (name) => {
-  expect(parseMemoryUri(entryUri(name))).toEqual({ kind: "entry", name });
+  expect(parseMemoryUri(entryUri("notes", name))).toEqual({ kind: "entry", family: "notes", name });
 });

@@ -23,7 +23,7 @@ const tooMuch = [
     reason: "body-too-large",
     status: 413,
     ask: (token: string) => {
-      const resourceSubscriptions = Array.from({ length: 1_025 }, (_, at) => `memory://entry/${at}`);
+      const resourceSubscriptions = Array.from({ length: 1_025 }, (_, at) => `memory://user-memory/entry/${at}`);
       return modernRequest(token, "subscriptions/listen", { params: { notifications: { resourceSubscriptions } } });
     },
   },

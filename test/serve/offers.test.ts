@@ -108,7 +108,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     }
   });
 
-  test("resources are the index and each entry, a hundred a page", async () => {
+  test("resources are the indexes and each entry, a hundred a page", async () => {
     const uris: string[] = [];
     const counts: number[] = [];
     let cursor: string | undefined;
@@ -120,9 +120,10 @@ describe.for(clientKinds)("client: %s", (kind) => {
       uris.push(...page.resources.map(({ uri }) => uri));
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    expect(uris).toEqual(["memory://index", ...namesOf(250).map((name) => `memory://entry/${name}`)]);
+    const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    expect(uris).toEqual([...indexes, ...namesOf(250).map((name) => `memory://user-memory/entry/${name}`)]);
     // The present client fetches all pages itself.
-    if (kind === "former SDK") expect(counts).toEqual([100, 100, 51]);
+    if (kind === "former SDK") expect(counts).toEqual([100, 100, 53]);
   });
 
   test.for(["x", "", "ZnJvbSAw", "ZnJvbSAxMDA=", "bob", "-1", "x".repeat(1000)])(
@@ -145,10 +146,10 @@ describe.for(clientKinds)("client: %s", (kind) => {
   test("an entry's text is its body, exactly", async () => {
     const body = "---\r\nnot: front matter\n---\n\n # Ünïcode \u{1f600}\n\n";
     await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("exact", body) } });
-    const { contents } = await served.client.readResource({ uri: "memory://entry/exact" });
+    const { contents } = await served.client.readResource({ uri: "memory://user-memory/entry/exact" });
     expect(contents).toMatchObject([
       {
-        uri: "memory://entry/exact",
+        uri: "memory://user-memory/entry/exact",
         mimeType: "text/markdown",
         text: body,
         _meta: { "memcell/entry": { name: "exact", description: "What exact is", type: "user" } },
@@ -159,8 +160,11 @@ describe.for(clientKinds)("client: %s", (kind) => {
 
   test("names of entries are completed, at most a hundred at once", async () => {
     const { resourceTemplates } = await served.client.listResourceTemplates();
-    expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://entry/{name}" }]);
-    const ref = { type: "ref/resource" as const, uri: "memory://entry/{name}" };
+    expect(resourceTemplates).toMatchObject([
+      { uriTemplate: "memory://journal/entry/{name}" },
+      { uriTemplate: "memory://user-memory/entry/{name}" },
+    ]);
+    const ref = { type: "ref/resource" as const, uri: "memory://user-memory/entry/{name}" };
     const complete = async (value: string): Promise<unknown> =>
       (await served.client.complete({ ref, argument: { name: "name", value } })).completion;
     expect(await complete("e-109")).toEqual({ values: namesOf(100).slice(90), total: 10, hasMore: false });
@@ -168,7 +172,9 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(await complete("E-")).toEqual({ values: [], total: 0, hasMore: false });
     for (const [uri, name] of [
       ["memory://index", "name"],
-      ["memory://entry/{name}", "user"],
+      ["memory://user-memory/index", "name"],
+      ["memory://unknown/entry/{name}", "name"],
+      ["memory://user-memory/entry/{name}", "user"],
     ] as const) {
       const asked = served.client.complete({ ref: { ...ref, uri }, argument: { name, value: "" } });
       await expect(asked).rejects.toMatchObject({ code: -32602 });
@@ -178,9 +184,12 @@ describe.for(clientKinds)("client: %s", (kind) => {
   test("for a user without entries there is an empty index, and nothing is made", async () => {
     await using empty = await connect(kind, ["--user", "bob", "--data", dataDir]);
     const { resources } = await empty.client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(["memory://index"]);
-    const { contents } = await empty.client.readResource({ uri: "memory://index" });
-    expect(contents).toMatchObject([{ text: "" }]);
+    const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    expect(resources.map(({ uri }) => uri)).toEqual(indexes);
+    for (const uri of indexes) {
+      const { contents } = await empty.client.readResource({ uri });
+      expect(contents).toMatchObject([{ uri, text: "" }]);
+    }
     const { messages } = await empty.client.getPrompt({ name: "memory" });
     expect(messages[0]?.content).toMatchObject({ text: "Nothing is remembered about the user yet." });
     expect(userFolderNames(dataDir)).toEqual(["alice"]);

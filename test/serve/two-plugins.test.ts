@@ -37,6 +37,17 @@ async function goThrough(client: Client, own: string): Promise<void> {
   });
 }
 
+/** What was written by tools is there as resources. */
+async function readsJournal(client: Client, content: string): Promise<void> {
+  const uri = "memory://journal/entry/editor";
+  const { contents } = await client.readResource({ uri });
+  expect(contents).toMatchObject([{ uri, mimeType: "text/markdown", text: content }]);
+  for (const index of ["memory://index", "memory://journal/index"]) {
+    const read = await client.readResource({ uri: index });
+    expect(read.contents).toMatchObject([{ text: expect.stringContaining("editor") as string }]);
+  }
+}
+
 test.for(clientKinds)("a client (%s) is offered the tools of both, and what memory has besides", async (kind) => {
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
@@ -63,13 +74,14 @@ test.for(clientKinds)("a client (%s) is offered the tools of both, and what memo
   }
   expect(client.getServerCapabilities()).toHaveProperty("resources");
   await goThrough(client, "alice");
-  // The index is of entries: what the journal keeps is none.
   const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual(["memory://index"]);
+  const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+  expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://journal/entry/editor"]);
+  await readsJournal(client, "alice uses vi");
   expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual(["journal/MEMORY.md"]);
 });
 
-test.for(clientKinds)("with the journal alone, a client (%s) is offered tools and nothing else", async (kind) => {
+test.for(clientKinds)("with the journal alone, a client (%s) is offered its tools and what it keeps", async (kind) => {
   using folder = temporaryFolder();
   await using served = await connect(kind, [
     "--user",
@@ -80,9 +92,14 @@ test.for(clientKinds)("with the journal alone, a client (%s) is offered tools an
     "journal",
   ]);
   const { client } = served;
-  expect(client.getServerCapabilities()).toEqual({ tools: {} });
-  expect(client.getInstructions()).toBeUndefined();
+  expect(client.getServerCapabilities()).toHaveProperty("prompts");
+  // In the words of what is loaded.
+  expect(client.getInstructions()).toContain("Persistent memory");
+  expect(client.getInstructions()).not.toContain("ReadUserMemory");
   await goThrough(client, "alice");
+  await readsJournal(client, "alice uses vi");
+  const strange = client.readResource({ uri: "memory://user-memory/entry/editor" });
+  await expect(strange).rejects.toMatchObject({ code: -32602 });
   const absent = client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
   await expect(absent).rejects.toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
 });

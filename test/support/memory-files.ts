@@ -10,9 +10,9 @@ export function entryText(name: string, body = `what is known of ${name}`): stri
 
 export const indexLine = (name: string): string => `- [${name}](${name}.md) \u2014 about ${name}\n`;
 
-/** Paths inside the memory folder, each with its text, as the export gives them. */
-export function asMemoryFiles(files: Readonly<Record<string, string>>): MemoryFile[] {
-  return Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) }));
+/** Paths inside a scope, each with its text, as the export gives them. */
+export function asMemoryFiles(files: Readonly<Record<string, string>>, scope = "memory"): MemoryFile[] {
+  return Object.entries(files).map(([path, text]) => ({ scope, path, content: Buffer.from(text) }));
 }
 
 /** Paths and texts as an object that `toEqual` shows well; bytes that are no UTF-8 as Latin-1. */

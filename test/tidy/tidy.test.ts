@@ -1,35 +1,8 @@
 /** The tree keeps its own rules: who may import whom, one importer for each package, names, sizes, no cycles. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
-
 import { expect, test } from "vitest";
 
 import { circleIn, folderCircles } from "./circles.ts";
-
-const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
-const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-  cwd: projectFolder,
-  encoding: "utf8",
-})
-  .trim()
-  .split("\n");
-const sources = tracked.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
-const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
-
-interface Import {
-  readonly from: string;
-  /** A path from the project's folder, or a package's name. */
-  readonly to: string;
-}
-
-const imports: Import[] = sources.flatMap((from) =>
-  Array.from(textOf(from).matchAll(/^(?:import|export)\s[^;]*?from "([^"]+)";|^import "([^"]+)";/gm), (found) => {
-    const specifier = found[1] ?? found[2] ?? "";
-    return { from, to: specifier.startsWith(".") ? normalize(join(dirname(from), specifier)) : specifier };
-  }),
-);
+import { imports, sources, textOf, tracked } from "./imports.ts";
 
 const areaOf = (file: string): string => file.split("/")[0] ?? "";
 const hostImportersOf = (module: string): string[] =>
@@ -67,11 +40,14 @@ const soleImporters: Record<string, string> = {
   "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
   "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
   "@opentelemetry/api": "host/audit/collect/telemetry.ts",
+  commander: "host/cli/command-line.ts",
+  "fastest-levenshtein": "host/config/nearest-name.ts",
   jose: "host/serve/http/jose.ts",
   "rate-limiter-flexible": "host/serve/http/rate-limit.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/thread/pool.ts",
+  "wrap-ansi": "host/report/wrap-text.ts",
   yauzl: "host/archive/read-zip.ts",
   yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
@@ -93,16 +69,13 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
   const touching = hostImportersOf("node:fs")
     .filter((file) => !disks.test(file))
     .toSorted();
-  expect(touching).toEqual([
-    "host/archive/archive-file.ts",
-    "host/provenance/rebuild-sources.ts",
-    "host/report/page/write-page.ts",
-  ]);
+  expect(touching).toEqual(["host/archive/archive-file.ts", "host/report/page/write-page.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
     "host/audit/log/disk/log-location.ts",
     "host/audit/log/log-files.ts",
     "host/audit/log/open-log-files.ts",
-    "host/config/file-places.ts",
+    "host/config/config-file.ts",
+    "host/config/read-settings.ts",
     "host/disk/bounded-file.ts",
     "host/disk/data-root.ts",
     "host/disk/folder-handle.ts",
@@ -111,16 +84,14 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     "host/plugins/bundled-plugins.ts",
     "host/plugins/catalog.ts",
     "host/plugins/policy/load-policy.ts",
-    "host/provenance/compare-rebuild.ts",
-    "host/provenance/rebuild-sources.ts",
     "host/runtime/runtime-options.ts",
     "host/store/files/check-mounts.ts",
     "host/store/files/define-files.ts",
   ]);
 });
 
-test("only a rebuild starts programs", () => {
-  expect(hostImportersOf("node:child_process")).toEqual(["host/provenance/rebuild-sources.ts"]);
+test("the host starts no programs", () => {
+  expect(hostImportersOf("node:child_process")).toEqual([]);
 });
 
 test("no circle between files", () => {

@@ -44,7 +44,7 @@ test("gives what tools and people have written, and the trash, byte for byte; ch
 test("a user who has nothing has no files, and gets no folder", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  expect(await runtime.upkeep.export(alice)).toEqual({ files: [], leftOut: [], otherScopes: [] });
+  expect(await runtime.upkeep.export(alice)).toEqual({ files: [], leftOut: [] });
   expect(userFolderNames(folder.path)).toEqual([]);
   await expect(runtime.upkeep.export({ userId: "../bob" })).rejects.toMatchObject({ code: "USER_INVALID" });
 });
@@ -69,7 +69,8 @@ test("links, pipes, giants, second names and strange names are left out and told
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   const { files, leftOut } = await runtime.upkeep.export(alice);
   expect(files.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md"]);
-  expect(leftOut).toEqual([
+  expect(leftOut.map(({ scope }) => scope)).toEqual(leftOut.map(() => "memory"));
+  expect(leftOut.map(({ path, reason }) => ({ path, reason }))).toEqual([
     { path: ".git", reason: "its name is none that memory uses" },
     { path: "giant.md", reason: "it is 4294967296 bytes, at most 2097152 allowed" },
     { path: "link.md", reason: "a link is in its place" },
@@ -89,9 +90,9 @@ test("what no import would take is left out and told, so that the export can be 
   const { files, leftOut } = await runtime.upkeep.export(alice);
   const reason = "it is none of MEMORY.md, <name>.md with a name that an entry can have, and trash/…";
   expect(leftOut).toEqual([
-    { path: "con.md", reason: "its name is reserved" },
-    { path: "notes.txt", reason },
-    { path: "sub/b.md", reason },
+    { scope: "memory", path: "con.md", reason: "its name is reserved" },
+    { scope: "memory", path: "notes.txt", reason },
+    { scope: "memory", path: "sub/b.md", reason },
   ]);
   expect(await runtime.upkeep.import({ userId: "bob" }, files)).toMatchObject({ refused: [] });
   expect(readUserFiles(folder.path, "bob")).toMatchObject(kept);
@@ -124,7 +125,7 @@ test("20,000 files go out and come in, and one more does neither", { timeout: 12
   const { trashed } = await runtime.upkeep.import({ userId: "bob" }, files);
   expect(trashed).toHaveLength(19_999);
   expect((await runtime.upkeep.export({ userId: "bob" })).files).toHaveLength(20_000);
-  const another = [{ path: "trash/z", content: Buffer.alloc(0) }];
+  const another = [{ scope: "memory", path: "trash/z", content: Buffer.alloc(0) }];
   await expect(runtime.upkeep.import({ userId: "bob" }, another)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
   writeFileSync(join(trash, "z"), "");
   await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });

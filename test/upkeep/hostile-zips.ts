@@ -29,8 +29,19 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ["a zip file without entries", zipBytes([]), /it does not begin with a "memcell-export.json"/],
   ["a zip file without a label", zipBytes([good]), /it does not begin with a "memcell-export.json"/],
   ["a label that is not first", zipBytes([good, labelOf(1)]), /it does not begin with/],
-  ["a label of another version", labelled('{"version":2,"scope":"memory","files":1}'), /it does not begin with/],
+  ["a label of another version", labelled('{"version":3,"scopes":["memory"],"files":1}'), /it does not begin with/],
   ["a label with a key twice", labelled('{"version":2,"version":1,"scope":"memory","files":1}'), /it does not begin/],
+  [
+    "a label of the second version in the first's form",
+    labelled('{"version":2,"scope":"memory","files":1}'),
+    /begin with/,
+  ],
+  ["a label that names no scope", labelled('{"version":2,"scopes":["../x"],"files":1}'), /it does not begin with/],
+  [
+    "files of a scope that its label does not name",
+    withFiles([{ ...good, name: "journal/a.md" }]),
+    /entry "journal\/a.md" is of no scope that its label names/,
+  ],
   [
     "a label with more in it",
     labelled('{"version":1,"scope":"memory","files":1,"user":"x"}'),
@@ -129,5 +140,5 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ],
   ["more entries than are listed", withFiles([good], { entries: 3 }), /it is damaged/],
   ["65,535 entries", withFiles([good], { entries: 65_535 }), /zip64 form/],
-  ["40,000 entries", withFiles([good], { entries: 40_000 }), /the file has 40000 entries, at most 20001 allowed/],
+  ["61,000 entries", withFiles([good], { entries: 61_000 }), /the file has 61000 entries, at most 60001 allowed/],
 ];

@@ -6,7 +6,6 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-import { kindOf } from "../../host/upkeep/import-files.ts";
 import { asMemoryFiles, entryText, indexLine } from "../support/memory-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
@@ -20,7 +19,7 @@ async function withRuntime(work: (runtime: Runtime, dataDir: string) => Promise<
   await work(runtime, folder.path);
 }
 
-test("host and guest agree on which names an entry can have", async () => {
+test("what is taken as a file of an entry is what a tool can write as one", async () => {
   await withRuntime(async (runtime) => {
     const odd = [
       "a",
@@ -38,7 +37,9 @@ test("host and guest agree on which names an entry can have", async () => {
     for (const name of [...odd, "aux", "prn", "a.b", "a b", "-", "_", "\u00e9", "__proto__", "constructor", ""]) {
       const input = { action: "upsert", name, type: "user", description: "d", body: "" };
       const { ok } = await runtime.call("UpdateUserMemory", input, alice);
-      expect({ name, isEntry: kindOf(`${name}.md`) === "entry" }).toEqual({ name, isEntry: ok });
+      const files = asMemoryFiles({ [`${name}.md`]: entryText("x") });
+      const { refused } = await runtime.upkeep.planImport(bob, files);
+      expect({ name, isEntry: refused.length === 0 }).toEqual({ name, isEntry: ok });
     }
   });
 });
@@ -92,10 +93,10 @@ test.for([
   await withRuntime(async (runtime, dataDir) => {
     const files = [
       ...asMemoryFiles({ "a.md": entryText("a"), "MEMORY.md": indexLine("a") }),
-      { path: "x.md", content },
+      { scope: "memory", path: "x.md", content },
     ];
     const { refused } = await runtime.upkeep.planImport(alice, files);
-    expect(refused).toMatchObject([{ path: "x.md", code }]);
+    expect(refused).toMatchObject([{ path: "memory/x.md", code }]);
     await expect(runtime.upkeep.import(alice, files, { replace: true })).rejects.toMatchObject({ code });
     expect(existsSync(join(dataDir, "users"))).toBe(false);
   });
@@ -104,11 +105,19 @@ test.for([
 test("more than a memory holds is refused before any of it is looked at", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const content = Buffer.alloc(2 ** 21);
-    const large33 = Array.from({ length: 33 }, (_, at) => ({ path: `trash/${at}`, content }));
+    const large33 = Array.from({ length: 33 }, (_, at) => ({ scope: "memory", path: `trash/${at}`, content }));
     await expect(runtime.upkeep.import(alice, large33)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-    const many = Array.from({ length: 20_001 }, (_, at) => ({ path: `trash/${at}`, content: Buffer.alloc(0) }));
+    const many = Array.from({ length: 20_001 }, (_, at) => ({
+      scope: "memory",
+      path: `trash/${at}`,
+      content: Buffer.alloc(0),
+    }));
     await expect(runtime.upkeep.import(alice, many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-    await expect(async () => runtime.upkeep.import(alice, [{ path: 3 }] as never)).rejects.toThrow(TypeError);
+    const path = "a.md";
+    const misshapen = [{ path: 3 }, { path, content }, { scope: "../x", path, content }, { scope: "memory", path }];
+    for (const file of misshapen) {
+      await expect(async () => runtime.upkeep.import(alice, [file] as never)).rejects.toThrow(TypeError);
+    }
     writeUserFiles(dataDir, { bob: { "memory/trash/mine": "x" } });
     const full = large33.slice(0, 32);
     await expect(runtime.upkeep.import(bob, full)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });

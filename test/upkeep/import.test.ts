@@ -83,9 +83,20 @@ test("planImport() says what import() does, and changes nothing", async () => {
     expect(userFolderNames(dataDir)).toEqual([]);
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     const nothing = { replaced: [], skipped: [], mended: [], refused: [], refusedHidden: 0 };
-    expect(plan).toEqual({ created: ["MEMORY.md", "a.md"], trashed: ["trash/x"], bytes, ...nothing });
+    expect(plan).toEqual({
+      created: ["memory/MEMORY.md", "memory/a.md"],
+      trashed: ["memory/trash/x"],
+      bytes,
+      ...nothing,
+    });
     expect(await runtime.upkeep.import(alice, files)).toEqual(plan);
-    const again = { created: [], trashed: [], bytes: 0, ...nothing, skipped: ["MEMORY.md", "a.md", "trash/x"] };
+    const again = {
+      created: [],
+      trashed: [],
+      bytes: 0,
+      ...nothing,
+      skipped: ["memory/MEMORY.md", "memory/a.md", "memory/trash/x"],
+    };
     expect(await runtime.upkeep.planImport(alice, files)).toEqual(again);
     const before = readUserFiles(dataDir, "alice");
     expect(await runtime.upkeep.import(alice, files)).toEqual(again);
@@ -103,7 +114,11 @@ test("entries are added to a memory; its index is kept and lists them; what is t
       "same.md": entryText("same"),
     });
     const done = await runtime.upkeep.import(bob, files);
-    expect(done).toMatchObject({ created: ["new.md"], skipped: ["MEMORY.md", "same.md"], mended: [] });
+    expect(done).toMatchObject({
+      created: ["memory/new.md"],
+      skipped: ["memory/MEMORY.md", "memory/same.md"],
+      mended: [],
+    });
     expect(readUserFiles(dataDir, "bob")).toEqual({
       "memory/MEMORY.md": index + indexLine("new"),
       "memory/new.md": entryText("new"),
@@ -118,17 +133,17 @@ test("an entry with other content refuses it all; with replace, what is there go
     writeUserFiles(dataDir, { bob: mine });
     const files = asMemoryFiles({ "a.md": entryText("a", "yours"), "new.md": entryText("new") });
     const refusal = {
-      path: "a.md",
+      path: "memory/a.md",
       code: "NAME_CONFLICT",
       reason: "an entry of this name is there with other content",
     };
     expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({ refused: [refusal] });
     await expect(runtime.upkeep.import(bob, files)).rejects.toMatchObject({
       code: "NAME_CONFLICT",
-      message: 'Cannot import the memory: "a.md": an entry of this name is there with other content',
+      message: 'Cannot import the memory: "memory/a.md": an entry of this name is there with other content',
     });
     expect(readUserFiles(dataDir, "bob")).toEqual(mine);
-    expect(await runtime.upkeep.import(bob, files, { replace: true })).toMatchObject({ replaced: ["a.md"] });
+    expect(await runtime.upkeep.import(bob, files, { replace: true })).toMatchObject({ replaced: ["memory/a.md"] });
     expect(readUserFiles(dataDir, "bob")).toEqual({
       "memory/MEMORY.md": indexLine("a") + indexLine("new"),
       "memory/a.md": entryText("a", "yours"),
@@ -147,20 +162,20 @@ test("a name of the trash is tried a bounded number of times: a trash full of th
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`memory/${numbered(at + 1)}`, `mine ${at}`]));
     writeUserFiles(dataDir, { alice: taken(most - 1), bob: taken(most) });
     const files = asMemoryFiles({ [numbered(1)]: "yours" });
-    expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [numbered(most)] });
+    expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [`memory/${numbered(most)}`] });
     const reason = "another file has its name in the trash, and of the 64 that an import tries none is free";
     expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
-      refused: [{ path: numbered(1), code: "NAME_CONFLICT", reason }],
+      refused: [{ path: `memory/${numbered(1)}`, code: "NAME_CONFLICT", reason }],
     });
     // As long as a path may be, it takes no number.
     const long = `trash/${"a".repeat(226)}.20250101T000000000Z.md`;
     await runtime.upkeep.import(bob, asMemoryFiles({ [long]: "mine" }));
     expect(await runtime.upkeep.planImport(bob, asMemoryFiles({ [long]: "yours" }))).toMatchObject({
-      refused: [{ path: long, code: "NAME_CONFLICT", reason }],
+      refused: [{ path: `memory/${long}`, code: "NAME_CONFLICT", reason }],
     });
     // What is there already is found among all of them.
     const last = asMemoryFiles({ [numbered(1)]: `mine ${most - 1}` });
-    expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [numbered(1)] });
+    expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [`memory/${numbered(1)}`] });
   });
 });
 
@@ -169,8 +184,10 @@ test("a file in the trash is never overwritten: it gets a free name, and the sam
     const name = "trash/a.20250101T000000000Z.md";
     writeUserFiles(dataDir, { bob: { [`memory/${name}`]: "mine", "memory/trash/odd": "mine" } });
     const files = asMemoryFiles({ [name]: "yours" });
-    expect(await runtime.upkeep.import(bob, files)).toMatchObject({ trashed: ["trash/a.20250101T000000000Z-2.md"] });
-    expect(await runtime.upkeep.import(bob, files)).toMatchObject({ trashed: [], skipped: [name] });
+    expect(await runtime.upkeep.import(bob, files)).toMatchObject({
+      trashed: ["memory/trash/a.20250101T000000000Z-2.md"],
+    });
+    expect(await runtime.upkeep.import(bob, files)).toMatchObject({ trashed: [], skipped: [`memory/${name}`] });
     await expect(runtime.upkeep.import(bob, asMemoryFiles({ "trash/odd": "yours" }))).rejects.toMatchObject({
       code: "NAME_CONFLICT",
     });

@@ -19,7 +19,7 @@ const files = {
   "notes/a.md": "kept",
 };
 
-test("the trash is that of all scopes; what is not of memory is not put back", async () => {
+test("the trash is that of all scopes; what no loaded plugin keeps is not put back", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: files });
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
@@ -29,9 +29,9 @@ test("the trash is that of all scopes; what is not of memory is not put back", a
     { scope: "notes", name: `old.${early}.txt`, path: "old.txt" },
     { scope: "memory", name: `a.${early}.md`, path: "a.md" },
   ]);
-  const message = `Cannot restore "old.${early}.txt": it is not in the trash of memory`;
+  const message = `Cannot restore "old.${early}.txt": no plugin that is loaded has the scope "notes"`;
   const restored = runtime.upkeep.restore(alice, `old.${early}.txt`);
-  await expect(restored).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND", message });
+  await expect(restored).rejects.toMatchObject({ code: "TOOL_UNKNOWN", message });
   // By the name alone the one in notes would be the latest.
   expect(await runtime.upkeep.restore(alice, "a")).toMatchObject({ scope: "memory", name: `a.${early}.md` });
   const { "notes/a.md": kept, [`notes/trash/a.${late}.md`]: trashed } = readUserFiles(folder.path, "alice");
@@ -61,7 +61,9 @@ test("a scope that is a link is no scope: its trash is neither listed nor purged
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
   expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.now() })).toEqual([]);
-  expect((await runtime.upkeep.export(alice)).otherScopes).toEqual([]);
+  expect((await runtime.upkeep.export(alice)).files).toEqual([
+    { scope: "memory", path: "MEMORY.md", content: Buffer.alloc(0) },
+  ]);
   expect(readUserFiles(folder.path, "bob")).toEqual({ [`notes/trash/b.${early}.md`]: "b" });
   expect(await runtime.upkeep.inspect(alice)).toMatchObject([{ problem: "not-a-plain-file", path: "notes" }]);
 });

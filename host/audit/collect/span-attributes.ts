@@ -21,7 +21,7 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
     "memcell.scopes": [...entry.scopes],
     "memcell.rights": [...entry.rights],
     "memcell.mounted": entry.mounted,
-    ...columns("memcell.reads", reads, { path: placeOf, bytes: ({ bytes }) => bytes ?? -1 }),
+    ...columns("memcell.reads", reads, { path: scopedPath, bytes: ({ bytes }) => bytes ?? -1 }),
     ...columns("memcell.lists", lists, {
       prefix: ({ scope, prefix }) => `${scope}/${prefix}`,
       files: ({ files }) => files,
@@ -42,13 +42,13 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
   return Object.fromEntries(present) as SpanAttributes;
 }
 
-interface Place {
+interface NamedFile {
   readonly scope: string;
   readonly path: string;
 }
 
-const placeOf = ({ scope, path }: Place): string => `${scope}/${path}`;
-const sized = { path: placeOf, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
+const scopedPath = ({ scope, path }: NamedFile): string => `${scope}/${path}`;
+const sized = { path: scopedPath, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
 
 /** Attributes hold no objects: one list for each property, of the same length. */
 function columns<Item>(

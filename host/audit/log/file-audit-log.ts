@@ -86,10 +86,10 @@ class FileAuditLog implements AuditLog {
 
   /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */
   #appendAfterLoss(entry: AuditEntry): ChainHead {
-    const place = this.#writer.append({ kind: "lost", records: this.#lost }, entry);
+    const head = this.#writer.append({ kind: "lost", records: this.#lost }, entry);
     this.#plan.note(`audit log: ${this.#lost} records were lost`);
     this.#lost = 0;
-    return place;
+    return head;
   }
 }
 

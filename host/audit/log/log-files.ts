@@ -1,19 +1,18 @@
 import { basename, dirname, resolve } from "node:path";
 
 import { ToolError } from "../../values/tool-error.ts";
+import { firstSeqOf } from "./chain-position.ts";
 import type { LogFile } from "./disk/log-file.ts";
 import { LogFolder } from "./disk/log-folder.ts";
 import { findHead } from "./head-file.ts";
 import type { HeadText } from "./head-file.ts";
 import { firstSeqIn } from "./log-names.ts";
-import { readLines } from "./read-lines.ts";
-import { parseLine, placeOf } from "./read-place.ts";
 
 /** One file of a log that is to be read. */
 export interface LogPart {
   /** Without its folder. */
   readonly name: string;
-  /** The place of its first record; by its name when its first line is none. */
+  /** The number of its first record; by its name when its first line is none. */
   readonly firstSeq: number;
   open(): LogFile;
 }
@@ -23,25 +22,25 @@ export class LogFiles implements Disposable {
   readonly parts: readonly LogPart[];
   /** `null` when no head lies beside any of the files. */
   readonly head: HeadText | null;
+  readonly #named: { readonly folder: LogFolder; readonly name: string }[] = [];
   readonly #open: Disposable[] = [];
-  readonly #headNow: () => HeadText | null;
 
   /**
    * Finds the files that are named, and beside each those that were full before it, in the order of their records. Throws
    * `STORAGE_FAILED` when there is none under a name.
    */
   constructor(paths: readonly string[]) {
+    // By the files' identities: a file that is named twice, or moved away meanwhile, is read once.
     const parts = new Map<string, LogPart>();
-    const named: { folder: LogFolder; name: string }[] = [];
-    let head: HeadText | null = null;
     try {
       for (const path of paths.map((each) => resolve(each))) {
         const folder = LogFolder.open(dirname(path));
         this.#open.push(folder);
-        const name = basename(path);
-        named.push({ folder, name });
-        // The head before the records: a runtime that is writing meanwhile only adds to what the head says.
-        head ??= findHead(folder, name);
+        this.#named.push({ folder, name: basename(path) });
+      }
+      // The head before the records: a runtime that is writing meanwhile only adds to what the head says.
+      this.head = this.headNow();
+      for (const { folder, name } of this.#named) {
         for (const [identity, part] of this.#partsOf(folder, name)) parts.set(identity, part);
       }
     } catch (error) {
@@ -49,16 +48,13 @@ export class LogFiles implements Disposable {
       throw error;
     }
     this.parts = [...parts.values()].toSorted((a, b) => a.firstSeq - b.firstSeq);
-    this.head = head;
-    this.#headNow = () => named.map(({ folder, name }) => findHead(folder, name)).find((each) => each !== null) ?? null;
   }
 
-  /** What the head says now that all was read: it is at most one record behind the log. */
+  /** What the head says now. When all was read, it is at most one record behind the log. */
   headNow(): HeadText | null {
-    return this.#headNow();
+    return this.#named.map(({ folder, name }) => findHead(folder, name)).find((each) => each !== null) ?? null;
   }
 
-  /** By the files' identities: a file that is named twice, or moved away meanwhile, is read once. */
   #partsOf(folder: LogFolder, name: string): Map<string, LogPart> {
     const parts = new Map<string, LogPart>();
     // Held open, and before the others are looked for: it may become full at any time.
@@ -70,13 +66,10 @@ export class LogFiles implements Disposable {
     for (const fullName of folder.names()) {
       const seq = firstSeqIn(fullName, name);
       if (seq === null) continue;
-      using file = folder.openFile(fullName, "read");
-      if (parts.has(file.identity)) continue;
-      parts.set(file.identity, {
-        name: fullName,
-        firstSeq: firstSeqOf(file) ?? seq,
-        open: () => folder.openFile(fullName, "read"),
-      });
+      const open = (): LogFile => folder.openFile(fullName, "read");
+      using file = open();
+      if (!parts.has(file.identity))
+        parts.set(file.identity, { name: fullName, firstSeq: firstSeqOf(file) ?? seq, open });
     }
     if (parts.size === 0) throw new ToolError("STORAGE_FAILED", "Cannot read the audit log: there is no such file");
     return parts;
@@ -85,9 +78,4 @@ export class LogFiles implements Disposable {
   [Symbol.dispose](): void {
     for (const each of this.#open) each[Symbol.dispose]();
   }
-}
-
-function firstSeqOf(file: LogFile): number | null {
-  for (const { bytes } of readLines(file)) return (bytes && placeOf(parseLine(bytes))?.seq) ?? null;
-  return null;
 }

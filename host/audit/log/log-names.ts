@@ -8,7 +8,7 @@ export const fullNameOf = (name: string, firstSeq: number): string =>
 /** Whether the name is such as lies beside another log: a log of that name would be written into it. */
 export const isBesideName = (name: string): boolean => /\.(head|\d{12}\.jsonl)$/i.test(name);
 
-/** The place of the first record in a full file of a log, as its name says; `null` for another file. */
+/** The number of the first record in a full file of a log, as its name says; `null` for another file. */
 export function firstSeqIn(fileName: string, name: string): number | null {
   if (!fileName.startsWith(`${name}.`)) return null;
   const digits = /^(\d{12})\.jsonl$/.exec(fileName.slice(name.length + 1))?.[1];

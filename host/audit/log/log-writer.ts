@@ -42,32 +42,32 @@ export class LogWriter implements Disposable {
   }
 
   /**
-   * Writes a record, and another behind it if there is one: all or nothing. Returns the place of the last. When it throws,
+   * Writes a record, and another behind it if there is one: all or nothing. Returns where the chain then ends. When it throws,
    * nothing of them is there, or the next call removes it first.
    */
   append(first: AuditEntry, second?: AuditEntry): ChainHead {
     const line = recordLine(first, this.#last);
-    if (second === undefined) return this.#write(line.bytes, line.place);
-    const next = recordLine(second, line.place);
-    return this.#write(Buffer.concat([line.bytes, next.bytes]), next.place);
+    if (second === undefined) return this.#write(line.bytes, line.head);
+    const next = recordLine(second, line.head);
+    return this.#write(Buffer.concat([line.bytes, next.bytes]), next.head);
   }
 
-  #write(bytes: Uint8Array, place: ChainHead): ChainHead {
+  #write(bytes: Uint8Array, head: ChainHead): ChainHead {
     if (this.#isUneven) this.#makeEven();
     this.#checkInPlace();
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#parts.fileBytesMax) this.#moveAway();
     const log = (this.#log ??= this.#begin());
     try {
       log.write(this.#bytes, bytes);
-      this.#parts.headFile.write(0, headBytes(place));
+      this.#parts.headFile.write(0, headBytes(head));
     } catch (error) {
       this.#takeBack();
       throw error;
     }
     this.#bytes += bytes.length;
     this.#firstSeq ??= this.#last === null ? 0 : this.#last.seq + 1;
-    this.#last = place;
-    return place;
+    this.#last = head;
+    return head;
   }
 
   flush(): void {

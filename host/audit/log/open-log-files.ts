@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
 import type { AuditLogOptions } from "../audit-log.ts";
+import { firstSeqOf, positionIn } from "./chain-position.ts";
 import type { LogFile } from "./disk/log-file.ts";
 import { LogFolder } from "./disk/log-folder.ts";
 import { makeFolders } from "./disk/log-location.ts";
@@ -12,7 +13,6 @@ import type { LogEnd } from "./log-end.ts";
 import { firstSeqIn, headNameOf } from "./log-names.ts";
 import { LogWriter } from "./log-writer.ts";
 import { readLines } from "./read-lines.ts";
-import { parseLine, placeOf } from "./read-place.ts";
 import { resumeChain } from "./resume-chain.ts";
 import type { Resumption } from "./resume-chain.ts";
 
@@ -49,7 +49,8 @@ export async function openLogFiles(
     const { last, missing, head } = resumeChain(end.last ?? endOfFullFiles(folder, name), readHead(headFile), (seq) =>
       hashAt(log, seq),
     );
-    const firstSeq = end.last && firstSeqOf(log, end.last.seq);
+    // What a full file is called after. One whose first line is no record is called after its last.
+    const firstSeq = end.last && (firstSeqOf(log) ?? end.last.seq);
     const writer = new LogWriter({ folder, name, headFile, log, bytes: end.wholeBytes, firstSeq, last, fileBytesMax });
     return { writer, tornBytes: end.tornBytes, missing, head };
   } catch (error) {
@@ -97,24 +98,19 @@ async function lockHead(folder: LogFolder, name: string, waitMs: number): Promis
 
 /** The last record of the newest file that was full: who begins the next one may have been killed before its first. */
 function endOfFullFiles(folder: LogFolder, name: string): LogEnd["last"] {
-  const seqs = folder.names().map((each) => [firstSeqIn(each, name), each] as const);
-  const newest = seqs.reduce((best, each) => ((each[0] ?? -1) > (best[0] ?? -1) ? each : best), [null, ""] as const);
-  if (newest[0] === null) return null;
-  using file = folder.openFile(newest[1], "read");
+  const fullNames = folder.names().filter((each) => firstSeqIn(each, name) !== null);
+  // Their numbers all have twelve digits.
+  const newest = fullNames.toSorted().at(-1);
+  if (newest === undefined) return null;
+  using file = folder.openFile(newest, "read");
   return readEnd(file).last;
 }
 
-/** What a full file is called after. One whose first line is no record is called after its last. */
-function firstSeqOf(log: LogFile, lastSeq: number): number {
-  for (const { bytes } of readLines(log)) return (bytes && placeOf(parseLine(bytes))?.seq) ?? lastSeq;
-  return lastSeq;
-}
-
 function hashAt(log: LogFile, seq: number): string | null {
-  for (const { bytes, hash, isTorn } of readLines(log)) {
-    const place = bytes && !isTorn ? placeOf(parseLine(bytes)) : null;
-    if (place?.seq === seq) return hash();
-    if (place?.seq === seq + 1) return place.prev;
+  for (const line of readLines(log)) {
+    const position = line.isTorn ? null : positionIn(line);
+    if (position?.seq === seq) return line.hash();
+    if (position?.seq === seq + 1) return position.prev;
   }
   return null;
 }

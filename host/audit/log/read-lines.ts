@@ -6,7 +6,7 @@ import type { LogFile } from "./disk/log-file.ts";
 import { hashOf } from "./record-line.ts";
 
 export interface LogLine {
-  /** From 1. */
+  /** Of those that are read, from 1. */
   readonly number: number;
   /** Without its line feed; `null` when it is longer than a record can be. Only good until the next line is asked for. */
   readonly bytes: Uint8Array | null;
@@ -19,22 +19,22 @@ export interface LogLine {
 
 const chunkBytes = 256 * 1024;
 
-/** The lines of a file of any size, in the memory of one. What is added meanwhile is read as well. */
-export function* readLines(file: LogFile): Generator<LogLine> {
+/** The lines of a file of any size, from an offset on, in the memory of one. What is added meanwhile is read as well. */
+export function* readLines(file: LogFile, start = 0): Generator<LogLine> {
   const chunk = Buffer.allocUnsafe(chunkBytes);
   let begun = new BegunLine();
   let number = 1;
-  let at = 0;
+  let at = start;
   for (let filled = file.read(at, chunk); filled > 0; filled = file.read(at, chunk)) {
     at += filled;
-    let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0 && end < filled; end = chunk.indexOf(lineFeed, start)) {
-      yield { number, ...begun.end(chunk.subarray(start, end)), isTorn: false };
+    let from = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0 && end < filled; end = chunk.indexOf(lineFeed, from)) {
+      yield { number, ...begun.end(chunk.subarray(from, end)), isTorn: false };
       begun = new BegunLine();
       number++;
-      start = end + 1;
+      from = end + 1;
     }
-    begun.add(chunk.subarray(start, filled));
+    begun.add(chunk.subarray(from, filled));
   }
   if (begun.length > 0) yield { number, ...begun.end(Buffer.alloc(0)), isTorn: true };
 }
@@ -50,29 +50,17 @@ class BegunLine {
   add(part: Uint8Array): void {
     if (part.length === 0) return;
     this.length += part.length;
-    if (this.#hash) {
-      this.#hash.update(part);
-    } else {
-      this.#parts.push(Uint8Array.from(part));
-      if (this.length > auditLimits.recordBytesMax) this.#keepOnlyHash();
-    }
+    (this.#hash ??= createHash("sha256")).update(part);
+    if (this.length > auditLimits.recordBytesMax) this.#parts = [];
+    else this.#parts.push(Uint8Array.from(part));
   }
 
   end(part: Uint8Array): Pick<LogLine, "bytes" | "length" | "hash"> {
     // Most lines lie within one chunk and are not copied.
-    if (this.length === 0) return { bytes: part, length: part.length, hash: () => hashOf(part) };
+    if (this.#hash === null) return { bytes: part, length: part.length, hash: () => hashOf(part) };
     this.add(part);
-    if (this.#hash) {
-      const hash = this.#hash.digest("hex");
-      return { bytes: null, length: this.length, hash: () => hash };
-    }
-    const bytes = Buffer.concat(this.#parts);
-    return { bytes, length: this.length, hash: () => hashOf(bytes) };
-  }
-
-  #keepOnlyHash(): void {
-    this.#hash = createHash("sha256");
-    for (const part of this.#parts) this.#hash.update(part);
-    this.#parts = [];
+    const hash = this.#hash.digest("hex");
+    const isTooLong = this.length > auditLimits.recordBytesMax;
+    return { bytes: isTooLong ? null : Buffer.concat(this.#parts), length: this.length, hash: () => hash };
   }
 }

@@ -7,7 +7,7 @@ import type { ChainHead } from "../audit-log.ts";
 import { auditRecordSchema } from "../audit-record.ts";
 import type { AuditEntry } from "../audit-record.ts";
 
-/** What the first record carries in the place of the hash before it. */
+/** What the first record carries instead of a hash. */
 export const noHash = "0".repeat(64);
 
 /** The hash of a line, without its line feed. */
@@ -18,7 +18,8 @@ export function hashOf(line: Uint8Array): string {
 export interface RecordLine {
   /** With its line feed. */
   readonly bytes: Uint8Array;
-  readonly place: ChainHead;
+  /** Where the chain ends with it. */
+  readonly head: ChainHead;
 }
 
 /**
@@ -33,7 +34,7 @@ export function recordLine(entry: AuditEntry, last: ChainHead | null): RecordLin
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
   const { recordBytesMax } = auditLimits;
   if (bytes.length > recordBytesMax) throw unfit(`it is ${bytes.length} bytes, at most ${recordBytesMax} allowed`);
-  return { bytes, place: { seq, hash: hashOf(bytes.subarray(0, -1)) } };
+  return { bytes, head: { seq, hash: hashOf(bytes.subarray(0, -1)) } };
 }
 
 function unfit(reason: string, cause?: unknown): ToolError {

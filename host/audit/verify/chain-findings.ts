@@ -1,15 +1,24 @@
 /** What is found in a chain, in the words of a reviewer. Nothing of what a record says is in them. */
-import type { FoundRecord } from "./found-record.ts";
+import type { ChainPosition } from "../log/chain-position.ts";
 import type { LogFinding } from "./log-verification.ts";
 
-const at = ({ seq, file, line }: FoundRecord): Pick<LogFinding, "seq" | "file" | "line"> => ({ seq, file, line });
+/** A record where it was found. */
+export interface FoundRecord extends ChainPosition {
+  readonly hash: string;
+  /** The file's name, without its folder. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** How many records before it were missing when it was written, as it says itself. */
+  readonly missing: number;
+}
 
-const counted = (count: number, one: string, more: string): string => (count === 1 ? one : `${count} ${more}`);
+const at = ({ seq, file, line }: FoundRecord): Pick<LogFinding, "seq" | "file" | "line"> => ({ seq, file, line });
 
 /** `before` is `null` at the log's beginning. */
 export function removed(before: FoundRecord | null, after: FoundRecord, count: number): LogFinding {
   const where = before === null ? `before record ${after.seq}` : `between record ${before.seq} and record ${after.seq}`;
-  const what = counted(count, "one record was removed", "records were removed");
+  const what = count === 1 ? "one record was removed" : `${count} records were removed`;
   const known = after.missing > 0 ? `; so it was already when record ${after.seq} was written` : "";
   const isBetweenFiles = before === null || before.file !== after.file;
   const file = isBetweenFiles && count > 1 ? "; a whole file may be missing" : "";
@@ -32,7 +41,7 @@ export function beginsBehind(record: FoundRecord): LogFinding {
 }
 
 /** A record that stands behind one that is not written before it. */
-export function setAside(record: FoundRecord, last: FoundRecord, isRepeated: boolean): LogFinding {
+export function outOfLine(record: FoundRecord, last: FoundRecord, isRepeated: boolean): LogFinding {
   const { seq } = record;
   if (isRepeated) return { kind: "displaced", ...at(record), text: `record ${seq} stands here again` };
   const text =

@@ -1,39 +1,53 @@
 import { auditLimits } from "../../../shared/limits.ts";
 import type { LogFinding, LogVerification } from "./log-verification.ts";
 
-/** Findings in the order in which they were made. What a later line explains better can be changed or taken back. */
-export class FindingList {
-  readonly #shown: LogFinding[] = [];
-  readonly #notes: string[] = [];
-  #hidden = 0;
-  #notesHidden = 0;
+const { findingsMax, notesMax } = auditLimits;
 
-  add(finding: LogFinding): LogFinding {
-    if (this.#shown.length < auditLimits.findingsMax) this.#shown.push(finding);
-    else this.#hidden++;
-    return finding;
+/** Findings and notes in the order of the log: the first of each are kept, the others counted. */
+export class FindingList {
+  #kept = new Map<number, LogFinding>();
+  #numbers = 0;
+  #notKept = 0;
+  readonly #notes: string[] = [];
+  #notesNotKept = 0;
+
+  /** A number for what may be found at this point of the log when more of it was read. */
+  reserve(): number {
+    return this.#numbers++;
   }
 
-  /** Puts another finding in the place of one; `null` takes it back. Returns what is there now. */
-  replace(finding: LogFinding, by: LogFinding | null): LogFinding | null {
-    const at = this.#shown.indexOf(finding);
-    if (at >= 0) this.#shown.splice(at, 1, ...(by ? [by] : []));
-    else if (by === null) this.#hidden--;
-    return by;
+  /** Returns the finding's number, for `replace`. */
+  add(finding: LogFinding, number: number = this.reserve()): number {
+    this.#kept.set(number, finding);
+    if (this.#kept.size > 2 * findingsMax) this.#keepFirst();
+    return number;
+  }
+
+  /** A later line explains it better; `null`: there was nothing to find. */
+  replace(number: number, by: LogFinding | null): void {
+    if (by === null && !this.#kept.delete(number)) this.#notKept--;
+    if (by !== null && this.#kept.has(number)) this.#kept.set(number, by);
   }
 
   note(text: string): void {
-    if (this.#notes.length < auditLimits.notesMax) this.#notes.push(text);
-    else this.#notesHidden++;
+    if (this.#notes.length < notesMax) this.#notes.push(text);
+    else this.#notesNotKept++;
   }
 
   result(): Pick<LogVerification, "isIntact" | "findings" | "findingsNotShown" | "notes"> {
-    const more = this.#notesHidden > 0 ? [`${this.#notesHidden} more notes are not shown`] : [];
+    this.#keepFirst();
+    const more = this.#notesNotKept > 0 ? [`${this.#notesNotKept} more notes are not shown`] : [];
     return {
-      isIntact: this.#shown.length === 0 && this.#hidden === 0,
-      findings: this.#shown,
-      findingsNotShown: this.#hidden,
+      isIntact: this.#kept.size === 0 && this.#notKept === 0,
+      findings: [...this.#kept.values()],
+      findingsNotShown: this.#notKept,
       notes: [...this.#notes, ...more],
     };
+  }
+
+  #keepFirst(): void {
+    const inOrder = [...this.#kept].toSorted(([a], [b]) => a - b);
+    this.#kept = new Map(inOrder.slice(0, findingsMax));
+    this.#notKept += inOrder.length - this.#kept.size;
   }
 }

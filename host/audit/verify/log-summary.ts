@@ -1,5 +1,5 @@
 /** What an audit log says as a whole: the part of a report that is about what has happened. */
-import type { ErrorCode } from "../../../shared/errors.ts";
+import type { AuditRecord } from "../audit-record.ts";
 import type { LogVerification } from "./log-verification.ts";
 
 export interface ToolUse {
@@ -8,36 +8,16 @@ export interface ToolUse {
   readonly calls: number;
   /** Those that ended with an error code. */
   readonly failed: number;
-  /** Milliseconds, at most 5 % beside the true one. */
+  /** Milliseconds, at most 1 % beside the true one. */
   readonly medianMs: number;
   readonly maxMs: number;
 }
 
-/** A capability use that was denied, or that failed. */
-export interface UnfitUse {
-  /** The record's place in the log. */
-  readonly seq: number;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly time: string;
-  readonly callId: string;
-  readonly userId: string | null;
-  readonly tool: string | null;
-  readonly capability: string;
-  /** What the guest named. It may be anything. */
-  readonly scope: string | null;
-  readonly path: string | null;
-  /** `CAPABILITY_DENIED` when it was denied. */
-  readonly code: ErrorCode;
-}
+/** A capability use that was denied (`CAPABILITY_DENIED`), or that failed. Scope and path are what the guest named. */
+export type UnfitUse = Omit<Extract<AuditRecord, { kind: "use" }>, "kind" | "prev">;
 
-/** Requests that were refused before any tool was called, of one kind. */
-export interface RefusalCount {
-  /** Where it was asked, such as `http`. */
-  readonly surface: string;
-  /** Why, such as `token-expired`. */
-  readonly reason: string;
-  readonly times: number;
-  /** Of the last record of the kind: ISO 8601, UTC, milliseconds. */
+/** Requests that were refused before any tool was called, of one kind; of the last record of the kind its time. */
+export interface RefusalCount extends Pick<Extract<AuditRecord, { kind: "refused" }>, "surface" | "reason" | "times"> {
   readonly lastTime: string;
 }
 

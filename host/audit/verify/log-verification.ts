@@ -1,14 +1,14 @@
 import type { ChainHead } from "../audit-log.ts";
 
 /**
- * What a reviewer is told of a place in a log.
+ * What is found at one point of a log.
  *
  * - `removed`: records that were there are not
  * - `altered`: a record is not as it was written
  * - `unreadable`: a line is no record at all
  * - `displaced`: a record stands where it does not belong: moved, repeated or added
  * - `torn`: the end of a record is missing
- * - `head`: the log is not what its head, or the place that was noted elsewhere, says
+ * - `head`: the log is not what its head, or what was noted elsewhere, says
  */
 export type FindingKind = "removed" | "altered" | "unreadable" | "displaced" | "torn" | "head";
 
@@ -32,11 +32,11 @@ export interface LogVerification {
   /** Lines that are records, in whatever place. */
   readonly records: number;
   readonly bytes: number;
-  /** The place of the first record; `null` in a log without any. */
+  /** The number of the first record; `null` in a log without any. */
   readonly firstSeq: number | null;
   /** Where the chain ends: to be noted elsewhere, for who can write to all of a log can write all of it anew. */
   readonly head: ChainHead | null;
-  /** Whether anything but the log itself says where it ends: its head file, or a place that was noted elsewhere. */
+  /** Whether anything but the log itself says where it ends: its head file, or what was noted elsewhere. */
   readonly isEndKnown: boolean;
   /** In the order in which the log was read; at most 1,000. */
   readonly findings: readonly LogFinding[];

@@ -14,16 +14,14 @@ export class SeqRanges {
     const near = [...this.#ranges.filter(isNear), { from, to }];
     const apart = this.#ranges.filter((range) => !isNear(range));
     if (apart.length === auditLimits.findingsMax) return;
-    const merged = {
-      from: Math.min(...near.map((range) => range.from)),
-      to: Math.max(...near.map((range) => range.to)),
-    };
-    this.#ranges = [...apart, merged];
+    const least = Math.min(...near.map((range) => range.from));
+    const most = Math.max(...near.map((range) => range.to));
+    this.#ranges = [...apart, { from: least, to: most }];
   }
 
   /** How many numbers from one to another are in here. */
   countBetween(from: number, to: number): number {
     const counts = this.#ranges.map((range) => Math.min(to, range.to) - Math.max(from, range.from) + 1);
-    return counts.filter((count) => count > 0).reduce((sum, count) => sum + count, 0);
+    return counts.reduce((sum, count) => sum + Math.max(count, 0), 0);
   }
 }

@@ -1,8 +1,9 @@
+import { createHistogram } from "node:perf_hooks";
+import type { RecordableHistogram } from "node:perf_hooks";
+
 import { auditLimits } from "../../../shared/limits.ts";
 import type { AuditRecord } from "../audit-record.ts";
-import { DurationHistogram } from "./duration-histogram.ts";
-import type { LogSummary, ToolUse, UnfitUse } from "./log-summary.ts";
-import { RefusalSums } from "./refusal-sums.ts";
+import type { LogSummary, RefusalCount, ToolUse, UnfitUse } from "./log-summary.ts";
 import { Timeline } from "./timeline.ts";
 import { verifyLog } from "./verify-log.ts";
 import type { VerifyOptions } from "./verify-log.ts";
@@ -22,45 +23,37 @@ export function summariseLog(paths: readonly string[], options: Omit<VerifyOptio
   return { ...sums.result(), verification };
 }
 
+type RecordOf<Kind> = Extract<AuditRecord, { kind: Kind }>;
+
 class Sums {
   #firstTime: string | null = null;
   #lastTime: string | null = null;
-  #calls = 0;
   #failed = 0;
-  #denials = 0;
-  #failedUses = 0;
-  #lostRecords = 0;
+  #calls = 0;
   readonly #users = new Set<string>();
   readonly #tools = new Map<string | null, ToolSums>();
-  /** Calls of tools that came when there was no room for more. */
+  /** Tools that came when there was no room for more. */
   readonly #toolsNotShown = new Set<string | null>();
+  #denials = 0;
+  #failedUses = 0;
   #unfitUses: UnfitUse[] = [];
-  readonly #refusals = new RefusalSums();
+  #refused = 0;
+  readonly #refusals = new Map<string, RefusalCount>();
   readonly #timeline = new Timeline(auditLimits.timelineBucketsMax);
+  #lostRecords = 0;
 
   add(record: AuditRecord): void {
-    if (this.#firstTime === null || record.time < this.#firstTime) this.#firstTime = record.time;
-    if (this.#lastTime === null || record.time > this.#lastTime) this.#lastTime = record.time;
-    switch (record.kind) {
-      case "call":
-        return this.#addCall(record);
-      case "use":
-        return this.#addUse(record);
-      case "refused":
-        this.#refusals.add(record);
-        return this.#addToTimeline(record.time, { refused: record.times });
-      case "lost":
-        this.#lostRecords += record.records;
-        return;
-      case "opened":
-      case "staged":
-      case "upkeep":
-      case "closed":
-    }
+    const { time } = record;
+    if (this.#firstTime === null || time < this.#firstTime) this.#firstTime = time;
+    if (this.#lastTime === null || time > this.#lastTime) this.#lastTime = time;
+    if (record.kind === "call") this.#addCall(record);
+    if (record.kind === "use") this.#addUse(record);
+    if (record.kind === "refused") this.#addRefused(record);
+    if (record.kind === "lost") this.#lostRecords += record.records;
   }
 
   result(): Omit<LogSummary, "verification"> {
-    const tools = Array.from(this.#tools, ([tool, sums]) => sums.result(tool)).toSorted((a, b) => b.calls - a.calls);
+    const refusals = [...this.#refusals.values()].toSorted((a, b) => b.times - a.times);
     const unfitUses = this.#unfitUses.slice(-auditLimits.unfitUsesMax);
     return {
       firstTime: this.#firstTime,
@@ -68,71 +61,84 @@ class Sums {
       calls: this.#calls,
       failed: this.#failed,
       users: this.#users.size,
-      tools,
+      tools: Array.from(this.#tools, toolUse).toSorted((a, b) => b.calls - a.calls),
       toolsNotShown: this.#toolsNotShown.size,
       denials: this.#denials,
       failedUses: this.#failedUses,
       unfitUses,
       unfitUsesNotShown: this.#denials + this.#failedUses - unfitUses.length,
-      ...this.#refusals.result(),
+      refused: this.#refused,
+      refusals,
+      refusedNotShown: this.#refused - refusals.reduce((sum, { times }) => sum + times, 0),
       timeline: this.#timeline.result(),
       lostRecords: this.#lostRecords,
     };
   }
 
-  #addCall({ time, userId, tool, code, durationMs }: Extract<AuditRecord, { kind: "call" }>): void {
+  #addCall({ time, userId, tool, code, durationMs }: RecordOf<"call">): void {
     const failed = code === null ? 0 : 1;
     this.#calls++;
     this.#failed += failed;
-    if (userId !== null && this.#users.size < auditLimits.usersCountedMax) this.#users.add(userId);
-    this.#toolSums(tool)?.add(failed, durationMs);
-    this.#addToTimeline(time, { calls: 1, failed });
+    if (userId !== null) addBounded(this.#users, userId);
+    const sums = this.#toolSums(tool);
+    if (sums) {
+      sums.failed += failed;
+      sums.maxMs = Math.max(sums.maxMs, durationMs);
+      sums.durationsUs.record(Math.min(Math.max(Math.round(durationMs * 1000), 1), durationUsMax));
+    }
+    this.#timeline.add(time, { calls: 1, failed });
   }
 
   #toolSums(tool: string | null): ToolSums | null {
     const known = this.#tools.get(tool);
     if (known) return known;
     if (this.#tools.size === auditLimits.toolsShownMax) {
-      if (this.#toolsNotShown.size < auditLimits.usersCountedMax) this.#toolsNotShown.add(tool);
+      addBounded(this.#toolsNotShown, tool);
       return null;
     }
-    const sums = new ToolSums();
+    const durationsUs = createHistogram({ lowest: 1, highest: durationUsMax, figures: 2 });
+    const sums = { failed: 0, maxMs: 0, durationsUs };
     this.#tools.set(tool, sums);
     return sums;
   }
 
-  #addUse({ seq, time, callId, userId, tool, ...use }: Extract<AuditRecord, { kind: "use" }>): void {
-    const { capability, scope, path, code } = use;
-    const denials = code === "CAPABILITY_DENIED" ? 1 : 0;
+  #addUse({ kind: _kind, prev: _prev, ...use }: RecordOf<"use">): void {
+    const denials = use.code === "CAPABILITY_DENIED" ? 1 : 0;
     this.#denials += denials;
     this.#failedUses += 1 - denials;
-    this.#unfitUses.push({ seq, time, callId, userId, tool, capability, scope, path, code });
+    this.#unfitUses.push(use);
     if (this.#unfitUses.length === 2 * auditLimits.unfitUsesMax) {
       this.#unfitUses = this.#unfitUses.slice(-auditLimits.unfitUsesMax);
     }
-    this.#addToTimeline(time, { denials });
+    this.#timeline.add(use.time, { denials });
   }
 
-  /** The form of a time still allows a day that no month has. */
-  #addToTimeline(time: string, counts: Parameters<Timeline["add"]>[1]): void {
-    const epochMs = Date.parse(time);
-    if (!Number.isNaN(epochMs)) this.#timeline.add(epochMs, counts);
+  #addRefused({ surface, reason, times, time }: RecordOf<"refused">): void {
+    this.#refused += times;
+    this.#timeline.add(time, { refused: times });
+    const kind = `${surface} ${reason}`;
+    const known = this.#refusals.get(kind);
+    if (!known && this.#refusals.size === auditLimits.refusalsToldMax) return;
+    const lastTime = known && known.lastTime > time ? known.lastTime : time;
+    this.#refusals.set(kind, { surface, reason, times: (known?.times ?? 0) + times, lastTime });
   }
 }
 
-class ToolSums {
-  #calls = 0;
-  #failed = 0;
-  readonly #durations = new DurationHistogram();
+interface ToolSums {
+  failed: number;
+  maxMs: number;
+  /** Of all calls, in microseconds, each kept to two digits. */
+  readonly durationsUs: RecordableHistogram;
+}
 
-  add(failed: number, durationMs: number): void {
-    this.#calls++;
-    this.#failed += failed;
-    this.#durations.add(durationMs);
-  }
+/** Three weeks, in microseconds. */
+const durationUsMax = 2 ** 31 * 1000;
 
-  result(tool: string | null): ToolUse {
-    const { maxMs } = this.#durations;
-    return { tool, calls: this.#calls, failed: this.#failed, medianMs: this.#durations.medianMs(), maxMs };
-  }
+function toolUse([tool, { failed, maxMs, durationsUs }]: [string | null, ToolSums]): ToolUse {
+  const medianMs = Math.min(durationsUs.percentile(50) / 1000, maxMs);
+  return { tool, calls: durationsUs.count, failed, medianMs, maxMs };
+}
+
+function addBounded<Name>(names: Set<Name>, name: Name): void {
+  if (names.size < auditLimits.usersCountedMax) names.add(name);
 }

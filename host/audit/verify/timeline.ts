@@ -16,14 +16,17 @@ export class Timeline {
     this.#bucketsMax = bucketsMax;
   }
 
-  add(epochMs: number, counts: Partial<Counts>): void {
+  /** `time` has the form of a record's time, which still allows a day that no month has: such a one is left out. */
+  add(time: string, counts: Partial<Counts>): void {
+    const epochMs = Date.parse(time);
+    if (Number.isNaN(epochMs)) return;
     this.#addTo(Math.floor(epochMs / this.#bucketMs), counts);
-    while (this.#span() > this.#bucketsMax) this.#widen();
+    while (this.#span().length > this.#bucketsMax) this.#widen();
   }
 
   result(): { bucketMs: number; buckets: TimelineBucket[] } {
-    const [first] = this.#ends();
-    const buckets = Array.from({ length: this.#span() }, (_, at) => ({
+    const { first, length } = this.#span();
+    const buckets = Array.from({ length }, (_, at) => ({
       from: new Date((first + at) * this.#bucketMs).toISOString(),
       ...(this.#buckets.get(first + at) ?? nothing),
     }));
@@ -40,22 +43,17 @@ export class Timeline {
     });
   }
 
-  #ends(): [number, number] {
-    const indexes = [...this.#buckets.keys()];
-    return [Math.min(...indexes), Math.max(...indexes)];
-  }
-
   /** From the first bucket to the last, those without any counts included. */
-  #span(): number {
-    if (this.#buckets.size === 0) return 0;
-    const [first, last] = this.#ends();
-    return last - first + 1;
+  #span(): { first: number; length: number } {
+    if (this.#buckets.size === 0) return { first: 0, length: 0 };
+    const first = Math.min(...this.#buckets.keys());
+    return { first, length: Math.max(...this.#buckets.keys()) - first + 1 };
   }
 
   #widen(): void {
     const before = this.#bucketMs;
     this.#bucketMs = widthsMs.find((widthMs) => widthMs > before) ?? before * 2;
-    const buckets = [...this.#buckets];
+    const buckets = this.#buckets;
     this.#buckets = new Map();
     for (const [index, counts] of buckets) this.#addTo(Math.floor((index * before) / this.#bucketMs), counts);
   }

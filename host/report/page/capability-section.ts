@@ -3,115 +3,44 @@ import type { Right } from "../../../shared/abi.ts";
 import { pageLimits } from "../../../shared/limits.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
-import type { AuditReport, ReportedTool } from "../report.ts";
-import { codesTable } from "./codes-table.ts";
+import type { AuditReport } from "../report.ts";
+import { capabilityMatrix } from "./capability-matrix.ts";
 import { html } from "./markup.ts";
-import type { Markup } from "./markup.ts";
-import { code, unseenWords } from "./phrases.ts";
-import { bytesShown } from "./quantities.ts";
-import { rightMeanings } from "./right-meanings.ts";
-import { facts, section } from "./section.ts";
-import { notShown, table } from "./table.ts";
+import type { Markup, Value } from "./markup.ts";
+import { bytesShown, code, facts } from "./phrases.ts";
+import { notShown, number, table, text } from "./table.ts";
 
-/** The table that a reviewer came for: each tool, each right, asked for and allowed. */
-export function capabilitySection(report: AuditReport, id: string): Markup {
+/** What a reviewer came for: each tool's rights, what they mean, and what the file says of its tools and errors. */
+export function capabilityBody(report: AuditReport, id: string): Value {
   if (report.tools.length === 0) {
-    return section(
-      id,
-      html`Capabilities`,
-      html`<p>No tool of this file is known: it has no manifest that can be read.</p>`,
-    );
+    return html`<p>No tool of this file is known: it has no manifest that can be read.</p>`;
   }
-  return section(id, html`Capabilities`, [
-    matrix(report, id),
-    legend,
-    meanings(report, id),
-    descriptions(report),
-    codesTable(report, id),
-  ]);
+  return [capabilityMatrix(report.tools, id), meaningsTable(report, id), descriptions(report), codesTable(report, id)];
 }
 
-function matrix({ tools }: AuditReport, id: string): Markup {
-  return table({
-    id: `${id}-matrix`,
-    caption: html`What each tool asks for, and what the policy allows it`,
-    isWide: true,
-    columns: [
-      { head: html`Tool` },
-      ...rights.map((right) => ({ head: html`${code(right)}`, kind: "mark" as const })),
-      { head: html`Scopes` },
-      { head: html`Called by` },
-    ],
-    rows: tools.map((tool) => [
-      toolName(tool),
-      ...rights.map((right) => rightMark(tool, right)),
-      scopeMarks(tool),
-      audienceMark(tool),
-    ]),
-  });
-}
+/** What each right lets a tool do, for a reader who does not know the ABI. */
+const meanings: Readonly<Record<Right, Markup>> = {
+  read: html`Read the text of a file in the calling user’s scope, by a path inside it.`,
+  list: html`See which files lie in that scope, and how large each is.`,
+  write: html`Create or replace a file there. What is written takes effect only when the whole call succeeds.`,
+  trash: html`Move a file there into the scope’s own <code>trash/</code>. No tool can destroy what is in it.`,
+  clock: html`Learn at which time the call began. That time stands still, so nothing can be measured with it.`,
+};
 
-function toolName({ name, allowed }: ReportedTool): Markup {
-  if (allowed !== null) return code(name);
-  return html`${code(name)} <span class="bad note below">✕ not named by the policy</span>`;
-}
-
-function rightMark({ rights: asked, allowed }: ReportedTool, right: Right): Markup {
-  return mark(asked.includes(right), allowed?.rights.includes(right) ?? false);
-}
-
-/** Every state has a shape and words of its own, so none is told by colour alone. */
-function mark(isAsked: boolean, isAllowed: boolean): Markup {
-  if (isAsked && isAllowed) return html`<span aria-hidden="true">●</span>${unseenWords(html`asked for and allowed`)}`;
-  if (isAsked)
-    return html`<strong class="bad"
-      ><span aria-hidden="true">✕</span>${unseenWords(html`asked for, not allowed`)}</strong
-    >`;
-  if (isAllowed) return html`<span aria-hidden="true">○</span>${unseenWords(html`allowed, not asked for`)}`;
-  return html`<span aria-hidden="true" class="quiet">–</span>${unseenWords(html`neither`)}`;
-}
-
-function scopeMarks({ scopes: asked, allowed }: ReportedTool): Markup {
-  const all = [...new Set([...asked, ...(allowed?.scopes ?? [])])];
-  if (all.length === 0) return html`none`;
-  const shown = all.map((scope) => {
-    const isAllowed = allowed?.scopes.includes(scope) ?? false;
-    return html`<span class="scope">${mark(asked.includes(scope), isAllowed)}&nbsp;${code(scope)}</span>`;
-  });
-  return html`${shown}`;
-}
-
-/** The host may call every tool; to be offered to models is asked for, and allowed or not, as a right is. */
-function audienceMark({ audience, allowed }: ReportedTool): Markup {
-  const isAsked = audience === "model";
-  const isAllowed = allowed?.audience === "model";
-  if (isAsked && isAllowed) return html`the&nbsp;model`;
-  if (!isAsked && !isAllowed) return html`the&nbsp;host`;
-  const model = html`<span class="scope">${mark(isAsked, isAllowed)}&nbsp;the&nbsp;model</span>`;
-  return isAsked ? model : html`the&nbsp;host, ${model}`;
-}
-
-const legend = html`<p class="note legend" aria-hidden="true">
-  <span>● asked for and allowed</span> <span>○ allowed, not asked for</span>
-  <span class="bad">✕ asked for, not allowed</span> <span>– neither</span>
-</p>`;
-
-function meanings({ tools }: AuditReport, id: string): Markup {
+function meaningsTable({ tools }: AuditReport, id: string): Markup {
   return table({
     id: `${id}-rights`,
     caption: html`What each right means`,
-    columns: [{ head: html`Right` }, { head: html`It lets a tool` }, { head: html`Tools`, kind: "number" }],
-    rows: rights.map((right) => [
-      code(right),
-      html`${rightMeanings[right]} <span class="note">By ${capabilitiesOf(right)}.</span>`,
-      tools.filter((tool) => tool.rights.includes(right)).length,
-    ]),
+    columns: [text`Right`, text`It lets a tool`, number`Tools`],
+    rows: rights.map((right) => {
+      const names = capabilityNames.filter((name) => capabilityRights[name] === right);
+      return [
+        code(right),
+        html`${meanings[right]} <span class="note">By ${names.map((name) => code(name))}.</span>`,
+        tools.filter((tool) => tool.rights.includes(right)).length,
+      ];
+    }),
   });
-}
-
-function capabilitiesOf(right: Right): Markup {
-  const names = capabilityNames.filter((name) => capabilityRights[name] === right);
-  return html`${names.map((name) => code(name))}`;
 }
 
 function descriptions({ artifact: { manifest } }: AuditReport): Markup | null {
@@ -126,4 +55,16 @@ function wordsOf({ description, documentation }: ManifestTool): Markup {
   if (documentation === undefined) return html`${description}`;
   const bytes = bytesShown(utf8Bytes(documentation));
   return html`${description} <span class="note">It also has a page of ${bytes}, which the report in JSON holds.</span>`;
+}
+
+/** What the plugin's failures are called beside the codes that every plugin has; nothing where it adds none. */
+function codesTable({ artifact: { manifest } }: AuditReport, id: string): Markup | null {
+  const errors = manifest?.errors ?? [];
+  if (errors.length === 0) return null;
+  return table({
+    id: `${id}-codes`,
+    caption: html`Error codes of its own, and what the file says they mean; a model is told this`,
+    columns: [text`Code`, text`A case of`, text`Meaning`],
+    rows: errors.map((error) => [code(error.code), code(error.of), error.meaning]),
+  });
 }

@@ -1,37 +1,31 @@
+/** What is in the file: its memory, what a host can call, the sections that no engine reads, and whose code it is. */
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
-import type { Markup } from "./markup.ts";
-import { code } from "./phrases.ts";
-import { bytesShown, wasmPagesShown } from "./quantities.ts";
-import { facts, section } from "./section.ts";
-import { table } from "./table.ts";
+import type { Markup, Value } from "./markup.ts";
+import { bytesShown, code, counted, facts, wasmPagesShown } from "./phrases.ts";
+import { number, table, text } from "./table.ts";
 
-/** What is in the file besides code: its memory, what a host can call, and the sections that no engine reads. */
-export function contentsSection({ artifact }: AuditReport, id: string): Markup {
-  const toolOf = new Map(artifact.manifest?.tools.map((tool) => [tool.export, tool.name]));
-  return section(id, html`Inside the file`, [
+export function contentsBody({ artifact }: AuditReport, id: string): Value {
+  const toolOf = new Map(artifact.manifest?.tools.map((tool) => [tool.export, code(tool.name)]));
+  return [
     memory(artifact.memory),
     table({
       id: `${id}-exports`,
       caption: html`Exports: what a host can call or see`,
-      columns: [{ head: html`Export` }, { head: html`Kind` }, { head: html`Tool` }],
+      columns: [text`Export`, text`Kind`, text`Tool`],
       rows: artifact.exports.map(({ name, kind, signature }) => [
         code(name),
         kind === "function" ? html`${kind} <span class="note"><code>${signature}</code></span>` : kind,
-        toolName(toolOf.get(name)),
+        toolOf.get(name) ?? html`<span class="quiet">none</span>`,
       ]),
     }),
     table({
       id: `${id}-custom`,
       caption: html`Custom sections: data that is never run`,
-      columns: [{ head: html`Section` }, { head: html`Size`, kind: "number" }],
+      columns: [text`Section`, number`Size`],
       rows: artifact.customSections.map(({ name, bytes }) => [code(name), bytesShown(bytes)]),
     }),
-  ]);
-}
-
-function toolName(name: string | undefined): Markup {
-  return name === undefined ? html`<span class="quiet">none</span>` : code(name);
+  ];
 }
 
 function memory(limits: AuditReport["artifact"]["memory"]): Markup {
@@ -42,4 +36,19 @@ function memory(limits: AuditReport["artifact"]["memory"]): Markup {
     [html`Memory at first`, wasmPagesShown(limits.min)],
     [html`Memory at most`, most],
   ]);
+}
+
+export function dependenciesBody({ dependencies }: AuditReport, id: string): Markup {
+  if (dependencies === null) {
+    return html`<p>
+      No list of components accounts for this very file. Which packages were linked into it is not known.
+    </p>`;
+  }
+  const packages = counted(dependencies.length, html`package`, html`packages`);
+  return table({
+    id: `${id}-packages`,
+    caption: html`${packages} linked into this very file, as its build wrote them down`,
+    columns: [text`Package`, text`Version`, text`Licence`],
+    rows: dependencies.map(({ name, version, licence }) => [code(name), version, licence]),
+  });
 }

@@ -1,61 +1,48 @@
+/** What the plugin can reach outside its own memory, and what follows from that list. */
 import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
 import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
-import type { Markup } from "./markup.ts";
+import type { Markup, Value } from "./markup.ts";
 import { code, counted } from "./phrases.ts";
-import { section } from "./section.ts";
-import { table } from "./table.ts";
+import { table, text } from "./table.ts";
 
-/** All that the plugin can reach outside its own memory. Those that are unknown come first. */
-export function importsSection({ artifact }: AuditReport, id: string): Markup {
-  const { imports } = artifact;
-  const known = imports.filter(({ meaning }) => meaning !== null).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+const isUnknown = ({ meaning }: ArtifactImport): boolean => meaning === null;
+
+/** Imports that are unknown come first. */
+export function importsBody({ artifact: { imports } }: AuditReport, id: string): Value {
+  if (imports.length === 0) return html`<p>No import of this file could be read.</p>`;
+  const unknown = imports.filter(isUnknown);
+  const known = imports.filter((each) => !isUnknown(each)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const ofCapabilities = html`Capabilities, from ${code(capabilityModule)}: each use is checked against the rights of
+  the tool`;
+  const ofKernel = html`The Extism kernel, from ${code(kernelModule)}: how a call’s text goes in and comes out`;
   const groups = [
-    {
-      key: "unknown",
-      caption: html`Unknown to ABI version 1`,
-      rows: imports.filter(({ meaning }) => meaning === null),
-    },
-    {
-      key: "capabilities",
-      caption: html`Capabilities, from ${code(capabilityModule)}: each use is checked against the rights of the tool`,
-      rows: known.filter(({ module }) => module === capabilityModule),
-    },
-    {
-      key: "kernel",
-      caption: html`The Extism kernel, from ${code(kernelModule)}: how a call’s text goes in and comes out`,
-      rows: known.filter(({ module }) => module !== capabilityModule),
-    },
-  ];
-  const title = html`Imports`;
-  if (imports.length === 0) return section(id, title, html`<p>No import of this file could be read.</p>`);
-  return section(id, title, [
-    html`<p>${howMany(imports)}</p>`,
-    ...groups.map(({ key, caption, rows }) => (rows.length > 0 ? importTable(`${id}-${key}`, caption, rows) : null)),
-  ]);
+    { key: "unknown", caption: html`Unknown to ABI version 1`, rows: unknown },
+    { key: "capabilities", caption: ofCapabilities, rows: known.filter(({ module }) => module === capabilityModule) },
+    { key: "kernel", caption: ofKernel, rows: known.filter(({ module }) => module !== capabilityModule) },
+  ].filter(({ rows }) => rows.length > 0);
+  const tables = groups.map(({ key, caption, rows }) =>
+    table({
+      id: `${id}-${key}`,
+      caption,
+      columns: [text`Import`, text`What it does`],
+      rows: rows.map((each) => [importName(each), meaningOf(each)]),
+    }),
+  );
+  return [html`<p>${howMany(imports.length, unknown.length)}</p>`, ...tables];
 }
 
 /** Of a file with an unknown import nothing good is said, and not even that these are all: some may not have been read. */
-function howMany(imports: readonly ArtifactImport[]): Markup {
-  const unknown = imports.filter(({ meaning }) => meaning === null).length;
-  const all = counted(imports.length, html`import`, html`imports`);
+function howMany(count: number, unknown: number): Markup {
+  const all = counted(count, html`import`, html`imports`);
   if (unknown > 0) return html`The file has ${all} that could be read, of which ${unknown} can do nobody knows what.`;
   return html`The file has ${all}. WebAssembly code can reach nothing else outside its own memory.`;
 }
 
-function importTable(id: string, caption: Markup, imports: readonly ArtifactImport[]): Markup {
-  return table({
-    id,
-    caption,
-    columns: [{ head: html`Import` }, { head: html`What it does` }],
-    rows: imports.map((each) => [importName(each), meaningOf(each)]),
-  });
-}
-
 function importName({ module, name, signature, meaning }: ArtifactImport): Markup {
-  const place = meaning === null ? html`${code(module)} ` : null;
-  return html`${place}${code(name)} <span class="note"><code>${signature}</code></span>`;
+  const from = meaning === null ? html`${code(module)} ` : null;
+  return html`${from}${code(name)} <span class="note"><code>${signature}</code></span>`;
 }
 
 function meaningOf({ meaning, right }: ArtifactImport): Markup {
@@ -65,4 +52,46 @@ function meaningOf({ meaning, right }: ArtifactImport): Markup {
     >`;
   }
   return right === null ? html`${meaning}` : html`${meaning}<span class="note">; needs the right ${code(right)}</span>`;
+}
+
+/**
+ * What the plugin cannot do, said outright. It follows from the list of imports, so it is said only when that list was
+ * read and every entry of it is known. An empty list is one that could not be read: no plugin can do without an import.
+ */
+export function absentBody({ artifact: { manifest, imports } }: AuditReport): Value {
+  if (manifest === null || imports.length === 0) {
+    return html`<p>Of this file nothing can be said: it cannot be read as a plugin.</p>`;
+  }
+  const unknown = imports.filter(isUnknown).length;
+  if (unknown > 0) {
+    return html`<p>
+      <strong class="bad">Of this file nothing can be said:</strong> it has
+      ${counted(unknown, html`import`, html`imports`)} that ABI version 1 does not know.
+    </p>`;
+  }
+  const hasClock = imports.some(({ name }) => name === "clock_now");
+  return [
+    html`<p>
+      The list of imports is complete, and every one of them is known. There is no other way out of a WebAssembly
+      module. So there is
+    </p>`,
+    html`<ul class="absent">
+      ${absences(hasClock).map((each) => html`<li>${each}</li> `)}
+    </ul>`,
+  ];
+}
+
+function absences(hasClock: boolean): Markup[] {
+  return [
+    html`<strong>no WASI</strong>: no environment variables, no arguments, no standard streams, no file descriptors`,
+    html`<strong>no network</strong>: no sockets, no HTTP, no name resolution`,
+    html`<strong>no file system</strong>: no path of the machine can be named, let alone opened`,
+    hasClock
+      ? html`<strong>no clock</strong> beside ${code("clock_now")}, which tells when the call began and then stands
+          still`
+      : html`<strong>no clock</strong>: nothing can be timed`,
+    html`<strong>no randomness</strong>: the same call, at the same time and on the same files, does the same`,
+    html`<strong>no other user</strong>: whose files these are is never told to the plugin, and cannot be chosen by it`,
+    html`<strong>no processes, threads or devices</strong>, and no other plugin`,
+  ];
 }

@@ -1,83 +1,49 @@
-import { callLimits, guestLimits, storeLimits } from "../../../shared/limits.ts";
-import type { Manifest } from "../../../shared/manifest.ts";
+import { callLimits, storeLimits } from "../../../shared/limits.ts";
+import { policyLimitsMax } from "../../plugins/policy/policy-limits.ts";
 import type { PolicyLimits } from "../../plugins/policy/policy.ts";
+import { manifestLimits } from "../make-report.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { bytesShown, wasmPagesShown } from "./quantities.ts";
-import { section } from "./section.ts";
-import { table } from "./table.ts";
+import { bytesShown, wasmPagesShown } from "./phrases.ts";
+import { table, text } from "./table.ts";
 
 /** What bounds a call of this plugin, and whose word it is. */
-export function limitsSection({ limits, artifact }: AuditReport, id: string): Markup {
-  return section(id, html`Limits`, [
+export function limitsBody({ limits, artifact }: AuditReport, id: string): Value {
+  const own: Partial<PolicyLimits> = artifact.manifest ? manifestLimits(artifact.manifest) : {};
+  return [
     table({
       id: `${id}-call`,
       caption: html`What bounds a call of this plugin: the least of what host, policy and manifest say`,
-      columns: [{ head: html`Limit` }, { head: html`Value` }, { head: html`Set by` }],
-      rows: callBounds.map((bound) => [
-        html`${bound.name} <span class="note below"><code>${bound.key}</code></span>`,
-        bound.shown(limits[bound.key]),
-        setBy(bound, limits, artifact.manifest),
+      columns: [text`Limit`, text`Value`, text`Set by`],
+      rows: callBounds.map(([key, name, shown]) => [
+        html`${name} <span class="note below"><code>${key}</code></span>`,
+        shown(limits[key]),
+        setBy(limits[key], policyLimitsMax[key], own[key]),
       ]),
     }),
     table({
       id: `${id}-host`,
       caption: html`The same for every plugin, set by the host`,
-      columns: [{ head: html`Limit` }, { head: html`Value` }],
+      columns: [text`Limit`, text`Value`],
       rows: fixedBounds,
     }),
-  ]);
+  ];
 }
 
-interface Bound {
-  readonly key: keyof PolicyLimits;
-  readonly name: Markup;
-  readonly shown: (value: number) => Markup;
-  readonly hostMax: number;
-  /** What the manifest says; of some limits it has no say. */
-  readonly ofManifest?: (manifest: Manifest) => number;
-}
-
-const callBounds: readonly Bound[] = [
-  {
-    key: "deadlineMs",
-    name: html`Time in its thread`,
-    shown: (value) => html`${value} ms`,
-    hostMax: guestLimits.deadlineMs,
-    ofManifest: ({ deadlineMs }) => deadlineMs,
-  },
-  {
-    key: "fuelPolls",
-    name: html`Computing budget`,
-    shown: (value) => html`${value} polls of some 5,000 loop turns`,
-    hostMax: guestLimits.fuelPollsMax,
-    ofManifest: ({ fuelPolls }) => fuelPolls,
-  },
-  {
-    key: "memoryPages",
-    name: html`Wasm memory`,
-    shown: wasmPagesShown,
-    hostMax: guestLimits.memoryPagesMax,
-    ofManifest: ({ memoryPages }) => memoryPages.max,
-  },
-  { key: "inputBytes", name: html`Input`, shown: bytesShown, hostMax: callLimits.inputBytesMax },
-  {
-    key: "hostCalls",
-    name: html`Uses of capabilities`,
-    shown: (value) => html`${value} in a call`,
-    hostMax: callLimits.hostCallsMax,
-  },
-  { key: "stagedBytes", name: html`What a call writes`, shown: bytesShown, hostMax: callLimits.stagedBytesMax },
+const callBounds: readonly (readonly [key: keyof PolicyLimits, name: Markup, shown: (value: number) => Markup])[] = [
+  ["deadlineMs", html`Time in its thread`, (ms) => html`${ms} ms`],
+  ["fuelPolls", html`Computing budget`, (polls) => html`${polls} polls of some 5,000 loop turns`],
+  ["memoryPages", html`Wasm memory`, wasmPagesShown],
+  ["inputBytes", html`Input`, bytesShown],
+  ["hostCalls", html`Uses of capabilities`, (calls) => html`${calls} in a call`],
+  ["stagedBytes", html`What a call writes`, bytesShown],
 ];
 
-/** The least wins; when several say the same, all of them did. */
-function setBy({ key, hostMax, ofManifest }: Bound, limits: PolicyLimits, manifest: Manifest | null): Markup {
-  const value = limits[key];
-  const isManifest = manifest !== null && ofManifest?.(manifest) === value;
-  if (isManifest && hostMax === value) return html`host and manifest`;
-  if (isManifest) return html`manifest`;
-  return hostMax === value ? html`host` : html`policy`;
+/** The least wins; when several say the same, all of them did. Of some limits a manifest has no say. */
+function setBy(value: number, ofHost: number, ofManifest: number | undefined): Markup {
+  if (ofManifest === value) return ofHost === value ? html`host and manifest` : html`manifest`;
+  return ofHost === value ? html`host` : html`policy`;
 }
 
 const fixedBounds: readonly (readonly Value[])[] = [

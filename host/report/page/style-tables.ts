@@ -1,4 +1,7 @@
-/** Tables: one thin rule for each row, figures under each other. The wide ones scroll beside their page. */
+/**
+ * Tables: one thin rule for each row, figures under each other; the wide ones scroll beside their page. The timeline: bars
+ * that fill the page's width, and words beside them that keep their size.
+ */
 export const tableStyle = `
 .body > h4 { margin-top: 1.75rem; }
 h4 { margin: 0; font-size: inherit; font-weight: 600; }
@@ -25,4 +28,15 @@ tbody th .below { display: block; }
 @media screen and (max-width: 48rem) { .wide tbody th { position: sticky; left: 0; background: var(--page); } }
 .scope { display: block; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.5rem; margin-top: 0.5rem; }
+
+figcaption { margin-bottom: 0.75rem; color: var(--quiet); }
+.lane + .lane { margin-top: 1rem; }
+.lane svg { display: block; width: 100%; height: 5.5rem; margin-top: 0.25rem; border-bottom: 1px solid var(--strong-rule); background: var(--tint); }
+.lane.failed svg, .lane.denials svg, .lane.refused svg { height: 2.75rem; }
+.lane rect { fill: var(--bar); }
+.lane.failed rect, .lane.refused rect { fill: var(--quiet); }
+.lane.denials rect { fill: var(--bad-rule); }
+.axis { display: flex; justify-content: space-between; gap: 1rem; margin-top: 0.35rem; color: var(--quiet); font-size: 0.875em; }
+details > table { margin-top: 0.75rem; }
+summary { color: var(--link); cursor: pointer; }
 `;

@@ -4,9 +4,17 @@ import type { Markup, Value } from "./markup.ts";
 
 export interface Column {
   readonly head: Markup;
-  /** `mark` is centred, `number` stands at the right; the default is text. */
-  readonly kind?: "mark" | "number" | "text";
+  readonly kind: "text" | "number" | "mark";
 }
+
+const columnOf =
+  (kind: Column["kind"]) =>
+  (literals: TemplateStringsArray, ...values: readonly Value[]): Column => ({ head: html(literals, ...values), kind });
+
+/** Columns by their heads: text at the left, numbers at the right, marks in the middle. */
+export const text = columnOf("text");
+export const number = columnOf("number");
+export const mark = columnOf("mark");
 
 export interface Table {
   readonly id: string;
@@ -18,51 +26,41 @@ export interface Table {
   readonly isWide?: boolean;
 }
 
-export function table(described: Table): Markup {
-  const { id, caption, columns, rows } = described;
+/** A table of so few rows is printed on one sheet. */
+const shortRowsMax = 12;
+
+export function table({ id, caption, columns, rows, isWide = false }: Table): Markup {
   if (rows.length === 0) return html`<p><strong>${caption}</strong>: none.</p>`;
   const shown = rows.slice(0, pageLimits.rowsMax);
-  const made = html`<table class="${classesOf(described)}">
+  const made = html`<table class="${isWide ? "wide" : "narrow"} ${rows.length <= shortRowsMax ? "short" : "long"}">
       <caption id="${id}">
         <span>${caption}</span>
       </caption>
       <thead>
         <tr>
-          ${columns.map(headCell)}
+          ${columns.map(({ head, kind }) => html`<th scope="col" class="${kind}">${head}</th>`)}
         </tr>
       </thead>
       <tbody>
         ${shown.map(
           (row) =>
             html`<tr>
-              ${row.map((cell, at) => bodyCell(cell, at, columns[at]))}
+              ${row.map((cell, at) => bodyCell(cell, at, columns[at]?.kind ?? "text"))}
             </tr> `,
         )}
       </tbody>
     </table>
     ${notShown(rows.length - shown.length)}`;
-  if (!described.isWide) return made;
+  if (!isWide) return made;
   return html`<div class="scroll" role="group" aria-labelledby="${id}" tabindex="0">${made}</div>`;
 }
-
-function classesOf({ isWide, rows }: Table): string {
-  return `${isWide ? "wide" : "narrow"} ${rows.length <= shortRowsMax ? "short" : "long"}`;
-}
-
-/** A table of so few rows is printed on one sheet. */
-const shortRowsMax = 12;
 
 /** Says how many rows or items were left out. */
 export function notShown(count: number): Markup | null {
   return count > 0 ? html`<p class="note">… and ${count} more, which are not shown.</p>` : null;
 }
 
-function headCell({ head, kind = "text" }: Column): Markup {
-  return html`<th scope="col" class="${kind}">${head}</th>`;
-}
-
-function bodyCell(cell: Value, at: number, column: Column | undefined): Markup {
-  const kind = column?.kind ?? "text";
+function bodyCell(cell: Value, at: number, kind: Column["kind"]): Markup {
   if (at === 0) return html`<th scope="row" class="${kind}">${cell}</th>`;
   return html`<td class="${kind}">${cell}</td>`;
 }

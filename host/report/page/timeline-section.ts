@@ -1,60 +1,99 @@
 import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import { html } from "./markup.ts";
-import type { Markup } from "./markup.ts";
-import { timeShown } from "./quantities.ts";
-import { section } from "./section.ts";
-import { table } from "./table.ts";
-import { timelineLane } from "./timeline-lane.ts";
+import type { Markup, Value } from "./markup.ts";
+import { counted, timeShown } from "./phrases.ts";
+import { number, table, text } from "./table.ts";
+
+/** What is counted; by its key it is drawn. */
+const lanes = [
+  { key: "calls", name: html`Calls` },
+  { key: "failed", name: html`Failed calls` },
+  { key: "denials", name: html`Denials` },
+  { key: "refused", name: html`Refused requests` },
+] as const;
 
 /** When it happened: calls, denials and refused requests over time, as a picture and as a table. */
-export function timelineSection({ timeline }: LogSummary, id: string): Markup {
-  const { buckets, bucketMs } = timeline;
+export function timelineBody({ timeline: { buckets, bucketMs } }: LogSummary, id: string): Value {
   const first = buckets[0];
   const last = buckets.at(-1);
-  if (!first || !last) return section(id, html`Timeline`, html`<p>There is nothing to draw.</p>`);
-  const lanes = [
-    { key: "calls", name: html`Calls`, values: buckets.map(({ calls }) => calls) },
-    { key: "failed", name: html`Failed calls`, values: buckets.map(({ failed }) => failed) },
-    { key: "denials", name: html`Denials`, values: buckets.map(({ denials }) => denials) },
-    { key: "refused", name: html`Refused requests`, values: buckets.map(({ refused }) => refused) },
-  ];
-  return section(id, html`Timeline`, [
-    html`<figure>
-        <figcaption>Each bar is ${spanShown(bucketMs)}. Times are UTC.</figcaption>
-        ${lanes.map((lane) => timelineLane({ ...lane, id: `${id}-${lane.key}` }))}
-        <p class="axis"><span>${timeShown(first.from)}</span> <span>${timeShown(endOf(last.from, bucketMs))}</span></p>
-      </figure>
-      <details><summary>The timeline as a table</summary> `,
-    table({
-      id: `${id}-table`,
-      caption: html`Calls, failed calls, denials and refused requests in spans of ${spanShown(bucketMs)}, those without
-      any left out`,
-      columns: [
-        { head: html`From` },
-        { head: html`Calls`, kind: "number" },
-        { head: html`Failed`, kind: "number" },
-        { head: html`Denials`, kind: "number" },
-        { head: html`Refused`, kind: "number" },
-      ],
-      rows: buckets
-        .filter(({ calls, failed, denials, refused }) => calls + failed + denials + refused > 0)
-        .map(({ from, calls, failed, denials, refused }) => [timeShown(from), calls, failed, denials, refused]),
-    }),
-    html`</details>`,
-  ]);
+  if (!first || !last) return html`<p>There is nothing to draw.</p>`;
+  const drawn = lanes.map(({ key, name }) =>
+    lane(
+      key,
+      name,
+      `${id}-${key}`,
+      buckets.map((bucket) => bucket[key]),
+    ),
+  );
+  const figures = table({
+    id: `${id}-table`,
+    caption: html`Calls, failed calls, denials and refused requests in spans of ${spanShown(bucketMs)}, those without
+    any left out`,
+    columns: [text`From`, number`Calls`, number`Failed`, number`Denials`, number`Refused`],
+    rows: buckets
+      .filter((bucket) => lanes.some(({ key }) => bucket[key] !== 0))
+      .map(({ from, calls, failed, denials, refused }) => [timeShown(from), calls, failed, denials, refused]),
+  });
+  return html`<figure>
+      <figcaption>Each bar is ${spanShown(bucketMs)}. Times are UTC.</figcaption>
+      ${drawn}
+      <p class="axis"><span>${timeShown(first.from)}</span> <span>${timeShown(endOf(last.from, bucketMs))}</span></p>
+    </figure>
+    <details>
+      <summary>The timeline as a table</summary>
+      ${figures}
+    </details>`;
 }
 
+const height = 100;
+/** So that a single denial among thousands is seen. */
+const heightMin = 4;
+
+/**
+ * A row of bars. Each has a scale of its own and says so: three denials beside 300 calls would else be nothing. The words
+ * stand outside the picture, which is stretched to the page's width.
+ */
+function lane(key: string, name: Markup, id: string, given: readonly number[]): Markup {
+  const values = given.map((value) => (Number.isFinite(value) ? Math.max(value, 0) : 0));
+  const most = Math.max(...values);
+  const total = values.reduce((sum, value) => sum + value, 0);
+  const bars = values.map((value, at) => {
+    if (value === 0) return null;
+    const length = Math.max((value / most) * height, heightMin);
+    return html`<rect x="${at + 0.1}" y="${tenths(height - length)}" width="0.8" height="${tenths(length)}" />`;
+  });
+  return html`<div class="lane ${key}">
+    <p>
+      <strong>${name}</strong>
+      <span class="note">${total} in all, ${most === 0 ? html`no bar` : html`the highest bar is ${most}`}</span>
+    </p>
+    <svg
+      role="img"
+      aria-labelledby="${id}-name"
+      aria-describedby="${id}-what"
+      viewBox="0 0 ${values.length} ${height}"
+      preserveAspectRatio="none"
+    >
+      <title id="${id}-name">${name}</title>
+      <desc id="${id}-what">
+        Bars over time: ${total} in all, ${most} in the busiest span. The table below has the figures.
+      </desc>
+      ${bars}
+    </svg>
+  </div> `;
+}
+
+const tenths = (value: number): number => Math.round(value * 10) / 10;
+
 function endOf(from: string, bucketMs: number): string {
-  const epochMs = Date.parse(from) + bucketMs;
-  return Number.isNaN(new Date(epochMs).getTime()) ? from : new Date(epochMs).toISOString();
+  const end = new Date(Date.parse(from) + bucketMs);
+  return Number.isNaN(end.getTime()) ? from : end.toISOString();
 }
 
 /** In the largest unit that it is a whole number of. */
 function spanShown(ms: number): Markup {
   const unit = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0);
-  if (!unit) return html`${ms} ms`;
-  const count = ms / unit[0];
-  return html`${count} ${count === 1 ? unit[1] : unit[2]}`;
+  return unit ? counted(ms / unit[0], unit[1], unit[2]) : html`${ms} ms`;
 }
 
 const units = [

@@ -1,4 +1,5 @@
 import { quoted } from "../../../shared/text.ts";
+import type { MemoryFamily } from "../../runtime/memory-families.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { entryUriTemplate } from "./memory-uri.ts";
 import { promptName } from "./prompts.ts";
@@ -20,17 +21,20 @@ async function complete(
   request: ServerContext,
 ): Promise<CompleteResult> {
   if (ref.type === "ref/prompt" && ref.name === promptName) return { completion: { values: [], total: 0 } };
-  if (ref.type !== "ref/resource" || ref.uri !== entryUriTemplate || argument.name !== "name") throw unknown(ref);
-  const entries = await runtime.memoryEntries(contextOf(request));
+  const families = runtime.families().filter(({ canRead, hasEntries }) => canRead && hasEntries);
+  const family = families.find(({ name }) => ref.type === "ref/resource" && ref.uri === entryUriTemplate(name))?.name;
+  if (family === undefined || argument.name !== "name") throw unknown(ref, families);
+  const entries = (await runtime.memoryEntries(contextOf(request))).filter((entry) => entry.family === family);
   const names = entries.map(({ name }) => name).filter((name) => name.startsWith(argument.value));
   const values = names.slice(0, mcpLimits.completionsMax);
   return { completion: { values, total: names.length, hasMore: values.length < names.length } };
 }
 
-function unknown(ref: CompleteRequest["params"]["ref"]): ProtocolError {
+function unknown(ref: CompleteRequest["params"]["ref"], families: readonly MemoryFamily[]): ProtocolError {
+  const allowed = families.map(({ name }) => `"${entryUriTemplate(name)}"`).join(" or ");
   const present = quoted(ref.type === "ref/prompt" ? ref.name : ref.uri);
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `Cannot complete an argument of ${present}: allowed is "name" of "${entryUriTemplate}"`,
+    `Cannot complete an argument of ${present}: allowed is "name" of ${allowed}`,
   );
 }

@@ -10,7 +10,7 @@ export const promptName = "memory";
 const prompt = {
   name: promptName,
   title: "What is remembered about the user",
-  description: "Puts the index of the user's memory into the conversation: one line for each entry.",
+  description: "Puts the index of the user's memory into the conversation: what is remembered, in short.",
 };
 
 /** Bound to `server`. */

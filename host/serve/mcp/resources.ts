@@ -1,10 +1,9 @@
-import { readOutput } from "../../../shared/user-memory/read.ts";
-import { safeParse } from "../../../shared/zod.ts";
+/** A user's indexes and entries as resources. Nothing here reads a file: each is a call of the tool that reads it. */
+import type { MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { ToolFailure } from "../../values/tool-result.ts";
-/** A user's index and entries as resources. Nothing here reads a file: each entry is a call of the tool that reads it. */
+import { failureOf } from "../../values/tool-result.ts";
 import { mcpLimits } from "./mcp-limits.ts";
-import { entryUri, entryUriTemplate, indexUri, parseMemoryUri } from "./memory-uri.ts";
+import { entryUri, entryUriTemplate, indexUri, indexUriOf, parseMemoryUri } from "./memory-uri.ts";
 import type { MemoryUri } from "./memory-uri.ts";
 import { nextCursor, offsetOf } from "./page-cursor.ts";
 import { orProtocolFailure, protocolFailure } from "./protocol-failure.ts";
@@ -14,25 +13,34 @@ import type { ServedUser } from "./served-user.ts";
 
 const mimeType = "text/markdown";
 
-const index: Resource = {
+const indexOfAll: Resource = {
   uri: indexUri,
   name: "index",
   title: "Index of the user's memory",
-  description: "One line for each entry: its name and what it says. Empty when nothing is remembered yet.",
+  description: "What is remembered, in short: all that has an index. Empty when nothing is remembered yet.",
   mimeType,
 };
 
-const entryTemplate = {
-  uriTemplate: entryUriTemplate,
-  name: "entry",
-  title: "An entry of the user's memory",
-  description: "The full text of one entry. The index has the names.",
+const indexOf = ({ name }: MemoryFamily): Resource => ({
+  uri: indexUriOf(name),
+  name: `${name} index`,
+  title: `Index of ${name}`,
+  description: `What ${name} keeps of the user, in short. Empty when it keeps nothing yet.`,
   mimeType,
-};
+});
+
+const entryTemplateOf = ({ name }: MemoryFamily) => ({
+  uriTemplate: entryUriTemplate(name),
+  name: `${name} entry`,
+  title: `An entry of ${name}`,
+  description: "The full text of one entry. The list of resources has the names.",
+  mimeType,
+});
 
 /** Bound to `server`. */
 export function offerResources(server: Server, user: ServedUser): void {
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [entryTemplate] }));
+  const readable = user.runtime.families().filter(({ canRead }) => canRead);
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: readable.map(entryTemplateOf) }));
   server.setRequestHandler("resources/list", ({ params }, request) =>
     orProtocolFailure(() => list(user, offsetOf(params?.cursor), request)),
   );
@@ -42,55 +50,72 @@ export function offerResources(server: Server, user: ServedUser): void {
 }
 
 /** What a URI names, or the refusal of one that names nothing, on record. */
-export function known({ runtime, userId }: ServedUser, uri: string): MemoryUri {
+export function known({ runtime, userId, feed }: ServedUser, uri: string): MemoryUri {
   const parsed = parseMemoryUri(uri);
-  if (parsed) return parsed;
-  runtime.refused({ surface: "mcp", reason: "resource-unknown", userId });
-  throw notFound(uri);
+  if (parsed === null || !isOffered(parsed, runtime.families())) {
+    runtime.refused({ surface: "mcp", reason: "resource-unknown", userId });
+    throw notFound(uri);
+  }
+  if (parsed.kind === "entry") feed.show(parsed.family, parsed.name);
+  return parsed;
 }
 
-/** The index comes first, and is there for a user without entries too. */
+function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolean {
+  return families.some(({ name, hasIndex, canRead }) => {
+    if (parsed.family !== null && parsed.family !== name) return false;
+    return parsed.kind === "index" ? hasIndex : canRead;
+  });
+}
+
+/** Indexes come first, and are there for a user without entries too. */
 async function list(
-  { runtime, contextOf }: ServedUser,
+  { runtime, contextOf, feed }: ServedUser,
   offset: number,
   request: ServerContext,
 ): Promise<ListResourcesResult> {
-  const entries = await runtime.memoryEntries(contextOf(request));
-  const all = [index, ...entries.map(({ name, description }) => entryResource(name, description))];
+  const families = runtime.families();
+  const indexed = families.filter(({ hasIndex }) => hasIndex);
+  const hasEntries = families.some((family) => family.hasEntries);
+  const entries = hasEntries ? await runtime.memoryEntries(contextOf(request)) : [];
+  for (const { family, name } of entries) feed.show(family, name);
+  const listed = entries.map(({ family, name, description }) =>
+    entryResource(entryUri(family, name), name, description),
+  );
+  const all = [...(indexed.length > 0 ? [indexOfAll] : []), ...indexed.map(indexOf), ...listed];
   const resources = all.slice(offset, offset + mcpLimits.resourcesPerPage);
   return { resources, ...nextCursor(offset + resources.length, all.length) };
 }
 
-function entryResource(name: string, description: string): Resource {
-  return { uri: entryUri(name), name, description, mimeType };
+function entryResource(uri: string, name: string, description: string): Resource {
+  return { uri, name, description, mimeType };
 }
 
 async function read(user: ServedUser, uri: string, request: ServerContext): Promise<ReadResourceResult> {
   const parsed = known(user, uri);
-  if (parsed.kind === "entry") return await readEntry(user, { uri, name: parsed.name }, request);
-  const text = await user.runtime.memoryIndex(user.contextOf(request));
+  if (parsed.kind === "entry") return await readEntry(user, uri, parsed, request);
+  const options = parsed.family === null ? {} : { family: parsed.family };
+  const text = await user.runtime.memoryIndex(user.contextOf(request), options);
   return { contents: [{ uri, mimeType, text }] };
 }
 
 /** The text is the body and nothing else; what else is known of the entry stands beside it. */
 async function readEntry(
   { runtime, contextOf }: ServedUser,
-  { uri, name }: { readonly uri: string; readonly name: string },
+  uri: string,
+  { family, name }: Extract<MemoryUri, { kind: "entry" }>,
   request: ServerContext,
 ): Promise<ReadResourceResult> {
-  const result = await runtime.call("ReadUserMemory", { name }, contextOf(request));
-  if (!result.ok) throw isAbsent(result.error) ? notFound(uri) : protocolFailure(result.error);
-  const parsed = safeParse(readOutput, result.data);
-  if (!parsed.success) throw new ToolError("OUTPUT_INVALID", "Cannot use the answer of ReadUserMemory: it is no entry");
-  const { body, ...rest } = parsed.data;
-  return { contents: [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }] };
+  try {
+    const { body, ...rest } = await runtime.readEntry({ family, name }, contextOf(request));
+    return { contents: [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }] };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    throw absentCodes.has(error.tableCode) ? notFound(uri) : protocolFailure(failureOf(error));
+  }
 }
 
 /** Of a name that no entry can have there is none: the input is this server's own but for the name. */
-function isAbsent(failure: ToolFailure): boolean {
-  const code = failure.of ?? failure.code;
-  return code === "ENTRY_NOT_FOUND" || code === "INPUT_INVALID" || code === "NAME_RESERVED";
-}
+const absentCodes: ReadonlySet<string> = new Set(["ENTRY_NOT_FOUND", "INPUT_INVALID", "NAME_RESERVED"]);
 
 /** A client gets its own URI back, cut: it need not be one. */
 function notFound(uri: string): ResourceNotFoundError {

@@ -3,8 +3,8 @@ import type { Runtime } from "../../runtime/api.ts";
 import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { offerCompletion } from "./completion.ts";
-import { entryUri, indexUri } from "./memory-uri.ts";
-import type { MemoryUri } from "./memory-uri.ts";
+import { instructionsFor } from "./instructions.ts";
+import { canonicalUri } from "./memory-uri.ts";
 import { offerPrompts } from "./prompts.ts";
 import { RecordingServer } from "./recording-server.ts";
 import { known, offerResources } from "./resources.ts";
@@ -32,14 +32,8 @@ export interface UserServerOptions {
 
 const memoryCapabilities: ServerCapabilities = {
   resources: { subscribe: true, listChanged: true },
-  prompts: {},
   completions: {},
 };
-
-const memoryInstructions =
-  "Persistent memory about the user, kept between conversations. Before you answer or write, read the resource " +
-  "memory://index (or the prompt memory): it lists what is remembered, and ReadUserMemory gives an entry's full text. " +
-  "Keep what will matter later, and update an existing entry rather than adding a second one about the same thing.";
 
 /**
  * A server for one connection, or for one request where each stands alone. `onclose` and `oninitialized` of it are taken:
@@ -50,19 +44,20 @@ const memoryInstructions =
  * await server.connect(transport);
  */
 export function makeUserServer({ runtime, userId, labels, feed, changes = "watched" }: UserServerOptions): Server {
+  const hasIndex = runtime.families().some((family) => family.hasIndex);
   const server = new RecordingServer(
     { name: "memcell", version },
     {
-      capabilities: { tools: {}, ...(runtime.hasMemory && memoryCapabilities) },
-      ...(runtime.hasMemory && { instructions: memoryInstructions }),
+      capabilities: { tools: {}, ...(runtime.hasMemory && memoryCapabilities), ...(hasIndex && { prompts: {} }) },
+      ...(runtime.hasMemory && { instructions: instructionsFor(runtime.families()) }),
     },
   );
   server.onRefused = (reason) => runtime.refused({ surface: "mcp", reason, userId });
-  const user = serveUser({ runtime, userId, labels }, server);
+  const user = serveUser({ runtime, userId, feed, labels }, server);
   offerTools(server, user);
   if (!runtime.hasMemory) return server;
   offerResources(server, user);
-  offerPrompts(server, user);
+  if (hasIndex) offerPrompts(server, user);
   offerCompletion(server, user);
   const watched = offerSubscriptions(server, user);
   const end = changes === "all" ? passOn(feed, server, () => true) : passOnWhenInitialised(feed, server, watched);
@@ -75,17 +70,15 @@ export function makeUserServer({ runtime, userId, labels, feed, changes = "watch
 function offerSubscriptions(server: Server, user: ServedUser): WatchedResources {
   const watched = new WatchedResources();
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-    watched.add(canonical(known(user, uri)));
+    watched.add(canonicalUri(known(user, uri)));
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    watched.delete(canonical(known(user, uri)));
+    watched.delete(canonicalUri(known(user, uri)));
     return {};
   });
   return watched;
 }
-
-const canonical = (uri: MemoryUri): string => (uri.kind === "index" ? indexUri : entryUri(uri.name));
 
 /** A handshake may be repeated by a hostile client: it gets each change once. */
 function passOnWhenInitialised(feed: ChangeFeed, server: Server, watched: WatchedResources): () => void {

@@ -157,7 +157,9 @@ const streams: Attack[] = [
   ),
   row("a stream of 2026 on the victim's entry", served(200, []), ({ entry }, stage) =>
     untilBegun(
-      modern("subscriptions/listen", { notifications: { resourceSubscriptions: [`memory://entry/${entry}`] } }),
+      modern("subscriptions/listen", {
+        notifications: { resourceSubscriptions: [`memory://user-memory/entry/${entry}`] },
+      }),
       stage,
     ),
   ),

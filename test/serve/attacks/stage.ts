@@ -30,7 +30,7 @@ export const aliceBody = "Alice plans a trip to Lisbon.";
 export const bobSecrets: readonly string[] = ["kumquat-body", "kumquat-description", "kumquat-plan"];
 
 /** What everybody's streams watch: two entries of bob's, of which alice has one of the same name, and the index. */
-const watched = ["memory://index", "memory://entry/plan", "memory://entry/bob-plan"];
+const watched = ["memory://index", "memory://user-memory/entry/plan", "memory://user-memory/entry/bob-plan"];
 
 /** What a user may ask for in a minute is one test's question: all others ask for more. */
 const rateFlag = "--requests-per-minute";

@@ -180,7 +180,7 @@ const others: Attack[] = [
 
 function completion(session: string, argument: object, context?: object) {
   return inSession(session, "completion/complete", {
-    ref: { type: "ref/resource", uri: "memory://entry/{name}" },
+    ref: { type: "ref/resource", uri: "memory://user-memory/entry/{name}" },
     argument,
     context,
   });

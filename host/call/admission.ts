@@ -1,0 +1,89 @@
+/** Lets calls in: so many wait, those of one user one after another, and of so many users at once. */
+import { queueLimits } from "../../shared/limits.ts";
+import { Slots } from "../thread/slots.ts";
+import type { Patience } from "../thread/slots.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { UserId } from "../values/user-id.ts";
+import { CallControl, closedMeanwhile } from "./call-control.ts";
+import { CallerSignals } from "./caller-signals.ts";
+import { UserQueue } from "./user-queue.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
+import type { WaitingLimits } from "./waiting-calls.ts";
+
+export interface AskedTurn {
+  readonly action: string;
+  readonly userId: UserId;
+  /** What its input weighs while it waits. */
+  readonly inputBytes: number;
+  /** Cancels it. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A call whose turn has come. */
+export interface Turn {
+  /** When it gives up waiting for what it still needs, on the clock of `performance.now()`. */
+  readonly until: number;
+  /** Aborted when the call is to end. Its reason is a `ToolError`. */
+  readonly signal: AbortSignal;
+  /** It does not wait any more. Doing it twice is harmless. */
+  begin(): void;
+}
+
+export class Admission {
+  readonly #waitMs: number;
+  readonly #waiting: WaitingCalls;
+  readonly #queue = new UserQueue();
+  readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
+  readonly #signals = new CallerSignals();
+  readonly #admitted = new Set<CallControl>();
+  #isEnding = false;
+
+  /** `waitMs`: how long a call waits for its turn, the user's lock and a thread, together. */
+  constructor(waitMs: number, limits: WaitingLimits) {
+    this.#waitMs = waitMs;
+    this.#waiting = new WaitingCalls(limits);
+  }
+
+  /** Does work when its turn has come. Throws `BUSY` or `CANCELLED`. */
+  async run<Result>(asked: AskedTurn, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    const { action, userId, inputBytes: bytes } = asked;
+    if (this.#isEnding) throw closedMeanwhile(action);
+    using control = new CallControl(action, asked.signal, this.#signals);
+    const begin = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
+    const turn = { until: performance.now() + this.#waitMs, signal: control.signal, begin };
+    this.#admitted.add(control);
+    try {
+      return await this.#inTurn(asked, turn, () => work(turn));
+    } finally {
+      begin();
+      this.#admitted.delete(control);
+    }
+  }
+
+  /** Cancels what has not begun to commit, and what comes from now on. */
+  cancelAll(): void {
+    this.#isEnding = true;
+    for (const control of this.#admitted) control.endForClose();
+  }
+
+  /** Behind the user's earlier calls, and not with too many users at once. */
+  #inTurn<Result>(
+    { action, userId }: AskedTurn,
+    { until, signal }: Turn,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const patience = (reason: string): Patience => ({
+      until,
+      signal,
+      tooLong: (waitedMs) => new ToolError("BUSY", `Cannot ${action}: ${reason} took over ${waitedMs} ms`),
+    });
+    return this.#queue.run(userId, patience("the user's earlier calls"), async () => {
+      await this.#usersHeld.take(patience("other users' calls"));
+      try {
+        return await work();
+      } finally {
+        this.#usersHeld.give();
+      }
+    });
+  }
+}

@@ -1,0 +1,157 @@
+/** Reads command lines, and writes helps. Sole importer of commander. */
+import { Command as Parser, CommanderError, Option } from "commander";
+
+import type { SettingFlags } from "../config/read-settings.ts";
+import { isListed } from "../config/setting.ts";
+import type { SettingForm } from "../config/setting.ts";
+import { flagName, flagOf, settingAt, variableOf } from "../config/settings.ts";
+import type { SettingPath } from "../config/settings.ts";
+import { UsageError } from "../config/usage-error.ts";
+import type { Command, CommandLine } from "./command.ts";
+
+/**
+ * What the arguments behind a command's name say, or its help when they ask for it. Throws `UsageError` for options and
+ * arguments that the command does not have, and for texts that are empty or there twice.
+ */
+export function readCommandLine<Text extends string, Flag extends string>(
+  command: Command<Text, Flag>,
+  args: readonly string[],
+): CommandLine<Text, Flag> | { readonly help: string } {
+  const settings: Said = { given: new Map() };
+  const parser = parserOf(command, settings);
+  let help = "";
+  parser.configureOutput({ writeOut: (text) => (help += text), writeErr: () => {} });
+  refuseForgottenTexts(parser, args);
+  try {
+    parser.parse(args, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { help };
+    throw new UsageError(error.message.replace(/^error: /, "").replaceAll("\n", " "), { cause: error });
+  }
+  refuseUnfitOperands(parser);
+  return { operands: parser.args, options: parser.opts<CommandLine<Text, Flag>["options"]>(), settings };
+}
+
+/** The help of all commands: each name with what the command does. */
+export function overview(summaries: ReadonlyMap<string, string>, more: string): string {
+  const parser = new Parser("memcell").helpCommand(false);
+  parser.description("Memory tools for LLM agents, run in a WebAssembly sandbox").usage("<command> [options]");
+  for (const [name, summary] of summaries) parser.addCommand(new Parser(name).description(summary));
+  return `${parser.helpInformation()}\n${more}`;
+}
+
+/** What flags have said of settings so far. */
+interface Said extends SettingFlags {
+  file?: string;
+  readonly given: Map<SettingPath, string | boolean | readonly string[]>;
+}
+
+function parserOf(command: Command, settings: Said): Parser {
+  const { name, description, operands = {}, texts = {}, flags = {}, examples, exitCodes } = command;
+  const parser = new Parser(`memcell ${name}`).exitOverride().allowExcessArguments();
+  parser.description(description.replaceAll(/(?<!\n)\n(?!\n)/g, " ").trim());
+  for (const [operand, meaning] of Object.entries(operands)) parser.argument(operand, meaning);
+  for (const [key, [placeholder, meaning]] of Object.entries(texts)) {
+    const flag = flagName(key);
+    parser.addOption(new Option(`--${flag} <${placeholder}>`, meaning).argParser(onlyText(flag)));
+  }
+  for (const [key, meaning] of Object.entries(flags)) parser.option(`--${flagName(key)}`, meaning);
+  if (command.settings) addSettings(parser, command.settings, settings);
+  const exits = [...exitCodes, "2 the command line makes no sense"];
+  return parser.addHelpText("after", `\n${list("Examples", examples)}\n${list("Exit codes", exits)}`);
+}
+
+function list(title: string, lines: readonly string[]): string {
+  return `${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+}
+
+/** An empty user id is the runtime's to judge: its answer has a code. */
+function onlyText(flag: string): (text: string, previous: string | undefined) => string {
+  return (text, previous) => {
+    refuseTwice(flag, previous);
+    if (text === "" && flag !== "user") throw new UsageError(`--${flag} is empty`);
+    return text;
+  };
+}
+
+/** The last would hold. Who adds `--user` to what others have written must not find out. */
+function refuseTwice(flag: string, previous: unknown): void {
+  if (previous !== undefined) throw new UsageError(`--${flag} is there twice, allowed: once`);
+}
+
+function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said): void {
+  parser.optionsGroup("Settings, which a variable of the environment or the config file may say:");
+  const file = new Option(
+    "--config <PATH>",
+    "the config file (default: memcell.config.json, if it is there; env: MEMCELL_CONFIG)",
+  );
+  const setFile = (text: string): void => {
+    refuseTwice("config", said.file);
+    said.file = text;
+  };
+  parser.addOption(file.argParser(setFile));
+  for (const path of paths) {
+    if (settingAt(path).form === "switch") addSwitch(parser, path, said);
+    else addText(parser, path, said);
+  }
+}
+
+function addSwitch(parser: Parser, path: SettingPath, { given }: Said): void {
+  const flag = flagOf(path);
+  parser.option(`--${flag}`, meaningOf(path)).option(`--no-${flag}`, `not --${flag}, whatever else says so`);
+  for (const value of [true, false]) {
+    parser.on(`option:${value ? "" : "no-"}${flag}`, () => {
+      if (given.get(path) === !value) throw new UsageError(`--${flag} and --no-${flag} do not go together`);
+      given.set(path, value);
+    });
+  }
+}
+
+function addText(parser: Parser, path: SettingPath, { given }: Said): void {
+  const [flag, { form }] = [flagOf(path), settingAt(path)];
+  const say = (text: string): void => {
+    const previous = given.get(path);
+    if (!isListed(form)) refuseTwice(flag, previous);
+    given.set(path, isListed(form) ? [...((previous as readonly string[] | undefined) ?? []), text] : text);
+  };
+  parser.addOption(new Option(`--${flag} <${placeholders[form]}>`, meaningOf(path)).argParser(say));
+}
+
+const placeholders: Readonly<Record<SettingForm, string>> = {
+  text: "TEXT",
+  number: "NUMBER",
+  switch: "",
+  texts: "TEXT",
+  file: "PATH",
+  "files-or-names": "PATH|NAME",
+  mounts: "SCOPE=DIR",
+  "file-or-url": "PATH|URL",
+};
+
+/** With its default, and its names in the other sources. */
+function meaningOf(path: SettingPath): string {
+  const { form, meaning, unset = "none", default: preset } = settingAt(path);
+  const shown = Array.isArray(preset) ? preset.join(", ") || "none" : String(preset ?? unset);
+  const often = isListed(form) ? "; may be repeated" : "";
+  return `${meaning}${often} (default: ${shown}; env: ${variableOf(path)}; file: ${path})`;
+}
+
+/** "--user --json" has forgotten the user; commander would take "--json" for one. */
+function refuseForgottenTexts(parser: Parser, args: readonly string[]): void {
+  const end = args.indexOf("--");
+  for (const [at, arg] of args.slice(0, end < 0 ? args.length : end).entries()) {
+    const next = args[at + 1] ?? "";
+    if (!/^-./.test(next) || !parser.options.some(({ long, required }) => required && long === arg)) continue;
+    throw new UsageError(`${arg} has no value before ${next}, allowed: ${arg}=VALUE for one that begins with "-"`);
+  }
+}
+
+function refuseUnfitOperands({ args, registeredArguments: known }: Parser): void {
+  const surplus = known.at(-1)?.variadic ? undefined : args[known.length];
+  if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`);
+  const empty = known.find(
+    ({ required, variadic }, at) => (variadic ? args.slice(at) : [args[at]]).includes("") && required,
+  );
+  if (empty !== undefined) throw new UsageError(`${empty.name()} is empty`);
+}

@@ -1,0 +1,17 @@
+import type { MemoryFamily } from "../../runtime/memory-families.ts";
+import { indexUri } from "./memory-uri.ts";
+import { promptName } from "./prompts.ts";
+
+/** What a client is told of a server that has a memory to offer, in the names of the tools that are loaded. */
+export function instructionsFor(families: readonly MemoryFamily[]): string {
+  const hasIndex = families.some((family) => family.hasIndex);
+  const readTools = families.flatMap(({ readTool }) => readTool ?? []);
+  const look = hasIndex
+    ? ` Before you answer or write, read the resource ${indexUri} (or the prompt ${promptName}): it lists what is remembered`
+    : " The list of resources has what is remembered";
+  const reading = readTools.length > 0 ? `, and ${readTools.join(" or ")} gives an entry's full text.` : ".";
+  return (
+    `Persistent memory about the user, kept between conversations.${look}${reading} ` +
+    "Keep what will matter later, and update an existing entry rather than adding a second one about the same thing."
+  );
+}

@@ -1,0 +1,45 @@
+/** What lies in the trash of all of a user's scopes: listed, and removed for good. */
+import { storeLimits } from "../../shared/limits.ts";
+import { parseTrashPath, trashFolder } from "../../shared/path.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import type { Operation } from "./operation.ts";
+import type { TrashedFile } from "./upkeep.ts";
+import { eachPart } from "./user-scopes.ts";
+import type { HeldPart } from "./user-scopes.ts";
+
+export async function listTrash(operation: Operation): Promise<TrashedFile[]> {
+  return latestFirst((await eachPart(operation, { writes: false }, trashIn)).flat());
+}
+
+export async function purgeTrash(operation: Operation, beforeEpochMs: number): Promise<TrashedFile[]> {
+  const purged = await eachPart(operation, { writes: true }, async (part) => {
+    const old = (await trashIn(part)).filter(({ epochMs }) => epochMs < beforeEpochMs);
+    for (let at = 0; at < old.length; at += storeLimits.changesMax) {
+      await operation.commit(part.held, old.slice(at, at + storeLimits.changesMax).map(removalOf));
+    }
+    return old;
+  });
+  return latestFirst(purged.flat());
+}
+
+export const removalOf = ({ scope, name, bytes }: TrashedFile): SizedChange => ({
+  kind: "remove",
+  scope,
+  path: `${trashFolder}/${name}`,
+  bytes,
+});
+
+/** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
+async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
+  const files: TrashedFile[] = [];
+  for (const scope of scopes) {
+    for (const { path, bytes } of await reader.list(scope, `${trashFolder}/`)) {
+      const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
+      if (parsed) files.push({ scope, name: path.slice(trashFolder.length + 1), ...parsed, bytes });
+    }
+  }
+  return latestFirst(files);
+}
+
+const latestFirst = (files: readonly TrashedFile[]): TrashedFile[] =>
+  files.toSorted((a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1));

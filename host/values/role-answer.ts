@@ -1,0 +1,18 @@
+import { roleSchemas } from "../../shared/roles.ts";
+import type { Role } from "../../shared/roles.ts";
+import { safeParse } from "../../shared/zod.ts";
+import type { infer as Infer } from "../../shared/zod.ts";
+import { ToolError } from "./tool-error.ts";
+import { errorOf } from "./tool-result.ts";
+import type { ToolResult } from "./tool-result.ts";
+
+export type RoleInput<Of extends Role> = Infer<(typeof roleSchemas)[Of]["input"]>;
+export type RoleOutput<Of extends Role> = Infer<(typeof roleSchemas)[Of]["output"]>;
+
+/** What a tool with a role has answered, as the role says. Throws what it has failed with, or `OUTPUT_INVALID`. */
+export function roleAnswer<Of extends Role>(role: Of, toolName: string, result: ToolResult): RoleOutput<Of> {
+  if (!result.ok) throw errorOf(result.error);
+  // As it is: what an answer holds beside what the role says is not taken from it.
+  if (safeParse(roleSchemas[role].output, result.data).success) return result.data as RoleOutput<Of>;
+  throw new ToolError("OUTPUT_INVALID", `Cannot use the answer of ${toolName}: it is none of the role "${role}"`);
+}

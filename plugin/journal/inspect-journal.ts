@@ -1,0 +1,90 @@
+/**
+ * What no tool of this family can use: files that are no text or not Markdown, blocks that no answer has room for. None of
+ * it is mended: what to do about it, only who wrote it knows. For a host that imports, it says which paths are a journal's
+ * and which of the files that have just come in are no text.
+ *
+ * That a key stands in several blocks is nothing wrong: agentool writes a key anew each day, and the newest one counts.
+ */
+import type { ListedFile } from "../../shared/abi.ts";
+import { quoted } from "../../shared/text.ts";
+import { importRefused } from "../import-refused.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { isJournalFile, journal } from "./journal-files.ts";
+import { journalLimits } from "./journal-limits.ts";
+import { largeBlocksIn } from "./large-blocks.ts";
+import type { InspectInput, InspectOutput, JournalFinding, RefusedPath } from "./role-schemas.ts";
+
+const { filesMax, findingsMax, blockCharsMax } = journalLimits;
+
+/** With `mend`, it tells of no findings, as it has mended none. */
+export function inspectJournal({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
+  // Without a look at any file: an export has to work whatever lies there.
+  if (paths)
+    return answerOf({ findings: [], unfit: paths.filter((path) => !isJournalFile(path)).map(unfit), derived: [] });
+  const files = journal.list();
+  const found = findingsOf(files);
+  const comesIn = new Set(incoming);
+  const refused = incoming && [...tooManyFiles(files), ...unreadableOf(found, comesIn)].slice(0, findingsMax);
+  if (mend && refused?.length) throw importRefused(refused);
+  const findings = mend ? [] : found.filter(({ path }) => !comesIn.has(path));
+  return answerOf({ findings, ...(refused && { refused }) });
+}
+
+function answerOf({ findings, ...others }: Omit<InspectOutput, "findingsHidden">): Answer<InspectOutput> {
+  const shown = findings.slice(0, findingsMax - (others.refused?.length ?? 0));
+  return {
+    message: `${findings.length} findings`,
+    data: { findings: shown, findingsHidden: findings.length - shown.length, ...others },
+  };
+}
+
+const isUnused = "its name does not end with .md, and no tool of the journal reads it";
+
+const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", reason: isUnused });
+
+function findingsOf(files: readonly ListedFile[]): JournalFinding[] {
+  const own = files.filter(({ path }) => isJournalFile(path));
+  const surplus = own.slice(filesMax, filesMax + 1);
+  const crowded = `it is one of ${own.length} files, and at most ${filesMax} can be looked through`;
+  return [
+    ...surplus.map(({ path }) => finding("too-many-files", path, crowded)),
+    ...files.filter(({ path }) => !isJournalFile(path)).map(({ path }) => finding("file-unused", path, isUnused)),
+    ...own.slice(0, filesMax).flatMap(findingsOfFile),
+  ];
+}
+
+function findingsOfFile({ path, bytes }: ListedFile): JournalFinding[] {
+  try {
+    const text = journal.read(path);
+    // A text has no more characters than bytes.
+    if (text === null || bytes <= blockCharsMax) return [];
+    return largeBlocksIn(text).map(({ key, length }) => {
+      const message = `its block ${quoted(key)} has ${length} characters, and one of over ${blockCharsMax} is never shown`;
+      return finding("block-too-large", path, message);
+    });
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    if (error.code === "ENTRY_UNREADABLE") return [finding("file-unreadable", path, "it is not UTF-8 text")];
+    // The host reports itself what it refuses to open.
+    if (error.code === "STORAGE_UNSAFE") return [];
+    throw error;
+  }
+}
+
+function finding(problem: JournalFinding["problem"], path: string, message: string): JournalFinding {
+  return { problem, path, message, remedy: null };
+}
+
+function tooManyFiles(files: readonly ListedFile[]): RefusedPath[] {
+  const present = files.filter(({ path }) => isJournalFile(path)).length;
+  const reason = `the user would have ${present} files in the journal, at most ${filesMax} allowed`;
+  return present > filesMax ? [{ path: "", code: "QUOTA_EXCEEDED", reason }] : [];
+}
+
+/** A block that is too large is none of them: whoever keeps one takes it along. */
+function unreadableOf(found: readonly JournalFinding[], comesIn: ReadonlySet<string>): RefusedPath[] {
+  return found
+    .filter(({ problem, path }) => problem === "file-unreadable" && comesIn.has(path))
+    .map(({ path, message }) => ({ path, code: "ENTRY_UNREADABLE", reason: message }));
+}

@@ -1,0 +1,20 @@
+/** Which paths this family keeps files under, whatever lies there. */
+import { entryNameAt, indexPath, isReserved } from "./entry-name.ts";
+import type { RefusedPath } from "./schemas/inspect.ts";
+
+/** Those that are neither the index's nor an entry's. */
+export function unfitAmong(paths: readonly string[]): RefusedPath[] {
+  return paths.filter((path) => path !== indexPath && entryNameAt(path) === null).map(refusalOf);
+}
+
+/** The index, which is made from the entries. */
+export function derivedAmong(paths: readonly string[]): string[] {
+  return paths.filter((path) => path === indexPath);
+}
+
+function refusalOf(path: string): RefusedPath {
+  const name = /^([a-zA-Z0-9_-]+)\.md$/i.exec(path)?.[1];
+  if (name !== undefined && isReserved(name)) return { path, code: "NAME_RESERVED", reason: "its name is reserved" };
+  const reason = `it is none of ${indexPath}, <name>.md with a name that an entry can have, and trash/…`;
+  return { path, code: "INPUT_INVALID", reason };
+}

@@ -1,0 +1,71 @@
+import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
+import * as z from "../../../shared/zod.ts";
+/**
+ * The fields of a memory entry. Each schema's `error` is the sentence that says what is allowed; the guest puts the
+ * field's name and its present value before it.
+ */
+import { entryLimits } from "../entry-limits.ts";
+
+const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;
+
+const nameAllowed = `1 to ${nameCharsMax} characters of a-z, A-Z, 0-9, "_" and "-", without ".md"`;
+
+/** What the entry is called, and its file before `.md`. */
+export const nameField = z
+  .string({ error: nameAllowed })
+  .check(
+    z.regex(new RegExp(`^[a-zA-Z0-9_-]{1,${nameCharsMax}}$`), { error: nameAllowed }),
+    z.meta({ description: "Entry identifier: letters, digits, dash and underscore only; no .md extension" }),
+  );
+
+export const entryTypes = ["user", "feedback", "project", "reference"] as const;
+export type EntryType = (typeof entryTypes)[number];
+
+export const typeField = z
+  .enum(entryTypes, { error: `one of ${entryTypes.map((type) => `"${type}"`).join(", ")}` })
+  .check(
+    z.meta({
+      description:
+        "Category. user: lasting preferences and standing instructions. feedback: corrections the user has given. " +
+        "project: project facts (stack, conventions, key files). reference: reference data (URLs, external IDs, " +
+        "patterns of credentials, never credentials themselves)",
+    }),
+  );
+
+/** Control characters, line and paragraph separators, bidirectional embeddings, overrides and isolates. */
+export const breaksLine: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+const descriptionAllowed =
+  `1 to ${descriptionCharsMax} characters on one line, not blank, ` +
+  "without control characters, line separators or bidirectional overrides";
+
+/** A line for the index. It enters a system prompt, so it can never be more than one line there. */
+export const descriptionField = z.string({ error: descriptionAllowed }).check(
+  z.refine((text) => isDescription(text), { error: descriptionAllowed }),
+  z.meta({
+    description: "One-line summary, shown in the index of the system prompt",
+    minLength: 1,
+    maxLength: descriptionCharsMax,
+  }),
+);
+
+function isDescription(text: string): boolean {
+  if (text.length > descriptionCharsMax && codePoints(text) > descriptionCharsMax) return false;
+  return text.trim() !== "" && !breaksLine.test(text) && !hasLoneSurrogate(text);
+}
+
+const bodyAllowed = `0 to ${bodyBytesMax} UTF-8 bytes, without NUL and without lone surrogates`;
+
+/** The entry's text. It comes back byte for byte. */
+export const bodyField = z.string({ error: bodyAllowed }).check(
+  z.refine((text) => isBody(text), { error: bodyAllowed }),
+  z.meta({
+    description: `Full text of the entry, in Markdown; at most ${bodyBytesMax} UTF-8 bytes`,
+    maxLength: bodyBytesMax,
+  }),
+);
+
+function isBody(text: string): boolean {
+  if (text.length > bodyBytesMax || exceedsUtf8Bytes(text, bodyBytesMax)) return false;
+  return !hasNul(text) && !hasLoneSurrogate(text);
+}

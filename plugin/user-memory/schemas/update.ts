@@ -1,0 +1,59 @@
+/** Input and output of `UpdateUserMemory`. */
+import * as z from "../../../shared/zod.ts";
+import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
+
+const actionAllowed = 'one of "upsert", "delete"';
+
+const fieldsAllowed = "no other fields than action, name, type, description and body";
+
+const upsertInput = z.strictObject(
+  {
+    action: z.literal("upsert"),
+    name: nameField,
+    type: typeField,
+    description: descriptionField,
+    body: bodyField,
+  },
+  { error: fieldsAllowed },
+);
+
+/** `delete` takes no notice of the fields that only `upsert` needs: models often send them along. */
+const deleteInput = z.strictObject(
+  {
+    action: z.literal("delete"),
+    name: nameField,
+    type: z.optional(z.unknown()),
+    description: z.optional(z.unknown()),
+    body: z.optional(z.unknown()),
+  },
+  { error: fieldsAllowed },
+);
+
+/** What the guest parses with. */
+export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteInput], { error: actionAllowed });
+
+/**
+ * The schema that `updateInput` would choose for a value, so that both say the same of it: to look for it costs the guest
+ * more than to check most of its fields.
+ */
+export function updateInputFor(value: unknown): z.ZodMiniType<UpdateUserMemoryInput> {
+  const action = typeof value === "object" && value !== null && "action" in value ? value.action : undefined;
+  if (action === "upsert") return upsertInput;
+  return action === "delete" ? deleteInput : updateInput;
+}
+
+export type UpsertInput = z.infer<typeof upsertInput>;
+export type DeleteInput = z.infer<typeof deleteInput>;
+export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name">;
+
+export const updateOutput = z.strictObject({
+  name: z.described(z.string(), "The entry's name"),
+  outcome: z.described(z.enum(["created", "replaced", "deleted"]), "What became of the entry"),
+  path: z.described(z.string(), "The entry's file in the user's memory folder"),
+  trashed: z.described(
+    z.nullable(z.string()),
+    "Where a file that this call took away lies now, in that folder; null for none",
+  ),
+});
+
+export type UpdateUserMemoryOutput = z.infer<typeof updateOutput>;

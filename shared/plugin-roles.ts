@@ -1,0 +1,39 @@
+/** Whether a host can rely on what a plugin's tools say of their roles: see `roles.ts`. */
+import type { Manifest, ManifestTool } from "./manifest.ts";
+import { isScopePath, isTrashPath } from "./path.ts";
+import { roleNames, roleSchemas } from "./roles.ts";
+import type { Role } from "./roles.ts";
+import { firstMisfit } from "./schema-fit.ts";
+import { quoted } from "./text.ts";
+import * as z from "./zod.ts";
+
+/** Clauses about "it", the plugin. */
+export function* roleClauses({ tools }: Manifest): Generator<string> {
+  for (const role of roleNames) {
+    const count = tools.filter((tool) => tool.role === role).length;
+    if (count > 1) yield `its manifest gives the role "${role}" to ${count} tools, at most one may have it`;
+  }
+  for (const tool of tools) {
+    if (tool.role !== undefined) yield* toolClauses(tool, tool.role);
+    yield* entryFileClauses(tool);
+  }
+}
+
+function* toolClauses({ name, scopes, input, output }: ManifestTool, role: Role): Generator<string> {
+  const its = `its tool "${name}" has the role "${role}"`;
+  if (role !== "index" && scopes.length !== 1) yield `${its} and ${scopes.length} scopes, allowed is exactly one`;
+  const asked = firstMisfit(z.toJSONSchema(roleSchemas[role].input, { io: "input" }), input);
+  if (asked !== null) yield `${its}, and its input does not take what a host may ask: ${quoted(asked)}`;
+  const told = firstMisfit(output, z.toJSONSchema(roleSchemas[role].output, { io: "input" }));
+  if (told !== null) yield `${its}, and its output does not promise what a host relies on: ${quoted(told)}`;
+}
+
+function* entryFileClauses({ name, role, entryFile }: ManifestTool): Generator<string> {
+  if (entryFile === undefined) return;
+  const its = `its tool "${name}" has the entryFile ${quoted(entryFile)}`;
+  if (role !== "entries") yield `${its} without the role "entries"`;
+  const parts = entryFile.split("{name}");
+  const path = parts.join("a");
+  if (parts.length === 2 && isScopePath(path) && !isTrashPath(path)) return;
+  yield `${its}, allowed is a path outside the trash with {name} once where the entry's name stands`;
+}

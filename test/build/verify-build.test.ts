@@ -1,0 +1,116 @@
+/** `npm run verify-build`: what a reviewer with a clone is told, and that nothing of the clone is changed. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { readBounded } from "../../build/verify-build/bounded-file.ts";
+import { copyClone, copyFromProject } from "../support/copied-clone.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import type { TreeFingerprint } from "../support/tree-fingerprint.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose](), 120_000);
+const clone = join(folder.path, "clone");
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function verifyBuild(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Outcome {
+  const command = [join(clone, "dist", "build", "verify-build", "main.js"), ...args];
+  // Not in the clone: what is rebuilt is told by where the command lies.
+  return spawnSync(process.execPath, command, { cwd: folder.path, encoding: "utf8", env: { ...process.env, ...env } });
+}
+
+beforeAll(() => {
+  copyClone(clone);
+  copyFromProject(clone, ["dist/build", "dist/host", "dist/shared", "dist/plugins", "dist/sbom.json"]);
+}, 120_000);
+
+test("PASS: what is here is what the sources give, whatever the shell has set", { timeout: 240_000 }, () => {
+  const before = fingerprint();
+  const { status, stdout, stderr } = verifyBuild([], { ESBUILD_BINARY_PATH: "/bin/false", LC_ALL: "tr_TR.UTF-8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  const lock = readFileSync(join(clone, "build", "plugins.lock.json"), "utf8");
+  expect(stdout).toContain(/"sha256": "(\w+)"/.exec(lock)?.[1]);
+  expect(stdout).toContain("user-memory 0.1.0");
+  expect(stdout).toContain("\nPASS  ");
+  expect(fingerprint()).toEqual(before);
+});
+
+test("sources that do not compile are told with what the compiler says", { timeout: 240_000 }, () => {
+  const source = join(clone, "shared", "path.ts");
+  const original = readFileSync(source, "utf8");
+  appendFileSync(source, "\nexport const wrong: number = 'text';\n");
+  const { status, stdout, stderr } = verifyBuild();
+  writeFileSync(source, original);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain("The compiler failed on the clone's sources:\n");
+  expect(stderr).toContain("shared/path.ts");
+  expect(stderr).not.toContain(folder.path);
+  expect(readdirSync(join(clone, "dist")).filter((name) => name.startsWith("rebuild-"))).toEqual([]);
+});
+
+test(
+  "FAIL: a changed source, an altered plugin file, a stranger and another list are each named",
+  { timeout: 240_000 },
+  () => {
+    const source = join(clone, "plugin", "user-memory", "family.ts");
+    writeFileSync(source, readFileSync(source, "utf8").replace('version: "0.1.0"', 'version: "0.1.9"'));
+    const wasm = join(clone, "dist", "plugins", "user-memory.wasm");
+    const bytes = readFileSync(wasm);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    writeFileSync(wasm, bytes);
+    writeFileSync(join(clone, "dist", "plugins", "stranger.wasm"), "\0asm");
+    const before = fingerprint();
+    const { status, stdout } = verifyBuild(["--json"]);
+    expect(status).toBe(1);
+    const { verdict, deviations } = JSON.parse(stdout) as { verdict: string; deviations: string[] };
+    expect(verdict).toBe("FAIL");
+    const both =
+      /built SHA-256 \w{64} \(version 0\.1\.9, \d+ bytes\), locked SHA-256 \w{64} \(version 0\.1\.0, \d+ bytes\)$/;
+    expect(deviations).toEqual([
+      expect.stringMatching(both),
+      expect.stringMatching(/^Plugin file "stranger\.wasm" \(SHA-256 \w{64}\) is of no plugin that the sources give$/),
+      expect.stringMatching(/^Plugin file "user-memory\.wasm" is not what the sources give: it is SHA-256 \w{64} \(/),
+      "The list of components, dist/sbom.json, is not the one that the build writes",
+    ]);
+    expect(fingerprint()).toEqual(before);
+  },
+);
+
+test("without installed packages it says what installs them", () => {
+  rmSync(join(clone, "node_modules", "binaryen"));
+  const { status, stderr } = verifyBuild();
+  expect(status).toBe(1);
+  expect(stderr).toContain('The packages that the build needs are not installed: "npm ci" in the clone brings them\n');
+});
+
+test("what is no file of its size is named without waiting for it or reading it", async () => {
+  const at = (name: string): string => join(folder.path, name);
+  execFileSync("mkfifo", [at("pipe")]);
+  writeFileSync(at("large"), "");
+  truncateSync(at("large"), 2 ** 40);
+  expect(await readBounded(at("pipe"), 10)).toBe("is not fit to be read: it is no regular file");
+  expect(await readBounded(folder.path, 10)).toBe("is not fit to be read: it is no regular file");
+  expect(await readBounded(at("large"), 10)).toBe(`is not fit to be read: it is ${2 ** 40} bytes, at most 10 allowed`);
+  expect(await readBounded(at("absent"), 10)).toBe("cannot be read");
+  writeFileSync(at("whole"), "0123456789");
+  expect(await readBounded(at("whole"), 10)).toEqual(Buffer.from("0123456789"));
+});
+
+test("a command line that makes no sense is exit code 2", () => {
+  expect(verifyBuild(["--rebuild"])).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("Usage") });
+});
+
+/** All of the clone but the time of its folder dist, in which a rebuild was made and taken away. */
+function fingerprint(): TreeFingerprint[] {
+  const parts = ["build", "host", "plugin", "shared", "dist/build", "dist/host", "dist/plugins"];
+  expect(readdirSync(join(clone, "dist")).toSorted()).toEqual(["build", "host", "plugins", "sbom.json", "shared"]);
+  return parts.map((part) => treeFingerprint(join(clone, part)));
+}

@@ -1,0 +1,196 @@
+/** Plugins that say of their tools what a host could not rely on, or that nobody could tell apart, are refused. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import { afterAll, expect, test } from "vitest";
+
+import { errorCodes } from "../../shared/errors.ts";
+import type { ManifestTool } from "../../shared/manifest.ts";
+import { roleSchemas } from "../../shared/roles.ts";
+import type { Role } from "../../shared/roles.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+type Changes = Partial<ManifestTool>;
+
+/** A tool that is all that its role asks for, but for some changes. */
+const roleTool = (role: Role, changes: Changes = {}): Changes => ({
+  role,
+  audience: "host",
+  input: toJSONSchema(roleSchemas[role].input, { io: "input" }),
+  output: toJSONSchema(roleSchemas[role].output),
+  ...changes,
+});
+
+/** A plugin file whose tools are called as told; none of its code does anything. */
+function pluginOf(family: string, tools: Readonly<Record<string, Changes>>): string {
+  const names = Object.keys(tools);
+  const manifest = guestManifest(family, Object.fromEntries(names.map((name) => [name, name.toLowerCase()])));
+  const changed = manifest.tools.map((tool) => Object.assign(tool, tools[tool.name]));
+  const code = names.map((name) => `(func (export "${name.toLowerCase()}") (result i32) (i32.const 0))`);
+  const file = join(folder.path, `${family}-${names.join("-")}-${Math.random()}.wasm`);
+  const text = `(module (memory (export "memory") 1 4) ${code.join(" ")})`;
+  writeFileSync(file, assembleGuest(text, [JSON.stringify({ ...manifest, tools: changed })]));
+  return file;
+}
+
+const load = (...plugins: string[]) => createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins) });
+
+const one = (type: string, more: object = {}) => ({
+  type: "object",
+  properties: { name: { type, ...more } },
+  required: ["name"],
+});
+const entriesOf = (items: object) => ({
+  type: "object",
+  properties: { entries: { type: "array", items } },
+  required: ["entries"],
+});
+const described = { name: { type: "string" }, description: { type: "string" } };
+const finding = { problem: {}, path: {}, message: {}, remedy: {} };
+const text = { type: "string" };
+const findingsOf = (changes: object) => ({
+  type: "object",
+  properties: {
+    findings: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { ...Object.fromEntries(Object.keys(finding).map((key) => [key, text])), ...changes },
+        required: Object.keys(finding),
+      },
+    },
+    findingsHidden: { type: "integer" },
+  },
+  required: ["findings", "findingsHidden"],
+});
+
+test.for<readonly [name: string, role: Role, changes: Changes, reason: string]>([
+  ["a role without a scope", "read", { scopes: [] }, 'has the role "read" and 0 scopes, allowed is exactly one'],
+  ["a role for two scopes", "inspect", { scopes: ["a", "b"] }, 'has the role "inspect" and 2 scopes'],
+  ["an input without a field that a host may send", "index", { input: closed({}) }, 'what a host may ask: "linesMax"'],
+  ["an input that wants more", "entries", { input: one("string") }, 'what a host may ask: "name"'],
+  ["an input of another type", "read", { input: one("integer") }, 'what a host may ask: "name"'],
+  ["an input that takes some names", "read", { input: one("string", { enum: ["a"] }) }, 'what a host may ask: "name"'],
+  ["an input that is no object", "read", { input: { type: "string" } }, 'what a host may ask: "(all of it)"'],
+  ["an input that cannot be told", "read", { input: { $ref: "#/x" } }, 'what a host may ask: "(all of it)"'],
+  ["an input with a condition", "read", { input: { not: {} } }, 'what a host may ask: "(all of it)"'],
+  ["a choice that is none", "read", { input: { anyOf: "x" } }, 'what a host may ask: "(all of it)"'],
+  ["a choice of nothing", "read", { input: { anyOf: [] } }, 'what a host may ask: "(all of it)"'],
+  ["an output that says nothing", "read", { output: {} }, 'what a host relies on: "(all of it)"'],
+  ["an output that may lack a field", "read", { output: { type: "object", properties: { body: text } } }, '"body"'],
+  ["a field that may be null", "read", { output: nullable("body") }, 'what a host relies on: "body"'],
+  ["a list of something else", "entries", { output: entriesOf({ type: "string" }) }, '"entries[]"'],
+  ["a list without items", "entries", { output: entriesOf({}) }, 'what a host relies on: "entries[]"'],
+  [
+    "items that lack a field",
+    "entries",
+    { output: entriesOf({ type: "object", properties: described, required: ["name"] }) },
+    'what a host relies on: "entries[].description"',
+  ],
+  [
+    "a field of two types",
+    "inspect",
+    { output: findingsOf({ message: { type: ["string", "null"] } }) },
+    "findings[].message",
+  ],
+  ["a code of its own", "inspect", { output: withRefused({ type: "string" }) }, '"refused[].code"'],
+  ["a code beyond the table", "inspect", { output: withRefused({ enum: ["MINE"] }) }, '"refused[].code"'],
+  ["an entryFile beside another role", "read", { entryFile: "{name}.md" }, 'entryFile "{name}.md" without the role'],
+  ["an entryFile without a name", "entries", { entryFile: "a.md" }, 'the entryFile "a.md", allowed is a path'],
+  ["an entryFile with two names", "entries", { entryFile: "{name}/{name}.md" }, "with {name} once"],
+  ["an entryFile that climbs", "entries", { entryFile: "../{name}.md" }, "allowed is a path outside the trash"],
+  ["an entryFile in the trash", "entries", { entryFile: "Trash/{name}.md" }, "allowed is a path outside the trash"],
+])("%s is refused", async ([, role, changes, reason]) => {
+  const file = pluginOf("guest", { Tool: roleTool(role, changes) });
+  await expect(load(file)).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringContaining(reason) as string,
+  });
+});
+
+function closed(properties: object): Record<string, unknown> {
+  return { type: "object", properties, additionalProperties: false };
+}
+
+function nullable(field: string): Record<string, unknown> {
+  return { type: "object", properties: { [field]: { anyOf: [text, { type: "null" }] } }, required: [field] };
+}
+
+function withRefused(code: object): Record<string, unknown> {
+  const output = findingsOf({});
+  const refused = { type: "object", properties: { path: text, code: { type: "string", ...code }, reason: text } };
+  const items = { ...refused, required: ["path", "code", "reason"] };
+  return { ...output, properties: { ...output.properties, refused: { type: "array", items } } };
+}
+
+test("a role that two tools of a plugin have is refused", async () => {
+  const file = pluginOf("guest", { A: roleTool("index"), B: roleTool("index") });
+  const message = /gives the role "index" to 2 tools, at most one may have it/;
+  await expect(load(file)).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: expect.stringMatching(message) as string,
+  });
+});
+
+test.for<readonly [name: string, role: Role, changes: Changes]>([
+  ["the role's own schemas", "inspect", {}],
+  ["an index of two scopes", "index", { scopes: ["a", "b"] }],
+  [
+    "narrower texts, and words about them",
+    "read",
+    { input: one("string", { pattern: "^a$", maxLength: 9, description: "x" }) },
+  ],
+  ["an input that takes anything", "inspect", { input: {} }],
+  [
+    "an answer that tells more",
+    "entries",
+    { output: entriesOf({ ...closed({ ...described, tags: { type: "array" } }), required: ["name", "description"] }) },
+  ],
+  ["findings that always have a remedy", "inspect", { output: findingsOf({}) }],
+  ["some codes of the table", "inspect", { output: withRefused({ enum: errorCodes.slice(0, 2) }) }],
+  ["a choice of names", "read", { input: closed({ name: { anyOf: [{ type: "integer" }, text] } }) }],
+  ["files of entries", "entries", { entryFile: "notes/{name}.txt" }],
+])("control: %s is accepted", async ([, role, changes]) => {
+  await using runtime = await load(pluginOf("guest", { Tool: roleTool(role, changes) }));
+  expect(runtime.tools()).toEqual([]);
+});
+
+test("two plugins that have one role for one scope are refused with a sentence that names both; an index may be anyone's", async () => {
+  for (const role of ["entries", "read", "inspect", "restore"] as const) {
+    const plugins = [pluginOf("one", { A: roleTool(role) }), pluginOf("two", { B: roleTool(role) })];
+    const reason = `Cannot load plugin "two": the plugin "one", which is loaded too, has the role "${role}" for the scope "memory" as well`;
+    await expect(load(...plugins)).rejects.toMatchObject({ code: "PLUGIN_REFUSED", message: reason });
+  }
+  await using _ = await load(pluginOf("one", { A: roleTool("index") }), pluginOf("two", { B: roleTool("index") }));
+});
+
+test("a tool for models is one plugin's; tools for programs may have one name", async () => {
+  const forModels = { Tool: { audience: "model" } } as const;
+  const forHosts = { Tool: { audience: "host" } } as const;
+  await expect(load(pluginOf("one", forModels), pluginOf("two", forModels))).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+    message: 'Cannot load plugin "two": the plugin "one", which is loaded too, offers models the tool "Tool" as well',
+  });
+  await using runtime = await load(pluginOf("one", forHosts), pluginOf("two", forHosts), pluginOf("three", forModels));
+  expect(runtime.tools().map(({ name }) => name)).toEqual(["Tool"]);
+  const ctx = { userId: "alice" };
+  expect(await runtime.callAsHost("Tool", {}, ctx)).toMatchObject({
+    error: {
+      code: "TOOL_UNKNOWN",
+      message: 'Cannot call "Tool": several plugins have it, allowed: one/Tool, two/Tool',
+    },
+  });
+  // Reached: it is no tool that answers.
+  expect(await runtime.callAsHost("two/Tool", {}, ctx)).toMatchObject({ error: { code: "OUTPUT_INVALID" } });
+  for (const name of ["three/Tool", "Other", "one/Other", "one", "/Tool", ""]) {
+    expect(await runtime.callAsHost(name, {}, ctx)).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });
+  }
+});

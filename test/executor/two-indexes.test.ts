@@ -1,0 +1,80 @@
+/** The prompt of a user of whom two plugins keep something: one budget, fair shares, each framed. */
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { writeUserFiles } from "../support/user-files.ts";
+
+const alice = { userId: "alice" };
+const entryLine = (at: number, words: string): string => `- [e${at}](e${at}.md) \u2014 ${words}\n`;
+const lines = (count: number, words: string) => Array.from({ length: count }, (_, at) => entryLine(at, words)).join("");
+const block = (at: number, text: string): string =>
+  `### k${at}
+
+${text}
+
+<!-- agentool-memory: at=2026-01-01T00:00:00+00:00 tags= -->
+
+`;
+const blocks = (count: number, text: string) => Array.from({ length: count }, (_, at) => block(at, text)).join("");
+
+async function indexOf(files: Record<string, string>, work: (text: string, runtime: Runtime) => Promise<void>) {
+  using folder = temporaryFolder();
+  writeUserFiles(folder.path, { alice: files });
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  await work(await runtime.memoryIndex(alice), runtime);
+}
+
+const countOf = (text: string, part: RegExp): number => text.match(part)?.length ?? 0;
+
+test("what fits is told whole, of each plugin in its own frame, in their order", async () => {
+  const files = { "memory/MEMORY.md": lines(3, "x"), "journal/MEMORY.md": blocks(3, "y") };
+  await indexOf(files, async (text, runtime) => {
+    const parts: string[] = [];
+    for (const { name } of runtime.families()) parts.push(await runtime.memoryIndex(alice, { family: name }));
+    expect(parts.filter((part) => part !== "")).toHaveLength(2);
+    expect(text).toBe(parts.join(""));
+    const entries = await runtime.memoryEntries(alice);
+    expect(new Set(entries.map(({ family }) => family))).toEqual(new Set(["journal", "user-memory"]));
+  });
+});
+
+test("what does not fit is cut to 200 lines and 25,000 bytes, and who needs little keeps it", async () => {
+  const small = { "journal/MEMORY.md": blocks(2, "y") };
+  await indexOf({ ...small, "memory/MEMORY.md": lines(1_000, "x") }, async (text, runtime) => {
+    expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
+    expect(text).toContain(await runtime.memoryIndex(alice, { family: "journal" }));
+    expect(countOf(text, /^- \[e/gm)).toBeGreaterThan(150);
+  });
+  const large = {
+    "journal/MEMORY.md": blocks(900, "y".repeat(300)),
+    "memory/MEMORY.md": lines(1_000, "x".repeat(290)),
+  };
+  await indexOf(large, async (text, runtime) => {
+    expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25_000);
+    const shown = runtime
+      .families()
+      .map(({ name }) => ({ name, isFramed: text.includes(`<${name.replace("-", "_")}`) }));
+    expect(shown.map(({ isFramed }) => isFramed)).toEqual([true, true]);
+    expect(countOf(text, /^- \[e/gm)).toBeGreaterThan(20);
+  });
+});
+
+test("a plugin that is full, beside one that is empty, has all the room that it has alone", async () => {
+  await indexOf({ "memory/MEMORY.md": lines(1_000, "x") }, async (text, runtime) => {
+    expect(text).toBe(await runtime.memoryIndex(alice, { family: "user-memory" }));
+    expect(countOf(text, /^- \[e/gm)).toBe(200);
+  });
+});
+
+test("a plugin that is not loaded, or has no index, is named", async () => {
+  await indexOf({}, async (text, runtime) => {
+    expect(text).toBe("");
+    await expect(runtime.memoryIndex(alice, { family: "other" })).rejects.toMatchObject({
+      code: "TOOL_UNKNOWN",
+      message: 'Cannot tell the index: no plugin "other" that is loaded has a tool with the role "index"',
+    });
+  });
+});

@@ -1,0 +1,125 @@
+/** The owner's view of a plugin whose files nobody but itself knows: exported, imported and put back byte for byte. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { MemoryFile, Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { readZip } from "../../host/archive/read-zip.ts";
+import { zipOf } from "../../host/archive/write-zip.ts";
+import { asMemoryFiles, entryText, indexLine } from "../support/memory-files.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { readUserFiles, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+
+const alice = { userId: "alice" };
+const bob = { userId: "bob" };
+const start = Date.UTC(2026, 0, 1);
+const stamp = "20250101T000000000Z";
+const kept = {
+  "memory/MEMORY.md": indexLine("a"),
+  "memory/a.md": entryText("a"),
+  "sample/deep/notes.txt": "\uFEFFany\r\nbytes",
+  "sample/text.md": "no front matter",
+  [`sample/trash/gone.${stamp}.md`]: "old",
+};
+
+async function withRuntime(work: (runtime: Runtime, dataDir: string, log: string) => Promise<void>) {
+  using folder = temporaryFolder();
+  const plugins = [shippedPlugin("user-memory"), testPlugin("sample")];
+  const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "audit.jsonl")];
+  const options = { dataDir, plugins, policy: policyFor(plugins), threadsMax: 1, auditLog: { file } };
+  await using runtime = await createRuntime({ ...options, clock: () => start });
+  await work(runtime, dataDir, file);
+}
+
+async function throughZip(files: readonly MemoryFile[]): Promise<MemoryFile[]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of zipOf(files)) pieces.push(piece);
+  return await readZip(Buffer.concat(pieces));
+}
+
+test("all scopes go out into one zip file and come in again, byte for byte", async () => {
+  await withRuntime(async (runtime, dataDir, log) => {
+    writeUserFiles(dataDir, { alice: kept });
+    const { files, leftOut } = await runtime.upkeep.export(alice);
+    expect(leftOut).toEqual([]);
+    expect(files.map(({ scope, path }) => `${scope}/${path}`)).toEqual(Object.keys(kept).toSorted());
+    const zipped = await throughZip(files);
+    expect(zipped).toEqual(files);
+    const plan = await runtime.upkeep.planImport(bob, zipped);
+    expect(userFolderNames(dataDir)).toEqual(["alice"]);
+    expect(plan).toMatchObject({
+      created: ["memory/MEMORY.md", "memory/a.md", "sample/deep/notes.txt", "sample/text.md"],
+      trashed: [`sample/trash/gone.${stamp}.md`],
+      refused: [],
+    });
+    expect(await runtime.upkeep.import({ ...bob, callId: "import-1" }, zipped)).toEqual(plan);
+    expect(readUserFiles(dataDir, "bob")).toEqual(kept);
+    expect(await runtime.upkeep.inspect(bob)).toEqual([]);
+    const again = { created: [], replaced: [], trashed: [], bytes: 0, skipped: Object.keys(kept).toSorted() };
+    expect(await runtime.upkeep.import(bob, zipped)).toMatchObject(again);
+    await runtime.close();
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    const staged = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ kind }) => kind === "staged");
+    // The host's own change set is on record as the guest's is.
+    expect(staged).toMatchObject([
+      { callId: "import-1", userId: "bob", tool: "InspectMemory" },
+      { callId: "import-1", userId: "bob", tool: null, writes: [{ scope: "sample" }, {}, {}] },
+    ]);
+  });
+});
+
+test("what is refused of one scope keeps the files of all out", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { bob: { "sample/text.md": "mine" } });
+    const good = [...asMemoryFiles({ "a.md": entryText("a") }), ...asMemoryFiles({ "new.md": "x" }, "sample")];
+    for (const [file, code, path] of [
+      [asMemoryFiles({ "text.md": "yours" }, "sample"), "NAME_CONFLICT", "sample/text.md"],
+      [asMemoryFiles({ "../x": "" }, "sample"), "INPUT_INVALID", "sample/../x"],
+      [asMemoryFiles({ "b.md": "no entry" }), "ENTRY_UNREADABLE", "memory/b.md"],
+      [asMemoryFiles({ "b.md": "x" }, "nobodys"), "TOOL_UNKNOWN", "nobodys"],
+    ] as const) {
+      const files = [...good, ...file];
+      expect((await runtime.upkeep.planImport(bob, files)).refused).toMatchObject([{ code, path }]);
+      await expect(runtime.upkeep.import(bob, files)).rejects.toMatchObject({ code });
+      expect(readUserFiles(dataDir, "bob")).toEqual({ "sample/text.md": "mine" });
+    }
+    const replacing = [...good, ...asMemoryFiles({ "text.md": "yours" }, "sample")];
+    await runtime.upkeep.import(bob, replacing, { replace: true });
+    expect(readUserFiles(dataDir, "bob")).toMatchObject({
+      "sample/text.md": "yours",
+      "sample/trash/text.20260101T000000000Z.md": "mine",
+      "memory/a.md": entryText("a"),
+    });
+  });
+});
+
+test("a trashed file is put back as it was, unless something has its place", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    const trashed = { [`sample/trash/gone.${stamp}.md`]: "\u0000\r\nold", [`memory/trash/gone.${stamp}.md`]: "x" };
+    writeUserFiles(dataDir, {
+      alice: { ...trashed, "sample/Text.md": "there", [`sample/trash/text.${stamp}.md`]: "x" },
+    });
+    // Of one name, in two scopes.
+    const name = `gone.${stamp}.md`;
+    expect(await runtime.upkeep.restore(alice, name, { scope: "sample" })).toMatchObject({
+      scope: "sample",
+      path: "gone.md",
+    });
+    const files = readUserFiles(dataDir, "alice");
+    expect(files).toMatchObject({ "sample/gone.md": "\u0000\r\nold", [`memory/trash/${name}`]: "x" });
+    expect(files).not.toHaveProperty(`sample/trash/${name}`);
+    const message = `Cannot restore "text.${stamp}.md": "Text.md" is in the place of "text.md"`;
+    const taken = runtime.upkeep.restore(alice, `text.${stamp}.md`);
+    await expect(taken).rejects.toMatchObject({ code: "NAME_CONFLICT", message });
+    // Its plugin says of no file that it is an entry.
+    const entry = runtime.upkeep.restore(alice, "text", { scope: "sample" });
+    await expect(entry).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    expect(readUserFiles(dataDir, "alice")).toEqual(files);
+  });
+});
