@@ -56,12 +56,12 @@ function filesBelow(folder: string): Record<string, VectorFile> {
 }
 
 /** As text only when no byte is lost that way: a replacement character equals that of any other broken file. */
-function contentOf(bytes: Buffer): VectorFile {
+export function contentOf(bytes: Buffer): VectorFile {
   const text = bytes.toString("utf8");
   return Buffer.from(text).equals(bytes) ? text : { $hex: bytes.toString("hex") };
 }
 
-const bytesOf = (file: VectorFile): string | Buffer =>
+export const bytesOf = (file: VectorFile): string | Buffer =>
   typeof file === "string" ? file : Buffer.from(file.$hex, "hex");
 
 function folderName(userId: string, { folderNames }: Vector): string {

@@ -3,6 +3,7 @@ import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import type { Seen } from "../../values/change-set.ts";
 import { decodeText } from "../../values/decode-text.ts";
+import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, segmentsOf } from "../scope-path.ts";
 import { SeenFiles } from "../seen-files.ts";
 import type { ScopeSurvey, UserReader } from "../store.ts";
@@ -15,7 +16,7 @@ import { hostFolder, UserFolder } from "./user-folder.ts";
 import type { UserHome } from "./user-folder.ts";
 
 /** Reads one user's scopes for one call. */
-export class FileReader implements UserReader {
+export class FileReader implements UserReader, DirectFiles {
   readonly #mountedScope: string | null;
   /** `null` when there was none as the call began, and then there are no files. */
   readonly #folder: UserFolder | null;
@@ -52,6 +53,7 @@ export class FileReader implements UserReader {
 
   read(scope: string, path: string): string | null {
     const bytes = this.bytesOf(scope, path);
+    this.#seen.note(scope, path, bytes);
     return bytes === null ? null : decodeText(bytes, path);
   }
 
@@ -81,9 +83,7 @@ export class FileReader implements UserReader {
   }
 
   bytesOf(scope: string, path: string): Uint8Array | null {
-    const bytes = this.#look(scope, path, (folder, name) => folder.read(name, path));
-    this.#seen.note(scope, path, bytes);
-    return bytes;
+    return this.#look(scope, path, (folder, name) => folder.read(name, path));
   }
 
   #folderOf(scope: string): Directory | null {

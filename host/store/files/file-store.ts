@@ -7,11 +7,11 @@ import type { Directory } from "../../disk/directory.ts";
  */
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
+import { HeldReads } from "../held-reads.ts";
 import { StaleCall, untilFresh } from "../stale-call.ts";
 import type { HeldUser, HoldOptions, NoteOfUser, Store, StorePart } from "../store.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
-import { HeldFiles } from "./held-files.ts";
 import { listUsers } from "./list-users.ts";
 import { checkOwner } from "./owner.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
@@ -81,7 +81,7 @@ export class FileStore implements Store {
     const isThorough = options.isThorough === true;
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
-    using reader = new HeldFiles(() => this.openUser(userId));
+    using reader = new HeldReads(() => this.openUser(userId));
     try {
       return await work({
         reader,

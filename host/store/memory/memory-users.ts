@@ -1,8 +1,8 @@
 import type { UserId } from "../../values/user-id.ts";
+import { HeldReads } from "../held-reads.ts";
 import { planChanges, refuseBytes } from "../plan-changes.ts";
 import { refuseStale, untilFresh } from "../stale-call.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
-import { HeldMemory } from "./held-memory.ts";
 import { Turns } from "./turns.ts";
 import { UserFiles } from "./user-files.ts";
 
@@ -46,8 +46,9 @@ export class MemoryUsers implements Store {
     this.#users.set(userId, user);
     try {
       using _turn = await user.turns.take(options);
+      using reader = new HeldReads(() => user.files);
       return await work({
-        reader: new HeldMemory(user.files),
+        reader,
         isApart: false,
         findings: async () => [],
         commit: async (changes, seen) => {

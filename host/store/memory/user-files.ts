@@ -3,6 +3,7 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isListed } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { DirectFiles } from "../held-reads.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
 import { checkedScope, segmentsOf } from "../scope-path.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
@@ -14,7 +15,7 @@ interface Scope {
 }
 
 /** One user's files, in memory. Grammar, order, bounds and refusals are those of files on a disk. */
-export class UserFiles implements PresentFiles {
+export class UserFiles implements PresentFiles, DirectFiles {
   readonly #scopes = new Map<string, Scope>();
 
   scopes(): string[] {
@@ -43,6 +44,10 @@ export class UserFiles implements PresentFiles {
 
   sizeOf(scope: string, path: string): number | null {
     return this.read(scope, path)?.length ?? null;
+  }
+
+  bytesOf(scope: string, path: string): Buffer | null {
+    return this.read(scope, path);
   }
 
   /** What is kept itself, and no copy: for who does not change it. */

@@ -1,0 +1,61 @@
+import type { ListedFile } from "../../shared/abi.ts";
+import type { Seen } from "../values/change-set.ts";
+import { SeenFiles } from "./seen-files.ts";
+import type { HeldReader, ScopeSurvey } from "./store.ts";
+
+/** A user's files, for who may look at once. Some are held open until they are disposed of. */
+export interface DirectFiles extends Partial<Disposable> {
+  scopes(): string[];
+  list(scope: string, prefix: string): ListedFile[];
+  survey(scope: string): ScopeSurvey;
+  bytesUsed(scope: string): number;
+  /** A file's bytes; `null` when there is none. They may be what is kept itself. */
+  bytesOf(scope: string, path: string): Uint8Array | null;
+}
+
+/** What the host reads of a user whom it holds, from files that the first look opens. */
+export class HeldReads implements HeldReader, Disposable {
+  readonly #open: () => DirectFiles;
+  #opened: DirectFiles | null = null;
+  readonly #seen = new SeenFiles();
+
+  constructor(open: () => DirectFiles) {
+    this.#open = open;
+  }
+
+  get seen(): readonly Seen[] {
+    return this.#seen.list();
+  }
+
+  async scopes(): Promise<string[]> {
+    return this.#files.scopes();
+  }
+
+  async list(scope: string, prefix: string): Promise<ListedFile[]> {
+    return this.#files.list(scope, prefix);
+  }
+
+  async survey(scope: string): Promise<ScopeSurvey> {
+    return this.#files.survey(scope);
+  }
+
+  async bytesUsed(scope: string): Promise<number> {
+    return this.#files.bytesUsed(scope);
+  }
+
+  /** A copy: whoever asks may change it. */
+  async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
+    const bytes = this.#files.bytesOf(scope, path);
+    this.#seen.note(scope, path, bytes);
+    return bytes && Buffer.from(bytes);
+  }
+
+  [Symbol.dispose](): void {
+    this.#opened?.[Symbol.dispose]?.();
+  }
+
+  get #files(): DirectFiles {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+}

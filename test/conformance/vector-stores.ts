@@ -1,0 +1,94 @@
+/** The stores of the Node host that vectors are replayed on: each holds a vector's files before, and shows those after. */
+import { fileStore, memoryStore } from "memcell";
+import type { StoreDefinition } from "memcell";
+
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
+import type { HoldOptions } from "../../host/store/store.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import { isScopePath, scopeName } from "../../shared/path.ts";
+import { diskLacks } from "./disk-abilities.ts";
+import { bytesOf, contentOf, foundFiles, writeBefore } from "./vector-files.ts";
+import type { FilesByFolder } from "./vector-files.ts";
+import type { Vector } from "./vector.ts";
+
+export interface VectorStore {
+  readonly definition: StoreDefinition;
+  found(): Promise<FilesByFolder> | FilesByFolder;
+}
+
+export interface VectorStoreKind {
+  /** Why a vector cannot be replayed here; `null` when it can. `folder` lies on the disk in question. */
+  lacks(vector: Vector, folder: string): string | null;
+  /** `dataDir` is a folder that is not there yet. */
+  open(vector: Vector, dataDir: string): Promise<VectorStore> | VectorStore;
+}
+
+export const vectorStores = {
+  fileStore: {
+    lacks: (vector, folder) => {
+      const lacking = vector.needs?.find((ability) => diskLacks(ability, folder));
+      return lacking === undefined ? null : `the disk has no ${lacking}`;
+    },
+    open: (vector, dataDir) => {
+      writeBefore(dataDir, vector);
+      return { definition: fileStore({ dir: dataDir }), found: () => foundFiles(dataDir) };
+    },
+  },
+  memoryStore: {
+    lacks: whyFiles,
+    open: async (vector) => {
+      const definition = memoryStore();
+      for (const [userId, files] of Object.entries(vector.before)) {
+        const changes = Object.entries(files).map(([at, file]): ChangeSet[number] => {
+          const [scope, path] = partsOf(at);
+          return { kind: "write", scope, path, content: bytesOf(file) };
+        });
+        await definition.open(() => {}).hold(userId as UserId, holdOptions(), (held) => held.commit(changes, []));
+      }
+      return { definition, found: () => keptIn(definition, vector) };
+    },
+  },
+} satisfies Record<string, VectorStoreKind>;
+
+/** What a vector needs files for, if it is about them: what only a folder can hold, in which others work. */
+export function whyFiles(vector: Vector): string | null {
+  if (vector.links) return "it is about symbolic links";
+  if (vector.hardLinks) return "it is about second names of a file";
+  if (vector.folders) return "it is about folders without files";
+  if (vector.folderNames) return "it is about the names of users' folders";
+  const paths = Object.values(vector.before).flatMap((files) => Object.keys(files));
+  return paths.every(isForTools) ? null : "it is about what lies in a user's folder and no tool can name";
+}
+
+function isForTools(at: string): boolean {
+  const [scope, path] = partsOf(at);
+  return scopeName.test(scope) && isScopePath(path);
+}
+
+function partsOf(at: string): [scope: string, path: string] {
+  const slash = at.indexOf("/");
+  return slash === -1 ? [at, ""] : [at.slice(0, slash), at.slice(slash + 1)];
+}
+
+const holdOptions = (): HoldOptions => ({ writes: true, until: performance.now() + 10_000 });
+
+async function keptIn(definition: StoreDefinition, vector: Vector): Promise<FilesByFolder> {
+  const store = definition.open(() => {});
+  const kept: FilesByFolder = {};
+  for (const userId of await store.users()) {
+    const files: FilesByFolder[string] = {};
+    await store.hold(userId, holdOptions(), async ({ reader }) => {
+      for (const scope of await reader.scopes()) {
+        const { files: listed, unfit } = await reader.survey(scope);
+        // What is too large is not read by anybody: that it is there is all that can be told.
+        for (const { path } of unfit) files[`${scope}/${path}`] = vector.before[userId]?.[`${scope}/${path}`] ?? "";
+        for (const { path } of listed) {
+          files[`${scope}/${path}`] = contentOf(Buffer.from((await reader.bytesOf(scope, path)) ?? []));
+        }
+      }
+    });
+    kept[userFolderName(userId)] = files;
+  }
+  return kept;
+}

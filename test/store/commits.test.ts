@@ -1,0 +1,139 @@
+/** What a store promises of a change set: all of it or nothing, made from what is there. */
+import { describe, expect, test } from "vitest";
+
+import type { Seen } from "../../host/values/change-set.ts";
+import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
+
+const mebibyte = 2 ** 20;
+
+async function filesOf(stage: StoreStage, userId = "alice"): Promise<Record<string, string>> {
+  return await stage.hold(userId, async ({ reader }) => {
+    const { files } = await reader.survey("memory");
+    const read = files.map(async ({ path }) => [
+      path,
+      String(Buffer.from((await reader.bytesOf("memory", path)) ?? [])),
+    ]);
+    return Object.fromEntries(await Promise.all(read)) as Record<string, string>;
+  });
+}
+
+describe.each(storeKinds)("%s", (kind) => {
+  test("writes, replaces, moves to the trash and removes, in the order of the steps", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), write("a.md", "three")]);
+    expect(await filesOf(stage)).toEqual({ "a.md": "three", "b.md": "two" });
+    await stage.commit("alice", [trash("a.md", "trash/a.1.md"), write("a.md", "anew"), remove("b.md")]);
+    expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/a.1.md": "three" });
+    await stage.commit("alice", [write("c.md", "brief"), trash("c.md", "trash/c.1.md"), remove("trash/a.1.md")]);
+    expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/c.1.md": "brief" });
+    await stage.commit("alice", [trash("a.md", "trash/a.2.md"), write("a.md", "anew")]);
+    expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/a.2.md": "anew", "trash/c.1.md": "brief" });
+  });
+
+  test.each([
+    { name: "a move of what is not there", last: trash("none.md", "trash/none.1.md") },
+    { name: "a removal of what is not there", last: remove("none.md") },
+    { name: "a move to where something lies", last: trash("b.md", "trash/a.1.md") },
+    { name: "a path that is none", last: write("../b.md", "x") },
+  ])("nothing of a change set is done when it ends in $name", async ({ last }) => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one"), write("b.md", "two")]);
+    await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
+    const before = await filesOf(stage);
+    const steps = [write("new.md", "x"), write("b.md", "changed"), last];
+    await expect(stage.commit("alice", steps)).rejects.toMatchObject({ code: /^(STORAGE_FAILED|CAPABILITY_DENIED)$/ });
+    expect(await filesOf(stage)).toEqual(before);
+    await stage.commit("alice", [write("new.md", "x")]);
+    expect(await filesOf(stage)).toEqual({ ...before, "new.md": "x" });
+  });
+
+  test("more than 80 MiB in one change set is QUOTA_EXCEEDED, and nothing of it is done", async () => {
+    await using stage = new StoreStage(kind);
+    const content = "x".repeat(mebibyte);
+    const many = Array.from({ length: 81 }, (_, at) => write(`${at}.md`, content));
+    await expect(stage.commit("alice", many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+    expect(await filesOf(stage)).toEqual({});
+    await stage.commit("alice", many.slice(0, 3));
+    expect(Object.keys(await filesOf(stage))).toHaveLength(3);
+  });
+
+  test("a call that has read what is not there any more is made again, with the former one forgotten", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")]);
+    const wrong: Seen = { scope: "memory", path: "a.md", digest: null };
+    let attempts = 0;
+    await stage.hold("alice", async (held) => {
+      await held.reader.bytesOf("memory", "a.md");
+      attempts++;
+      await held.commit([write("a.md", `attempt ${attempts}`)], attempts === 1 ? [wrong] : held.reader.seen);
+    });
+    expect(attempts).toBe(2);
+    expect(await filesOf(stage)).toEqual({ "a.md": "attempt 2" });
+  });
+
+  test("a call that is stale again and again is BUSY, and has changed nothing", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")]);
+    let attempts = 0;
+    const stale = stage.hold("alice", async (held) => {
+      attempts++;
+      await held.commit(
+        [write("a.md", "lost"), write("b.md", "lost")],
+        [{ scope: "memory", path: "a.md", digest: null }],
+      );
+    });
+    await expect(stale).rejects.toMatchObject({ code: "BUSY" });
+    expect(attempts).toBe(3);
+    expect(await filesOf(stage)).toEqual({ "a.md": "one" });
+  });
+
+  test("what was read and is not changed may differ by now", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")], [{ scope: "memory", path: "b.md", digest: "0".repeat(64) }]);
+    expect(await filesOf(stage)).toEqual({ "a.md": "one" });
+  });
+
+  test("an empty change set makes nothing, and who only looks commits nothing", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", []);
+    expect(await stage.store.users()).toEqual([]);
+    const looking = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { isLookingOnly: true });
+    await expect(looking).rejects.toThrow(RangeError);
+    expect(await stage.store.users()).toEqual([]);
+  });
+
+  test("a user whose files are all removed is still there, and has a scope", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")]);
+    await stage.commit("alice", [remove("a.md")]);
+    expect(await stage.store.users()).toEqual(["alice"]);
+    expect(await stage.hold("alice", ({ reader }) => reader.scopes())).toEqual(["memory"]);
+    expect(await stage.ask("alice", ["read", "memory", "a.md"], ["list", "memory", ""])).toEqual([
+      { value: null },
+      { value: [] },
+    ]);
+  });
+
+  test("a guest sees what is committed, and nothing before", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")]);
+    await stage.hold("alice", async (held) => {
+      expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ value: "one" }]);
+      await held.commit([write("a.md", "two"), write("b.md", "new")], []);
+      expect(await stage.ask("alice", ["read", "memory", "a.md"], ["sizeOf", "memory", "b.md"])).toEqual([
+        { value: "two" },
+        { value: 3 },
+      ]);
+    });
+  });
+
+  test("nothing is wrong with a user whom the store alone has written", async () => {
+    await using stage = new StoreStage(kind);
+    const findings = async (): Promise<unknown> =>
+      await stage.hold("alice", (held) => held.findings(), { writes: false, isLookingOnly: true });
+    expect(await findings()).toEqual([]);
+    await stage.commit("alice", [write("a.md", "one"), write("b/c.md", "two")]);
+    await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
+    expect(await findings()).toEqual([]);
+  });
+});

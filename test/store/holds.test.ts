@@ -1,0 +1,142 @@
+/** Who holds a user, who waits, and what ends a wait. */
+import { EventEmitter, once } from "node:events";
+
+import { describe, expect, test } from "vitest";
+
+import type { Store } from "../../host/store/store.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import { storeKinds, StoreStage, write } from "./store-stage.ts";
+
+const alice = "alice" as UserId;
+
+/** Holds a user until `release` is called. */
+async function heldBy(store: Store, userId = alice): Promise<{ release: () => Promise<void> }> {
+  const events = new EventEmitter();
+  const [begun, ended] = [once(events, "begun"), once(events, "ended")];
+  const hold = store.hold(userId, { writes: true, until: performance.now() + 30_000 }, async () => {
+    events.emit("begun");
+    await ended;
+  });
+  await begun;
+  const release = async (): Promise<void> => {
+    events.emit("ended");
+    await hold;
+  };
+  return { release };
+}
+
+/** Reads a file and adds a letter to it: lost when another does the same meanwhile. */
+async function append(store: Store, userId: string, letter: string): Promise<void> {
+  await store.hold(userId as UserId, { writes: true, until: performance.now() + 30_000 }, async (held) => {
+    const before = Buffer.from((await held.reader.bytesOf("memory", "a.md")) ?? []).toString();
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    await held.commit([write("a.md", before + letter)], held.reader.seen);
+  });
+}
+
+describe.each(storeKinds)("%s", (kind) => {
+  async function stageWithAlice(): Promise<StoreStage> {
+    const stage = new StoreStage(kind);
+    await stage.commit(alice, [write("a.md", "")]);
+    return stage;
+  }
+
+  test("one holds a user at a time, in the order in which they came; others' users are not kept waiting", async () => {
+    await using stage = await stageWithAlice();
+    const first = await heldBy(stage.store);
+    const letters = ["b", "c", "d", "e"];
+    const order: string[] = [];
+    const waiting = letters.map((letter) => append(stage.store, alice, letter).then(() => order.push(letter)));
+    await append(stage.store, "bob", "x");
+    expect(order).toEqual([]);
+    await first.release();
+    await Promise.all(waiting);
+    expect(order.toSorted()).toEqual(letters);
+    const read = await stage.ask(alice, ["read", "memory", "a.md"]);
+    expect(read).toEqual([{ value: order.join("") }]);
+  });
+
+  test("two openings of one store keep each other out", async () => {
+    await using stage = await stageWithAlice();
+    const other = stage.definition.open(() => {});
+    const first = await heldBy(other);
+    const until = performance.now() + 20;
+    await expect(stage.hold(alice, async () => {}, { until })).rejects.toMatchObject({ code: "BUSY" });
+    await first.release();
+    await Promise.all(["b", "c", "d"].map((letter, at) => append(at === 1 ? other : stage.store, alice, letter)));
+    expect(await stage.ask(alice, ["sizeOf", "memory", "a.md"])).toEqual([{ value: 3 }]);
+    await other.close();
+    await stage.commit(alice, [write("a.md", "still open")]);
+  });
+
+  test("the first calls of a new user lose nothing to each other", async () => {
+    await using stage = new StoreStage(kind);
+    await Promise.all(["a", "b", "c"].map((letter) => append(stage.store, "new", letter)));
+    expect(await stage.ask("new", ["sizeOf", "memory", "a.md"])).toEqual([{ value: 3 }]);
+  });
+
+  test("eight users in parallel, thirty calls each, and none loses anything", async () => {
+    await using stage = new StoreStage(kind);
+    const users = Array.from({ length: 8 }, (_, at) => `user-${at}`);
+    await Promise.all(
+      users.map(async (userId) => {
+        for (let call = 0; call < 30; call++) await append(stage.store, userId, String(call % 10));
+      }),
+    );
+    for (const userId of users) {
+      expect(await stage.ask(userId, ["read", "memory", "a.md"])).toEqual([{ value: "0123456789".repeat(3) }]);
+    }
+    expect((await stage.store.users()).toSorted()).toEqual(users);
+  });
+
+  test("a wait that is too long is BUSY, and leaves the line", async () => {
+    await using stage = await stageWithAlice();
+    const first = await heldBy(stage.store);
+    let hasBegun = false;
+    const impatient = stage.hold(
+      alice,
+      async () => {
+        hasBegun = true;
+      },
+      { until: performance.now() + 20 },
+    );
+    await expect(impatient).rejects.toMatchObject({
+      code: "BUSY",
+      message: expect.stringMatching(/in use for \d+ ms/),
+    });
+    await first.release();
+    await stage.commit(alice, [write("a.md", "next")]);
+    expect(hasBegun).toBe(false);
+  });
+
+  test("a wait that is cancelled throws the reason, and leaves the line", async () => {
+    await using stage = await stageWithAlice();
+    const first = await heldBy(stage.store);
+    const controller = new AbortController();
+    const waiting = stage.hold(alice, async () => {}, { signal: controller.signal });
+    const behind = stage.commit(alice, [write("a.md", "behind")]);
+    controller.abort(new Error("no more"));
+    await expect(waiting).rejects.toThrow("no more");
+    await first.release();
+    await behind;
+    expect(await stage.ask(alice, ["read", "memory", "a.md"])).toEqual([{ value: "behind" }]);
+  });
+
+  test("work that fails gives the user back, and its failure is told", async () => {
+    await using stage = await stageWithAlice();
+    const failing = stage.hold(alice, () => Promise.reject(new Error("the guest failed")));
+    await expect(failing).rejects.toThrow("the guest failed");
+    await stage.commit(alice, [write("a.md", "next")]);
+    expect(await stage.hold(alice, async () => "a result")).toBe("a result");
+  });
+
+  test("a user's first part has all scopes that no other names, and lies nowhere apart", async () => {
+    await using stage = await stageWithAlice();
+    const [first, ...others] = await stage.store.parts(alice);
+    expect(first).toEqual({ scopes: [] });
+    expect(others).toEqual([]);
+    expect(await stage.hold(alice, async ({ isApart }) => isApart, { scopes: ["memory", "notes"] })).toBe(false);
+  });
+});

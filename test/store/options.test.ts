@@ -1,0 +1,112 @@
+/** A runtime is given a store, or a data folder, and what goes with either. */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { cwd } from "node:process";
+
+import { createRuntime, fileStore, memoryStore } from "memcell";
+import type { RuntimeOptions } from "memcell";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readUserFiles } from "../support/user-files.ts";
+
+const upsert = (name: string, body = ""): object => ({
+  action: "upsert",
+  name,
+  type: "user",
+  description: "d",
+  body,
+});
+
+test.each([
+  { name: "neither a store nor a data folder", options: {}, says: "needs a dataDir or a store" },
+  { name: "both", options: { store: memoryStore(), dataDir: "data" }, says: "has a store and dataDir" },
+  { name: "a store and mounts", options: { store: memoryStore(), mounts: [] }, says: "has a store and mounts" },
+  {
+    name: "a store and a durability",
+    options: { store: memoryStore(), durability: "relaxed" },
+    says: "has a store and durability",
+  },
+  { name: "null", options: { store: null }, says: "store is none that" },
+  { name: "the function itself", options: { store: memoryStore }, says: "store is none that" },
+  { name: "the name of a folder", options: { store: "data" }, says: "store is none that" },
+  {
+    name: "what another program calls a store",
+    options: { store: { location: { kind: "disk" } } },
+    says: "store is none",
+  },
+])("$name is a TypeError", async ({ options, says }) => {
+  const creating = createRuntime(options as RuntimeOptions);
+  await expect(creating).rejects.toThrow(TypeError);
+  await expect(creating).rejects.toThrow(says);
+});
+
+test.each([
+  { name: "no folder", options: { dir: "" }, says: "needs a dir" },
+  { name: "a number", options: { dir: 5 }, says: "needs a dir" },
+  { name: "no durability", options: { dir: "data", durability: "some" }, says: 'durability is some, allowed: "full"' },
+  { name: "mounts that are none", options: { dir: "data", mounts: {} }, says: "mounts is not an array" },
+  {
+    name: "a mount in the folder",
+    options: { dir: "data", mounts: [{ userId: "alice", scope: "memory", dir: "data/notes" }] },
+    says: "mounts[0].dir lies in the data folder",
+  },
+])("fileStore refuses $name at once", ({ options, says }) => {
+  expect(() => fileStore(options as never)).toThrow(says);
+});
+
+test("fileStore keeps what dataDir keeps, and resolves its folder at once", async () => {
+  using folder = temporaryFolder();
+  const store = fileStore({ dir: relative(cwd(), join(folder.path, "data")), durability: "relaxed" });
+  expect(existsSync(join(folder.path, "data"))).toBe(false);
+  {
+    await using runtime = await createRuntime({ store, threadsMax: 1 });
+    expect(await runtime.call("UpdateUserMemory", upsert("one"), { userId: "alice" })).toMatchObject({ ok: true });
+  }
+  expect(Object.keys(readUserFiles(join(folder.path, "data"), "alice"))).toContain("memory/one.md");
+  await using runtime = await createRuntime({ dataDir: join(folder.path, "data"), threadsMax: 1 });
+  expect(await runtime.memoryIndex({ userId: "alice" })).toContain("one.md");
+});
+
+test("runtimes that are given one memoryStore share it, with an audit log beside it; another one is empty", async () => {
+  using folder = temporaryFolder();
+  const store = memoryStore();
+  {
+    const auditLog = { file: join(folder.path, "log", "audit.jsonl") };
+    await using runtime = await createRuntime({ store, auditLog, threadsMax: 2 });
+    await using other = await createRuntime({ store, threadsMax: 1 });
+    const names = Array.from({ length: 20 }, (_, at) => `n${at}`);
+    const results = await Promise.all(
+      names.map((name, at) =>
+        (at % 2 === 0 ? runtime : other).call("UpdateUserMemory", upsert(name), { userId: "alice" }),
+      ),
+    );
+    expect(results.filter(({ ok }) => !ok)).toEqual([]);
+    expect(existsSync(auditLog.file)).toBe(true);
+  }
+  await using later = await createRuntime({ store, threadsMax: 1 });
+  expect(await later.memoryEntries({ userId: "alice" })).toHaveLength(20);
+  expect(await later.upkeep.users()).toEqual(["alice"]);
+  expect(await later.upkeep.inspect({ userId: "alice" })).toEqual([]);
+  await using empty = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  expect(await empty.memoryEntries({ userId: "alice" })).toEqual([]);
+});
+
+test("in memory, what is deleted is in the trash, can be restored, exported, and imported into another store", async () => {
+  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  const ctx = { userId: "alice" };
+  for (const name of ["kept", "gone"]) await runtime.call("UpdateUserMemory", upsert(name, name), ctx);
+  await runtime.call("UpdateUserMemory", { action: "delete", name: "gone" }, ctx);
+  const [trashed] = await runtime.upkeep.listTrash(ctx);
+  await runtime.upkeep.restore(ctx, trashed?.name ?? "");
+  expect(await runtime.call("ReadUserMemory", { name: "gone" }, ctx)).toMatchObject({
+    ok: true,
+    data: { body: "gone" },
+  });
+  await runtime.upkeep.purge(ctx, { beforeEpochMs: Date.now() + 1 });
+  expect(await runtime.upkeep.listTrash(ctx)).toEqual([]);
+  expect(await runtime.call("ReadUserMemory", { name: "kept" }, ctx)).toMatchObject({
+    ok: true,
+    data: { body: "kept" },
+  });
+});

@@ -1,0 +1,57 @@
+/** A thread that reads as a guest's thread does: readers by the store's location, one for each order. */
+import { MessageChannel, parentPort, workerData } from "node:worker_threads";
+
+import { openReaders } from "../../host/store/open-readers.ts";
+import type { ReadBridge, StoreLocation, UserReader } from "../../host/store/store.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+
+/** What is asked of one reader, in order. */
+export type Question =
+  | readonly ["read" | "sizeOf", scope: string, path: string]
+  | readonly ["list", scope: string, prefix: string]
+  | readonly ["bytesUsed", scope: string]
+  | readonly ["seen"];
+
+export interface Order {
+  readonly userId: string;
+  readonly questions: readonly Question[];
+  /** Begins again when all is asked, and never ends. */
+  readonly isEndless?: boolean;
+}
+
+/** An answer, or the code of the error that was thrown. */
+export type Answer = { readonly value: unknown } | { readonly code: string };
+
+function connect(): ReadBridge {
+  const { port1: own, port2: port } = new MessageChannel();
+  const signal = new SharedArrayBuffer(4);
+  parentPort?.postMessage({ bridgeTo: { port, signal } }, [port]);
+  return { port: own, signal };
+}
+
+const readers = openReaders(workerData as StoreLocation, connect);
+
+parentPort?.on("message", ({ userId, questions, isEndless = false }: Order) => {
+  if (isEndless) parentPort?.postMessage({ answers: [] }, []);
+  for (;;) {
+    using reader = readers.openUser(userId as UserId);
+    const answers = questions.map((question) => answerTo(reader, question));
+    if (isEndless) continue;
+    parentPort?.postMessage({ answers }, []);
+    return;
+  }
+});
+
+function answerTo(reader: UserReader, question: Question): Answer {
+  try {
+    return { value: valueOf(reader, question) };
+  } catch (error) {
+    return { code: String((error as { code?: unknown }).code ?? error) };
+  }
+}
+
+function valueOf(reader: UserReader, [asked, scope = "", path = ""]: Question): unknown {
+  if (asked === "seen") return reader.seen;
+  if (asked === "bytesUsed") return reader.bytesUsed(scope);
+  return reader[asked](scope, path);
+}

@@ -1,0 +1,247 @@
+/** What guests and the host read of a store: the same of every one. */
+import { hash } from "node:crypto";
+
+import { describe, expect, test } from "vitest";
+
+import { diskLacks } from "../conformance/disk-abilities.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
+
+const mebibyte = 2 ** 20;
+
+/** A listing of files that hold their own path. */
+const listed = (...names: string[]): object => ({ value: names.map((path) => ({ path, bytes: path.length })) });
+
+describe.each(storeKinds)("%s", (kind) => {
+  test("a user of whom nothing is kept has nothing, and looking makes nothing", async () => {
+    await using stage = new StoreStage(kind);
+    const answers = await stage.ask(
+      "alice",
+      ["read", "memory", "a.md"],
+      ["sizeOf", "memory", "a/b.md"],
+      ["list", "memory", ""],
+      ["bytesUsed", "memory"],
+    );
+    expect(answers).toEqual([{ value: null }, { value: null }, { value: [] }, { value: 0 }]);
+    const held = await stage.hold("alice", async ({ reader }) => [
+      await reader.scopes(),
+      await reader.list("memory", ""),
+      await reader.survey("memory"),
+      await reader.bytesUsed("memory"),
+      await reader.bytesOf("memory", "a.md"),
+    ]);
+    expect(held).toEqual([[], [], { files: [], unfit: [] }, 0, null]);
+    expect(await stage.store.users()).toEqual([]);
+  });
+
+  test("what was written is read back byte for byte, by guests and by the host", async () => {
+    await using stage = new StoreStage(kind);
+    const texts = ["", "x", "\uFEFFmark\r\n", "nul\0 in it", "日本語 😀\n", "y".repeat(100_000)];
+    await stage.commit(
+      "alice",
+      texts.map((text, at) => write(`f${at}.md`, text)),
+    );
+    const reads = await stage.ask("alice", ...texts.map((_, at) => ["read", "memory", `f${at}.md`] as const));
+    expect(reads).toEqual(texts.map((value) => ({ value })));
+    const sizes = await stage.ask("alice", ...texts.map((_, at) => ["sizeOf", "memory", `f${at}.md`] as const));
+    expect(sizes).toEqual(texts.map((text) => ({ value: Buffer.byteLength(text) })));
+    await stage.hold("alice", async ({ reader }) => {
+      for (const [at, text] of texts.entries()) {
+        expect(Buffer.from((await reader.bytesOf("memory", `f${at}.md`)) ?? [1])).toEqual(Buffer.from(text));
+      }
+    });
+  });
+
+  test("what is no UTF-8 is ENTRY_UNREADABLE to a guest, and bytes to the host", async () => {
+    await using stage = new StoreStage(kind);
+    const bytes = Uint8Array.of(0xff, 0xfe, 0x00);
+    await stage.commit("alice", [write("a.md", bytes)]);
+    expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ code: "ENTRY_UNREADABLE" }]);
+    const held = await stage.hold("alice", ({ reader }) => reader.bytesOf("memory", "a.md"));
+    expect(Buffer.from(held ?? [])).toEqual(Buffer.from(bytes));
+  });
+
+  test("a listing is sorted, goes by prefix, and shows the trash only when asked for it", async () => {
+    await using stage = new StoreStage(kind);
+    const paths = ["b.md", "a.md", "a/z.md", "a/b/c.md", "a-b.md", "B.md", "2026/01/02.md"];
+    await stage.commit("alice", [...paths.map((path) => write(path, path)), write("gone.md", "12345")]);
+    await stage.commit("alice", [trash("gone.md", "trash/gone.1.md")]);
+    const lists = await stage.ask(
+      "alice",
+      ["list", "memory", ""],
+      ["list", "memory", "a"],
+      ["list", "memory", "a/"],
+      ["list", "memory", "trash/"],
+      ["list", "memory", "tras"],
+      ["list", "memory", "none"],
+      ["list", "other", ""],
+      ["bytesUsed", "memory"],
+    );
+    expect(lists).toEqual([
+      listed("2026/01/02.md", "B.md", "a-b.md", "a.md", "a/b/c.md", "a/z.md", "b.md"),
+      listed("a-b.md", "a.md", "a/b/c.md", "a/z.md"),
+      listed("a/b/c.md", "a/z.md"),
+      { value: [{ path: "trash/gone.1.md", bytes: 5 }] },
+      { value: [] },
+      { value: [] },
+      { value: [] },
+      { value: paths.join("").length + 5 },
+    ]);
+    const survey = await stage.hold("alice", ({ reader }) => reader.survey("memory"));
+    expect(survey.files.map(({ path }) => path)).toEqual([...paths, "trash/gone.1.md"].toSorted());
+    expect(survey.unfit).toEqual([]);
+  });
+
+  test("names that differ by case are different files", async (context) => {
+    using folder = temporaryFolder();
+    if (kind === "fileStore" && diskLacks("case-sensitive names", folder.path)) {
+      skipWithReason(context, "the disk has no case-sensitive names");
+    }
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "small"), write("A.md", "large"), write("Trash/a.md", "no trash")]);
+    const answers = await stage.ask("alice", ["read", "memory", "a.md"], ["read", "memory", "A.md"]);
+    expect(answers).toEqual([{ value: "small" }, { value: "large" }]);
+    expect(await stage.ask("alice", ["read", "memory", "trash/a.md"])).toEqual([{ value: null }]);
+  });
+
+  test("users and scopes do not meet", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "hers"), write("a.md", "her notes", "notes")]);
+    await stage.commit("Alice", [write("a.md", "another's")]);
+    expect(await stage.ask("bob", ["read", "memory", "a.md"], ["list", "memory", ""])).toEqual([
+      { value: null },
+      { value: [] },
+    ]);
+    expect(await stage.ask("alice", ["read", "memory", "a.md"], ["read", "notes", "a.md"])).toEqual([
+      { value: "hers" },
+      { value: "her notes" },
+    ]);
+    expect(await stage.ask("Alice", ["read", "memory", "a.md"])).toEqual([{ value: "another's" }]);
+    expect((await stage.store.users()).toSorted()).toEqual(["Alice", "alice"]);
+    expect(await stage.hold("alice", ({ reader }) => reader.scopes())).toEqual(["memory", "notes"]);
+  });
+
+  test.each(["", "..", "Memory", ".memcell", "a/b", "../bob/memory", "__proto__", "x".repeat(33)])(
+    "the scope %j is CAPABILITY_DENIED, to read and to change",
+    async (scope) => {
+      await using stage = new StoreStage(kind);
+      await stage.commit("alice", [write("a.md", "x")]);
+      const denied = { code: "CAPABILITY_DENIED" };
+      const answers = await stage.ask(
+        "alice",
+        ["read", scope, "a.md"],
+        ["sizeOf", scope, "a.md"],
+        ["list", scope, ""],
+        ["bytesUsed", scope],
+      );
+      expect(answers).toEqual([denied, denied, denied, denied]);
+      await expect(stage.commit("alice", [write("b.md", "x", scope)])).rejects.toMatchObject(denied);
+      await expect(stage.hold("alice", ({ reader }) => reader.bytesOf(scope, "a.md"))).rejects.toMatchObject(denied);
+    },
+  );
+
+  test.each([
+    "",
+    ".",
+    "..",
+    "../a.md",
+    "/a.md",
+    "a//b.md",
+    "a/",
+    ".a.md",
+    "a b.md",
+    "a\\b.md",
+    "ä.md",
+    "x".repeat(256),
+  ])("the path %j is CAPABILITY_DENIED, to read and to change", async (path) => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "x")]);
+    const denied = { code: "CAPABILITY_DENIED" };
+    expect(await stage.ask("alice", ["read", "memory", path], ["sizeOf", "memory", path])).toEqual([denied, denied]);
+    for (const change of [write(path, "x"), remove(path), trash("a.md", path)]) {
+      await expect(stage.commit("alice", [change])).rejects.toMatchObject(denied);
+    }
+    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [{ path: "a.md", bytes: 1 }] }]);
+  });
+
+  test("a file is no folder, and a folder no file", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a", "x"), write("b/c", "y")]);
+    const unsafe = { code: "STORAGE_UNSAFE" };
+    expect(await stage.ask("alice", ["read", "memory", "a/b"], ["read", "memory", "b"])).toEqual([unsafe, unsafe]);
+    for (const path of ["a/b", "b"]) {
+      await expect(stage.commit("alice", [write(path, "z")])).rejects.toMatchObject(unsafe);
+    }
+    await stage.commit("alice", [remove("b/c")]);
+    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [{ path: "a", bytes: 1 }] }]);
+  });
+
+  test("a file over 2 MiB is not read, not listed, and told as unfit", async () => {
+    await using stage = new StoreStage(kind);
+    const full = "x".repeat(2 * mebibyte);
+    await stage.commit("alice", [write("full.md", full), write("over.md", `${full}x`)]);
+    const answers = await stage.ask(
+      "alice",
+      ["sizeOf", "memory", "full.md"],
+      ["read", "memory", "over.md"],
+      ["sizeOf", "memory", "over.md"],
+      ["list", "memory", ""],
+      ["bytesUsed", "memory"],
+    );
+    const unsafe = { code: "STORAGE_UNSAFE" };
+    const fullAlone = { value: [{ path: "full.md", bytes: 2 * mebibyte }] };
+    expect(answers).toEqual([{ value: 2 * mebibyte }, unsafe, unsafe, fullAlone, { value: 4 * mebibyte + 1 }]);
+    const survey = await stage.hold("alice", ({ reader }) => reader.survey("memory"));
+    expect(survey.files.map(({ path }) => path)).toEqual(["full.md"]);
+    expect(survey.unfit).toMatchObject([{ path: "over.md", reason: expect.stringContaining("at most 2097152") }]);
+  });
+
+  test("more than 20,000 files are not listed, and can be thinned out", { timeout: 120_000 }, async () => {
+    await using stage = new StoreStage(kind);
+    const paths = Array.from({ length: 20_001 }, (_, at) => `${at % 100}/${at}.md`);
+    await stage.commit(
+      "alice",
+      paths.map((path) => write(path, "")),
+    );
+    const tooMany = { code: "QUOTA_EXCEEDED" };
+    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([tooMany]);
+    await expect(stage.hold("alice", ({ reader }) => reader.survey("memory"))).rejects.toMatchObject(tooMany);
+    expect(await stage.ask("alice", ["list", "memory", "7/"])).toMatchObject([{ value: { length: 200 } }]);
+    await stage.commit("alice", [remove("0/0.md")]);
+    expect(await stage.ask("alice", ["list", "memory", ""])).toMatchObject([{ value: { length: 20_000 } }]);
+  });
+
+  test("a reader tells what it has found, each file once", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")]);
+    const [, , , seen] = await stage.ask(
+      "alice",
+      ["read", "memory", "a.md"],
+      ["read", "memory", "none.md"],
+      ["read", "memory", "a.md"],
+      ["seen"],
+    );
+    const found = [
+      { scope: "memory", path: "a.md", digest: hash("sha256", "one") },
+      { scope: "memory", path: "none.md", digest: null },
+    ];
+    expect(seen).toEqual({ value: found });
+    const held = await stage.hold("alice", async ({ reader }) => {
+      for (const path of ["a.md", "none.md", "a.md"]) await reader.bytesOf("memory", path);
+      return reader.seen;
+    });
+    expect(held).toEqual(found);
+  });
+
+  test("what the host has read is its own to change", async () => {
+    await using stage = new StoreStage(kind);
+    const content = Buffer.from("one");
+    await stage.commit("alice", [write("a.md", content)]);
+    content.fill("x");
+    await stage.hold("alice", async ({ reader }) => {
+      (await reader.bytesOf("memory", "a.md"))?.fill(0);
+    });
+    expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ value: "one" }]);
+  });
+});

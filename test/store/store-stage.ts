@@ -1,0 +1,94 @@
+/** A store of each kind, opened, with a thread that reads it. The suites know it by its interface alone. */
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+import { fileStore, memoryStore } from "memcell";
+import type { StoreDefinition } from "memcell";
+
+import type { HeldUser, HoldOptions, ReadBridge, Store } from "../../host/store/store.ts";
+import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import type { Answer, Order, Question } from "./reading-thread.ts";
+
+/** Every store that there is. One that is added here has all of the suites to pass. */
+const definitions = {
+  fileStore: (folder: string) => fileStore({ dir: join(folder, "data") }),
+  memoryStore: () => memoryStore(),
+} satisfies Record<string, (folder: string) => StoreDefinition>;
+
+export const storeKinds = Object.keys(definitions) as (keyof typeof definitions)[];
+
+const script = fileURLToPath(new URL("../../dist/test/store/reading-thread.js", import.meta.url));
+
+export class StoreStage implements AsyncDisposable {
+  readonly definition: StoreDefinition;
+  readonly store: Store;
+  readonly #folder = temporaryFolder();
+  readonly #threads: Worker[] = [];
+
+  constructor(kind: keyof typeof definitions) {
+    this.definition = definitions[kind](this.#folder.path);
+    this.store = this.definition.open(() => {});
+  }
+
+  /** `answerReads` stands in for the store's own. */
+  startThread(answerReads = this.definition.answerReads): Worker {
+    const thread = new Worker(script, { workerData: this.definition.location });
+    thread.on("message", ({ bridgeTo }: { bridgeTo?: ReadBridge }) => {
+      if (bridgeTo) answerReads?.(bridgeTo);
+    });
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  /** What a guest of a call that begins now would be answered. */
+  async ask(userId: string, ...questions: readonly Question[]): Promise<Answer[]> {
+    return await askThread(this.#threads[0] ?? this.startThread(), { userId, questions });
+  }
+
+  hold<Result>(
+    userId: string,
+    work: (held: HeldUser) => Promise<Result>,
+    options: Partial<HoldOptions> = {},
+  ): Promise<Result> {
+    const until = performance.now() + 30_000;
+    return this.store.hold(userId as UserId, { writes: true, until, ...options }, work);
+  }
+
+  async commit(userId: string, changes: ChangeSet, seen: readonly Seen[] = []): Promise<void> {
+    await this.hold(userId, (held) => held.commit(changes, seen));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+    await this.store.close();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+export async function askThread(thread: Worker, order: Order): Promise<Answer[]> {
+  thread.postMessage(order, []);
+  for (;;) {
+    const [message] = (await once(thread, "message")) as [{ answers?: Answer[] }];
+    if (message.answers) return message.answers;
+  }
+}
+
+export const write = (path: string, content: string | Uint8Array, scope = "memory"): ChangeSet[number] => ({
+  kind: "write",
+  scope,
+  path,
+  content,
+});
+
+export const trash = (path: string, trashed: string): ChangeSet[number] => ({
+  kind: "trash",
+  scope: "memory",
+  path,
+  trashed,
+});
+
+export const remove = (path: string): ChangeSet[number] => ({ kind: "remove", scope: "memory", path });
