@@ -10,6 +10,7 @@ import { grantFor } from "../guest/grant.ts";
 import { causeLines } from "../log/cause-line.ts";
 import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
+import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { HeldReader, HeldUser, HoldOptions, Store } from "../store/store.ts";
@@ -236,9 +237,10 @@ export interface HostWork extends CheckedContext {
 /** The last millisecond that a JavaScript date can name. */
 const dateMsMax = 8.64e15;
 
-/** Whether a call may end in a commit. */
-function commits({ tool: { rights } }: CatalogTool, { isLookingOnly = false }: CallOptions): boolean {
-  return !isLookingOnly && rights.some((right) => right === "write" || right === "trash");
+/** Whether a call may end in a commit: of what its tool may change, or of what the host adds to it. */
+function commits(found: CatalogTool, { isLookingOnly, stage, alsoCommit }: CallOptions): boolean {
+  if (isLookingOnly) return false;
+  return stage !== undefined || alsoCommit !== undefined || mayChange(found);
 }
 
 const failed = (failure: ToolError): ToolResult => resultOf(envelopeOf(failure));

@@ -68,3 +68,8 @@ function refuseTwin(found: CatalogTool, earlier: readonly CatalogTool[]): void {
 function refused(family: string, reason: string): ToolError {
   return new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(family)}: ${reason}`);
 }
+
+/** Whether a tool has the right to change anything. */
+export function mayChange({ tool: { rights } }: CatalogTool): boolean {
+  return rights.includes("write") || rights.includes("trash");
+}

@@ -1,5 +1,6 @@
 /** Finds and mends: the store what concerns any file, and each plugin what its own files say. */
 import type { InspectOutput } from "../../shared/roles.ts";
+import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { StoreFinding } from "../store/store.ts";
 import { roleAnswer } from "../values/role-answer.ts";
@@ -64,7 +65,7 @@ const notInspected = (path: string, message: string, remedy: string | null): Fin
  */
 async function mendAll(operation: Operation): Promise<void> {
   const failures: ToolError[] = [];
-  for (const inspector of operation.tools.withRole("inspect")) {
+  for (const inspector of mendersIn(operation)) {
     const mending = operation.ask("inspect", inspector, { mend: true }, { isThorough: true });
     await mending.catch((error: unknown) => void failures.push(asToolError(error, "mend a user's files")));
   }
@@ -75,13 +76,18 @@ async function mendAll(operation: Operation): Promise<void> {
   if (first !== undefined) throw first;
 }
 
-/** The parts that no inspector holds. */
+/** The inspectors that may change files: one that only looks mends nothing, and holds nothing for writing. */
+function mendersIn({ tools }: Operation): CatalogTool[] {
+  return tools.withRole("inspect").filter(mayChange);
+}
+
+/** The parts that no mender holds. */
 async function unheldParts(operation: Operation): Promise<(readonly string[])[]> {
   const parts = await operation.parts();
-  const inspected = operation.tools.withRole("inspect").map(scopeOf);
+  const mended = mendersIn(operation).map(scopeOf);
   const isNamed = (scope: string): boolean => parts.some((scopes) => scopes.includes(scope));
   return parts.filter((scopes) =>
-    scopes.length === 0 ? inspected.every(isNamed) : !inspected.some((scope) => scopes.includes(scope)),
+    scopes.length === 0 ? mended.every(isNamed) : !mended.some((scope) => scopes.includes(scope)),
   );
 }
 

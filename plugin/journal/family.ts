@@ -82,7 +82,7 @@ export const family: Family = {
       audience: "host",
       role: "index",
       description: "The summary of the caller's journal, framed for a system prompt. Reads only.",
-      input: indexInput,
+      input: indexInput(),
       output: indexOutput,
       scopes: ["journal"],
       rights: ["read", "list"],

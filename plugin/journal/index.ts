@@ -16,7 +16,6 @@ rehearseInput(writeInput, { key: "a", content: "", tags: ["a"], target: "daily" 
 rehearseInput(updateInput, { key: "a", content: "", tags: ["a"] });
 rehearseInput(readInput, { key: "a" });
 rehearseInput(searchInput, { query: "a", tags: ["a"], limit: 1 });
-rehearseInput(indexInput, {});
 
 export function memory_write(): number {
   return serveWithCodes(

@@ -1,22 +1,20 @@
 /**
  * Input and output of the tools that a host calls, each in its role: `shared/roles.ts` says what a host asks.
  *
- * The inputs of those that it calls seldom are made for each call: made once, each would be a part of every instance.
+ * The inputs are made for each call: made once, each would be a part of every instance, and few calls need one.
  */
 import * as z from "../../shared/zod.ts";
 import { keyField } from "./fields.ts";
 
 const roomAllowed = "a whole number";
 
-const roomField = z.optional(z.int({ error: roomAllowed }));
-
 /** Both lower what is shown of the summary and raise nothing. */
-export const indexInput = z.strictObject(
-  { linesMax: roomField, bytesMax: roomField },
-  { error: "no other fields than linesMax and bytesMax" },
-);
+export const indexInput = () => {
+  const room = z.optional(z.int({ error: roomAllowed }));
+  return z.strictObject({ linesMax: room, bytesMax: room }, { error: "no other fields than linesMax and bytesMax" });
+};
 
-export type IndexInput = z.infer<typeof indexInput>;
+export type IndexInput = z.infer<ReturnType<typeof indexInput>>;
 
 export const indexOutput = z.strictObject({
   /** The framed summary for a system prompt; empty for a user without one. */

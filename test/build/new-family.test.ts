@@ -102,7 +102,6 @@ test("a family is laid down, built, checked, tested and called as it is", { time
   expect(grantOf(longName)).toEqual(proposedFor(longName));
 
   // Every command works at once: those of the other families, and those of the new one.
-  const call = (tool: string, input: object): Ran => memcell("call", tool, "--input", JSON.stringify(input));
   const entry = { action: "upsert", name: "editor", type: "user", description: "Uses vim", body: "vim" };
   expect(call("UpdateUserMemory", entry)).toMatchObject(succeeds);
   const [write, read] = ["write", "read"].map((verb) => `${longName.replaceAll("-", "_")}_${verb}`) as [string, string];
@@ -166,6 +165,8 @@ function sourceTexts(): Record<string, string> {
 
 const memcell = (command: string, ...args: readonly string[]): Ran =>
   node("dist/host/cli/main.js", command, ...args, "--user", "alice", "--data", "data");
+
+const call = (tool: string, input: object): Ran => memcell("call", tool, "--input", JSON.stringify(input));
 
 /** The prompt, the doctor, the trash, export and import, as the owner of the data uses them. */
 function expectOwnersView(): void {
