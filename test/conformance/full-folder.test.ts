@@ -135,7 +135,7 @@ test.for([
   const names = Array.from({ length: 1000 }, (_, at) => `${"n".repeat(95)}${nameOf(at)}`);
   const lines = names.map((name) => `- [${name}](${name}.md) \u2014 ${description}\n`).join("");
   const facts = Object.fromEntries(names.map((name) => [`memory/${name}.md`, fact(description)]));
-  const expected = names.map((name) => ({ name, description: shown }));
+  const expected = names.map((name) => ({ family: "user-memory", name, description: shown }));
   await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
     expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
   });
@@ -150,7 +150,7 @@ test("of an index that lists more than 1,000 entries by hand, the first 1,000 ar
   await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
     const listed = await runtime.memoryEntries({ userId: "alice" });
     expect(listed).toHaveLength(1000);
-    expect(listed.at(-1)).toEqual({ name: nameOf(999), description: "d".repeat(150) });
+    expect(listed.at(-1)).toEqual({ family: "user-memory", name: nameOf(999), description: "d".repeat(150) });
   });
 });
 

@@ -54,13 +54,17 @@ test("the shipped plugin with one more byte is refused by the default policy, wi
 });
 
 test("a widened manifest is refused, pinned or not", async () => {
-  const widened = resealPlugin(
+  const widened = resealPlugin(shipped, withTool(manifestOf(shipped), "ReadUserMemory", { rights: ["read", "write"] }));
+  const elsewhere = resealPlugin(
     shipped,
-    withTool(manifestOf(shipped), "ReadUserMemory", { rights: ["read", "write"], scopes: ["memory", "other"] }),
+    withTool(manifestOf(shipped), "UpdateUserMemory", { scopes: ["memory", "other"] }),
   );
   expect(await refusalOf(widened)).toContain("its SHA-256 is");
   expect(await refusalOf(widened, unpinned)).toContain(
     ': the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
+  );
+  expect(await refusalOf(elsewhere, unpinned)).toContain(
+    ': the tool "UpdateUserMemory" asks for the scope "other", the policy grants it "memory"',
   );
 });
 

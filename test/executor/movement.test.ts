@@ -60,19 +60,24 @@ test("a whole movement after the other: shown, written, shown again, read, mende
 
   const calls = theatre.calls().map(({ tool, callId, labels, code, userId }) => {
     expect({ userId, agent: labels?.["agent"] }).toEqual({ userId: "alice", agent: "planner" });
-    return [labels?.["movement"], tool, tool === "PromptIndex" ? null : callId, code];
+    return [labels?.["movement"], tool, tool?.endsWith("Index") === true ? null : callId, code];
   });
   expect(calls).toEqual([
+    ["1", "JournalIndex", null, null],
     ["1", "PromptIndex", null, null],
+    ["2", "JournalIndex", null, null],
     ["2", "PromptIndex", null, null],
     ["2", "UpdateUserMemory", "toolu_01", null],
+    ["3", "JournalIndex", null, null],
     ["3", "PromptIndex", null, null],
     ["3", "ReadUserMemory", "toolu_02", null],
     ["3", "ReadUserMemory", "toolu_03", "ENTRY_NOT_FOUND"],
     ["3", "UpdateUserMemory", "toolu_04", null],
+    ["4", "JournalIndex", null, null],
     ["4", "PromptIndex", null, null],
     ["4", "UpdateUserMemory", "toolu_05", null],
     ["4", "UpdateUserMemory", "toolu_06", null],
+    ["5", "JournalIndex", null, null],
     ["5", "PromptIndex", null, null],
   ]);
 });
@@ -105,7 +110,7 @@ test("a model that asks for a tool's page is handed it, and asks for a page that
   expect(page).toContain("UpdateUserMemory");
   expect(contentOf(replies[0])).toEqual({ page });
   expect(contentOf(replies[1])).toMatchObject({ code: "TOOL_UNKNOWN" });
-  expect(theatre.calls().map(({ tool }) => tool)).toEqual(["PromptIndex"]);
+  expect(theatre.calls().map(({ tool }) => tool)).toEqual(["JournalIndex", "PromptIndex"]);
 });
 
 test("a tool that there is not, and an id that is none, are answered and not thrown", async () => {
@@ -125,9 +130,9 @@ test("a movement that is cancelled ends with the signal's reason, and writes not
   const controller = new AbortController();
   const reason = new Error("the user has left");
   let tasks = 0;
-  // The first task is the index, the second the model's call: cancelled when it is handed to a thread.
+  // The first tasks are the indexes of two families, the third is the model's call: cancelled when it is to run.
   const clock = (): number => {
-    if (++tasks === 2) controller.abort(reason);
+    if (++tasks === 3) controller.abort(reason);
     return 1_700_000_000_000;
   };
   await using theatre = await openTheatre({ clock });
@@ -139,6 +144,7 @@ test("a movement that is cancelled ends with the signal's reason, and writes not
   });
   await expect(playing).rejects.toBe(reason);
   expect(theatre.calls()).toMatchObject([
+    { tool: "JournalIndex", code: null },
     { tool: "PromptIndex", code: null },
     { callId: "call_1", code: "CANCELLED" },
   ]);
