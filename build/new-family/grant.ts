@@ -20,11 +20,19 @@ export function withGrant(policy: string, family: Pick<Family, "name" | "tools">
 /** Just what its tools ask for, as `memcell audit --propose` would have it. */
 export function grantLines({ name, tools }: Pick<Family, "name" | "tools">): string[] {
   const grants = tools.map((tool) => {
-    const audience = tool.audience === "host" ? ', "audience": "host"' : "";
-    return `        ${JSON.stringify(tool.name)}: { "rights": ${list(tool.rights)}, "scopes": ${list(tool.scopes)}${audience} }`;
+    const values = [`"rights": ${list(tool.rights)}`, `"scopes": ${list(tool.scopes)}`];
+    if (tool.audience === "host") values.push('"audience": "host"');
+    const key = `        ${JSON.stringify(tool.name)}: `;
+    const line = `${key}{ ${values.join(", ")} }`;
+    return line.length < lineCharsMax
+      ? line
+      : `${key}{\n${values.map((value) => `          ${value}`).join(",\n")}\n        }`;
   });
   return [`    ${JSON.stringify(name)}: {`, `      "tools": {`, grants.join(",\n"), "      }", "    }"];
 }
+
+/** With the comma behind it: a longer line the formatter would break as this does. */
+const lineCharsMax = 120;
 
 const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
 

@@ -24,7 +24,7 @@ export async function layDown(name: string): Promise<LaidDown> {
   const lock = textOrNone(lockFile);
   try {
     for (const { path, text } of files) writeNew(path, text, made);
-    format(files.map(({ path }) => path).filter((path) => path.endsWith(".ts")));
+    format(files.map(({ path }) => path).filter((path) => /\.(ts|json)$/.test(path)));
     const family = await readFamily(join(projectFolder, "plugin", name));
     const policy = join(projectFolder, policyFile);
     const granted = withGrant(readFileSync(policy, "utf8"), family);
