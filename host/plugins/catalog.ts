@@ -15,6 +15,7 @@ import { compileGuest } from "../guest/guest-module.ts";
 import type { GuestBounds, GuestModule } from "../guest/guest-module.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
+import { clashClauses } from "./clash-clauses.ts";
 import { LoadedTools } from "./loaded-tools.ts";
 import { policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -44,10 +45,19 @@ export async function judgeCatalog(files: readonly string[], policy: Policy): Pr
     if (each.status === "rejected") throw each.reason;
     return each.value;
   });
+  for (const [at, { manifest }] of plugins.entries()) refuseClash(manifest, plugins.slice(0, at));
   const tools = plugins.flatMap(({ manifest }, moduleIndex) =>
     manifest.tools.map((tool) => ({ tool, family: manifest.name, moduleIndex })),
   );
   return { plugins, tools: new LoadedTools(tools) };
+}
+
+function refuseClash(manifest: Manifest, earlier: readonly JudgedPlugin[]): void {
+  for (const { manifest: other } of earlier) {
+    const [clause] = clashClauses(manifest, other);
+    if (clause === undefined) continue;
+    throw refused(manifest.name, `the plugin ${quoted(other.name)}, which is loaded too, ${clause}`);
+  }
 }
 
 async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> {

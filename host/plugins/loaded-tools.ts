@@ -1,8 +1,6 @@
 /** The tools of all loaded plugins, and how each is found: by a model's name for it, by the host's, or by a role. */
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { Role } from "../../shared/roles.ts";
-import { quoted } from "../../shared/text.ts";
-import { ToolError } from "../values/tool-error.ts";
 
 export interface CatalogTool {
   readonly tool: ManifestTool;
@@ -15,9 +13,7 @@ export class LoadedTools {
   /** In the order of the plugins, and in which each declares them. */
   readonly all: readonly CatalogTool[];
 
-  /** Throws `PLUGIN_REFUSED` for two plugins of which nobody could tell whose turn it is. */
   constructor(all: readonly CatalogTool[]) {
-    for (const [at, found] of all.entries()) refuseTwin(found, all.slice(0, at));
     this.all = all;
   }
 
@@ -49,25 +45,6 @@ export class LoadedTools {
 
 /** A tool's name where another plugin may have a tool of the same. */
 export const fullName = ({ family, tool }: CatalogTool): string => `${family}/${tool.name}`;
-
-function refuseTwin(found: CatalogTool, earlier: readonly CatalogTool[]): void {
-  const { tool, family, moduleIndex } = found;
-  for (const other of earlier.filter((each) => each.moduleIndex !== moduleIndex)) {
-    const both = `the plugin ${quoted(other.family)}, which is loaded too`;
-    if (other.family === family) throw refused(family, `${both}, has the same name`);
-    if (tool.audience === "model" && other.tool.audience === "model" && other.tool.name === tool.name) {
-      throw refused(family, `${both}, offers models the tool ${quoted(tool.name)} as well`);
-    }
-    const scope = tool.role === "index" || tool.role !== other.tool.role ? undefined : tool.scopes[0];
-    if (tool.role !== undefined && scope !== undefined && other.tool.scopes.includes(scope)) {
-      throw refused(family, `${both}, has the role "${tool.role}" for the scope ${quoted(scope)} as well`);
-    }
-  }
-}
-
-function refused(family: string, reason: string): ToolError {
-  return new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(family)}: ${reason}`);
-}
 
 /** Whether a tool has the right to change anything. */
 export function mayChange({ tool: { rights } }: CatalogTool): boolean {

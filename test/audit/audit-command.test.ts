@@ -119,11 +119,17 @@ test("of files that could not be loaded together, each is told", async () => {
   expect(status).toBe(1);
   const { reports } = JSON.parse(stdout) as { reports: AuditReport[] };
   expect(reports.map(({ verdict, deviations }) => [verdict, deviations.length, deviations[1]?.text])).toEqual([
-    ["FAIL", 6, 'Its tool "ReadUserMemory" is in "near.wasm" too: no runtime loads both files.'],
-    ["FAIL", 6, 'Its tool "ReadUserMemory" is in "own.wasm" too: no runtime loads both files.'],
+    [
+      "FAIL",
+      6,
+      'No runtime loads it together with "near.wasm", which offers models the tool "ReadUserMemory" as well.',
+    ],
+    ["FAIL", 6, 'No runtime loads it together with "own.wasm", which offers models the tool "ReadUserMemory" as well.'],
   ]);
   const runtime = createRuntime({ dataDir: folder.path, plugins: files, policy });
-  await expect(runtime).rejects.toThrow(/another plugin already offers the tool "UpdateUserMemory"/);
+  await expect(runtime).rejects.toThrow(
+    /the plugin "own", which is loaded too, offers models the tool "UpdateUserMemory" as well/,
+  );
 });
 
 test("--propose makes no policy for two files of one name, of which it would grant the tools of the last", () => {

@@ -1,0 +1,26 @@
+import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
+import { quoted } from "../../shared/text.ts";
+
+type Plugin = Pick<Manifest, "name" | "tools">;
+
+/**
+ * Why two plugins cannot be loaded together: clauses about the other one, which say what it has "as well". A call, a scope or
+ * a resource would be one's or the other's, and nobody could tell whose.
+ */
+export function* clashClauses(plugin: Plugin, other: Plugin): Generator<string> {
+  if (plugin.name === other.name) yield "has the same name";
+  for (const tool of plugin.tools) {
+    for (const twin of other.tools) yield* toolClauses(tool, twin);
+  }
+}
+
+function* toolClauses(tool: ManifestTool, twin: ManifestTool): Generator<string> {
+  const { name, audience, role } = tool;
+  if (audience === "model" && twin.audience === "model" && name === twin.name) {
+    yield `offers models the tool ${quoted(name)} as well`;
+  }
+  // Indexes stand side by side; all other roles are about one scope, and speak for it.
+  if (role === undefined || role === "index" || role !== twin.role) return;
+  const scope = tool.scopes.find((each) => twin.scopes.includes(each));
+  if (scope !== undefined) yield `has the role "${role}" for the scope ${quoted(scope)} as well`;
+}
