@@ -1,7 +1,7 @@
 /** Lets calls in: so many wait, those of one user one after another, and of so many users at once. */
 import { queueLimits } from "../../shared/limits.ts";
-import { Slots } from "../thread/slots.ts";
-import type { Patience } from "../thread/slots.ts";
+import { Slots } from "../values/slots.ts";
+import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
 import { CallControl, closedMeanwhile } from "./call-control.ts";

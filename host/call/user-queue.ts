@@ -1,5 +1,5 @@
-import { Slots } from "../thread/slots.ts";
-import type { Patience } from "../thread/slots.ts";
+import { Slots } from "../values/slots.ts";
+import type { Patience } from "../values/slots.ts";
 
 /** Calls of one user run one at a time, in the order they came; calls of different users do not wait for each other. */
 export class UserQueue {
@@ -8,7 +8,7 @@ export class UserQueue {
 
   /** Does work when its turn has come. */
   async run<Result>(userId: string, patience: Patience, work: () => Promise<Result>): Promise<Result> {
-    patience.signal.throwIfAborted();
+    patience.signal?.throwIfAborted();
     const turn = this.#turns.get(userId) ?? new Slots(1);
     this.#turns.set(userId, turn);
     await turn.take(patience);

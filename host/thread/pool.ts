@@ -16,11 +16,10 @@ import { closeTrail } from "../audit/collect/read-trail.ts";
 import { TrailStock } from "../audit/collect/trail-stock.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import type { StoreDefinition } from "../store/store.ts";
+import { Slots } from "../values/slots.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
-import { Slots } from "./slots.ts";
-import type { Patience } from "./slots.ts";
 import { newStamp } from "./start-stamp.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
@@ -86,7 +85,7 @@ export class Pool {
   }
 
   /** Waits for a thread that is free. Throws `BUSY` when none is in time, and the signal's reason. */
-  async take(name: string, { until, signal }: Omit<Patience, "tooLong">): Promise<FreeThread> {
+  async take(name: string, { until, signal }: Pick<TaskBounds, "until" | "signal">): Promise<FreeThread> {
     const tooLong = (waitedMs: number): ToolError =>
       new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
     await this.#slots.take({ until, signal, tooLong });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import { UserQueue } from "../../host/call/user-queue.ts";
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { Patience } from "../../host/thread/slots.ts";
+import type { Patience } from "../../host/values/slots.ts";
 import { ToolError } from "../../host/values/tool-error.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { errorTable } from "../../shared/errors.ts";

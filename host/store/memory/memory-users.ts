@@ -1,14 +1,16 @@
+import { Slots } from "../../values/slots.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
 import { planChanges, refuseBytes } from "../plan-changes.ts";
 import { refuseStale, untilFresh } from "../stale-call.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
-import { Turns } from "./turns.ts";
 import { UserFiles } from "./user-files.ts";
 
 interface MemoryUser {
   readonly files: UserFiles;
-  readonly turns: Turns;
+  /** Of whoever holds the user. */
+  readonly slot: Slots;
 }
 
 /** All users of one `memoryStore`, in the thread that has made it. Every runtime that was given it opens the same. */
@@ -42,10 +44,12 @@ export class MemoryUsers implements Store {
     options: HoldOptions,
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
-    const user = this.#users.get(userId) ?? { files: new UserFiles(), turns: new Turns() };
+    const { until, signal } = options;
+    signal?.throwIfAborted();
+    const user = this.#users.get(userId) ?? { files: new UserFiles(), slot: new Slots(1) };
     this.#users.set(userId, user);
+    await user.slot.take({ until, signal, tooLong });
     try {
-      using _turn = await user.turns.take(options);
       using reader = new HeldReads(() => user.files);
       return await work({
         reader,
@@ -61,7 +65,10 @@ export class MemoryUsers implements Store {
         },
       });
     } finally {
-      if (user.turns.isIdle && user.files.scopes().length === 0) this.#users.delete(userId);
+      if (!user.slot.give() && user.files.scopes().length === 0) this.#users.delete(userId);
     }
   }
 }
+
+const tooLong = (waitedMs: number): ToolError =>
+  new ToolError("BUSY", `Cannot use the user's folder: it has been in use for ${waitedMs} ms`);

@@ -1,11 +1,11 @@
-import type { ToolError } from "../values/tool-error.ts";
+import type { ToolError } from "./tool-error.ts";
 
 /** How long a call waits for something, and what ends the wait early. */
 export interface Patience {
   /** When it gives up, on the clock of `performance.now()`. */
   readonly until: number;
   /** Its reason is what the wait throws. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** What the wait throws when it was too long. */
   readonly tooLong: (waitedMs: number) => ToolError;
 }
@@ -22,7 +22,7 @@ export class Slots {
 
   /** Resolves when a slot is the caller's, who has to give it back. */
   take({ until, signal, tooLong }: Patience): Promise<void> {
-    if (signal.aborted) return Promise.reject(signal.reason as ToolError);
+    if (signal?.aborted) return Promise.reject(signal?.reason as ToolError);
     if (this.#free > 0) {
       this.#free--;
       return Promise.resolve();
@@ -31,7 +31,7 @@ export class Slots {
       const waitMs = Math.max(0, until - performance.now());
       const leave = (): void => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", cancel);
+        signal?.removeEventListener("abort", cancel);
         this.#line.delete(start);
       };
       const start = (): void => {
@@ -40,13 +40,13 @@ export class Slots {
       };
       const cancel = (): void => {
         leave();
-        reject(signal.reason as ToolError);
+        reject(signal?.reason as ToolError);
       };
       const timer = setTimeout(() => {
         leave();
         reject(tooLong(Math.ceil(waitMs)));
       }, waitMs);
-      signal.addEventListener("abort", cancel);
+      signal?.addEventListener("abort", cancel);
       this.#line.add(start);
     });
   }
