@@ -50,19 +50,10 @@ async function perform(call: HostedCall): Promise<unknown> {
   epochMs = call.context.epochMs;
   // A caller may leave the user out; the types say that it must not.
   const ctx = { userId: call.context.userId } as { userId: string };
-  if (call.audience === "host") return answerForHost(call.tool, ctx);
-  return withoutTableFields(await (runtime as Runtime).call(call.tool, call.input, ctx));
-}
-
-/** Of the host's tools the Node host hands out the index's text and the entries. */
-async function answerForHost(tool: string, ctx: { userId: string }): Promise<unknown> {
   const asked = runtime as Runtime;
-  try {
-    const data =
-      tool === "ListEntries" ? { entries: await asked.memoryEntries(ctx) } : { text: await asked.memoryIndex(ctx) };
-    return { ok: true, data };
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    return { ok: false, error: { code: error.code, message: error.message } };
-  }
+  const result =
+    call.audience === "host"
+      ? await asked.callAsHost(call.tool, call.input, ctx)
+      : await asked.call(call.tool, call.input, ctx);
+  return withoutTableFields(result);
 }
