@@ -172,13 +172,13 @@ export interface Runtime {
 
   /**
    * The user's entries, of every plugin that has any, each in its own order: names and descriptions, all of them. Bounded,
-   * cancelled and rejected as `memoryIndex`. Reads only, creates nothing.
+   * cancelled and rejected as `memoryIndex`. Reads only, creates nothing. `family` asks one plugin alone.
    *
    * @example
    * for (const { family, name, description } of await runtime.memoryEntries({ userId: "alice" }))
    *   console.log(family, name, description);
    */
-  memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]>;
+  memoryEntries(ctx: CallContext, options?: { readonly family?: string }): Promise<readonly MemoryEntry[]>;
 
   /**
    * One entry's text, by a name of `memoryEntries`. Bounded, cancelled and rejected as `memoryIndex`; `ENTRY_NOT_FOUND`

@@ -26,10 +26,10 @@ export class FamilyMemory {
     return await joinedIndex(tools, (found, input) => this.#ask("index", found, input, same));
   }
 
-  async entries(ctx: CallContext): Promise<MemoryEntry[]> {
+  async entries(ctx: CallContext, family: string | undefined): Promise<MemoryEntry[]> {
     const same = readOnce(ctx);
     const all: MemoryEntry[] = [];
-    for (const found of this.#withRole("entries", undefined, "list the entries")) {
+    for (const found of this.#withRole("entries", family, "list the entries")) {
       const { entries } = await this.#ask("entries", found, {}, same);
       for (const { name, description } of entries) all.push({ family: found.family, name, description });
     }

@@ -153,8 +153,8 @@ class LocalRuntime implements Runtime {
     return this.#memory.index(ctx, family);
   }
 
-  memoryEntries(ctx: CallContext): Promise<readonly MemoryEntry[]> {
-    return this.#memory.entries(ctx);
+  memoryEntries(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<readonly MemoryEntry[]> {
+    return this.#memory.entries(ctx, family);
   }
 
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {

@@ -36,7 +36,8 @@ test("it calls tools, and finds no fault in schemas and answers", async () => {
 
 test("it reads resources and the prompt", async () => {
   const { resources } = await client.listResources();
-  expect(resources.map(({ uri }) => uri)).toEqual(["memory://index", "memory://user-memory/entry/editor"]);
+  const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+  expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://user-memory/entry/editor"]);
   const { contents } = await client.readResource({ uri: "memory://user-memory/entry/editor" });
   expect(contents).toMatchObject([{ text: "Helix it is." }]);
   const { messages } = await client.getPrompt({ name: "memory" });

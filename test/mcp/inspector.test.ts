@@ -88,7 +88,9 @@ describe.for([
 
   test("resources/list shows the index and the entry", async () => {
     const resources = [
-      expect.objectContaining({ uri: "memory://index" }) as object,
+      ...["memory://index", "memory://journal/index", "memory://user-memory/index"].map(
+        (uri) => expect.objectContaining({ uri }) as object,
+      ),
       {
         uri: "memory://user-memory/entry/editor",
         name: "editor",

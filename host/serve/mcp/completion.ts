@@ -24,7 +24,7 @@ async function complete(
   const families = runtime.families().filter(({ canRead, hasEntries }) => canRead && hasEntries);
   const family = families.find(({ name }) => ref.type === "ref/resource" && ref.uri === entryUriTemplate(name))?.name;
   if (family === undefined || argument.name !== "name") throw unknown(ref, families);
-  const entries = (await runtime.memoryEntries(contextOf(request))).filter((entry) => entry.family === family);
+  const entries = await runtime.memoryEntries(contextOf(request), { family });
   const names = entries.map(({ name }) => name).filter((name) => name.startsWith(argument.value));
   const values = names.slice(0, mcpLimits.completionsMax);
   return { completion: { values, total: names.length, hasMore: values.length < names.length } };

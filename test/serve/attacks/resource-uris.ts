@@ -147,7 +147,7 @@ const subscriptions: Attack[] = [
 const lists: Attack[] = [
   row(
     "the list, with the victim",
-    served(200, ["call ListEntries alice done"], "where Alice goes"),
+    served(200, ["call JournalEntries alice done", "call ListEntries alice done"], "where Alice goes"),
     ({ userId }, { alice }) => inSession(alice.session, "resources/list", { userId, _meta: { userId } }),
   ),
   ...["0", "", "../", "from 1", "__proto__"].map((cursor) =>
@@ -158,8 +158,11 @@ const lists: Attack[] = [
   row("a cursor that names the victim", unfit, ({ userId }, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from(`from 1 of ${userId}`).toString("base64url") }),
   ),
-  row("a cursor far behind", served(200, ["call ListEntries alice done"], '"resources":[]'), (_victim, { alice }) =>
-    inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
+  row(
+    "a cursor far behind",
+    served(200, ["call JournalEntries alice done", "call ListEntries alice done"], '"resources":[]'),
+    (_victim, { alice }) =>
+      inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
   ),
   row("a cursor below zero", unfit, (_victim, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from("from -1").toString("base64url") }),

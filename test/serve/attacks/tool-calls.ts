@@ -155,7 +155,7 @@ const others: Attack[] = [
   ),
   row(
     "a prompt that names the victim",
-    served(200, ["call PromptIndex alice done"], "where Alice goes"),
+    served(200, ["call JournalIndex alice done", "call PromptIndex alice done"], "where Alice goes"),
     ({ userId }, { alice }) =>
       inSession(alice.session, "prompts/get", { name: "memory", arguments: { userId, user: userId }, userId }),
   ),
