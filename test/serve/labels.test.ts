@@ -21,6 +21,7 @@ test.for(clientKinds)("each call says by which way and from which client it came
   expect(readRecords(logFile).filter(({ kind: of }) => of === "call")).toMatchObject([
     { tool: "ReadUserMemory", userId: from, code: "ENTRY_NOT_FOUND", labels },
     { tool: "Absent", userId: from, code: "TOOL_UNKNOWN", labels },
+    { tool: "JournalIndex", userId: from, code: null, labels },
     { tool: "PromptIndex", userId: from, code: null, labels },
   ]);
 });
