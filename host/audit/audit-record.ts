@@ -9,7 +9,7 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
 import { errorCodeName } from "../../shared/manifest.ts";
 import * as z from "../../shared/zod.ts";
-import { labelNamePattern, labelValuePattern } from "../values/call-labels.ts";
+import { labelNamePattern, labelValuePattern } from "../values/call-context.ts";
 import { peerPattern, refusalWordPattern } from "../values/refusal.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));

@@ -1,12 +1,10 @@
-/** Lets calls in: so many wait, those of one user one after another, and of so many users at once. */
+/** Lets calls in until it is closed: so many wait, those of one user one after another, and of so many users at once. */
 import { queueLimits } from "../../shared/limits.ts";
-import { Slots } from "../values/slots.ts";
+import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
-import { CallControl, closedMeanwhile } from "./call-control.ts";
 import { CallerSignals } from "./caller-signals.ts";
-import { UserQueue } from "./user-queue.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import type { WaitingLimits } from "./waiting-calls.ts";
 
@@ -36,6 +34,9 @@ export class Admission {
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
   readonly #signals = new CallerSignals();
   readonly #admitted = new Set<CallControl>();
+  #underWay = 0;
+  #onIdle: () => void = () => {};
+  #isClosed = false;
   #isEnding = false;
 
   /** `waitMs`: how long a call waits for its turn, the user's lock and a thread, together. */
@@ -60,8 +61,31 @@ export class Admission {
     }
   }
 
-  /** Cancels what has not begun to commit, and what comes from now on. */
-  cancelAll(): void {
+  /** A call has come, or what takes several: closing waits until this is disposed of. */
+  arrive(): Disposable {
+    this.#underWay++;
+    const leave = (): void => {
+      this.#underWay--;
+      if (this.#underWay === 0) this.#onIdle();
+    };
+    return { [Symbol.dispose]: leave };
+  }
+
+  /** Throws `CLOSED`. */
+  checkOpen(action: string): void {
+    if (this.#isClosed) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
+  }
+
+  /** Refuses new calls, waits for those that came before, and after the grace period cancels what has not begun to commit. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    const graceOver = setTimeout(() => this.#cancelAll(), graceMs);
+    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    clearTimeout(graceOver);
+  }
+
+  /** Also what comes from now on. */
+  #cancelAll(): void {
     this.#isEnding = true;
     for (const control of this.#admitted) control.endForClose();
   }
@@ -86,4 +110,41 @@ export class Admission {
       }
     });
   }
+}
+
+/** What may end an admitted call early. Disposing of it forgets the caller's signal. */
+class CallControl implements Disposable {
+  readonly #action: string;
+  readonly #controller = new AbortController();
+  readonly #forget: () => void;
+
+  /** Throws `CANCELLED` when the caller's signal is aborted already. */
+  constructor(action: string, ofCaller: AbortSignal | undefined, signals: CallerSignals) {
+    this.#action = action;
+    const cancelled = (): ToolError => new ToolError("CANCELLED", `Cannot ${action}: the caller cancelled it`);
+    if (ofCaller?.aborted) throw cancelled();
+    this.#forget = ofCaller ? signals.onAbort(ofCaller, () => this.end(cancelled())) : () => {};
+  }
+
+  /** Its reason is always a `ToolError`: what the call ends with. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ends the call unless its commit has begun. */
+  end(error: ToolError): void {
+    this.#controller.abort(error);
+  }
+
+  endForClose(): void {
+    this.end(closedMeanwhile(this.#action));
+  }
+
+  [Symbol.dispose](): void {
+    this.#forget();
+  }
+}
+
+function closedMeanwhile(action: string): ToolError {
+  return new ToolError("CANCELLED", `Cannot ${action}: the runtime was closed before it had ended`);
 }

@@ -6,26 +6,23 @@ import type { PluginIdentity } from "../audit/audit-record.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
-import { grantFor } from "../guest/grant.ts";
+import { encodeInput } from "../guest/guest-json.ts";
 import { causeLines } from "../log/cause-line.ts";
 import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
-import type { HeldReader, HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { EndedRun, GuestTask, Pool } from "../thread/pool.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
-import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
+import type { AskedContext, CheckedContext } from "../values/call-context.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
+import type { AskedCall, CallOptions, EndedCall, HostWork, StagedChanges } from "./asked-call.ts";
 import type { ChangeListeners } from "./change-listeners.ts";
-import { commitChanges, nothingStaged } from "./commit-changes.ts";
-import type { StagedChanges } from "./commit-changes.ts";
-import { encodeInput } from "./encode-input.ts";
-import { UnderWay } from "./under-way.ts";
 
 export interface CallRunnerParts {
   readonly store: Store;
@@ -43,34 +40,6 @@ export interface CallRunnerParts {
   readonly limits: PolicyLimits;
 }
 
-/** A call as it was asked for. Callers without types may have passed anything. */
-export interface AskedCall {
-  readonly toolName: unknown;
-  /** As messages name it. */
-  readonly action: string;
-  /** Throws `TOOL_UNKNOWN`; and `CLOSED`, unless the call is part of an operation that was admitted before. */
-  readonly find: () => CatalogTool;
-  readonly input: unknown;
-  readonly ctx: CallContext | null | undefined;
-}
-
-/** What the host itself adds to a call of a tool. */
-export interface CallOptions {
-  /** Asked under the user's lock, before the guest runs, which finds it done. `epochMs` is the time that it is given. */
-  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<StagedChanges>;
-  /** Changes that become durable together with the guest's. */
-  readonly alsoCommit?: StagedChanges["changes"];
-  /** Looks at the user's files as a crash has left them, and commits nothing. */
-  readonly isLookingOnly?: boolean;
-  /** Takes nothing for granted that the store remembers of the user. */
-  readonly isThorough?: boolean;
-}
-
-export interface EndedCall {
-  readonly result: ToolResult;
-  readonly isCommitted: boolean;
-}
-
 /** A call that may run. */
 interface CheckedCall extends CheckedContext, AskedTurn {
   readonly found: CatalogTool;
@@ -80,8 +49,6 @@ interface CheckedCall extends CheckedContext, AskedTurn {
 
 export class CallRunner {
   readonly #parts: CallRunnerParts;
-  readonly #underWay = new UnderWay();
-  #isClosed = false;
 
   constructor(parts: CallRunnerParts) {
     this.#parts = parts;
@@ -89,7 +56,7 @@ export class CallRunner {
 
   /** Ends in a value in every case. */
   async call(asked: AskedCall, options: CallOptions = {}): Promise<EndedCall> {
-    using _underWay = this.#underWay.begin();
+    using _arrived = this.#parts.admission.arrive();
     const context = readContext(asked.ctx);
     const record = this.#parts.recorder.beginCall(asked.toolName, asked.action, context);
     const result = await this.#resultOf(asked, context, record, options);
@@ -165,8 +132,7 @@ export class CallRunner {
     turn.signal.throwIfAborted();
     if (envelope.ok && commits(call.found, options)) {
       const all = [...staged.changes, ...changes, ...(options.alsoCommit ?? [])];
-      const { listeners } = this.#parts;
-      await commitChanges({ changes: all, seen: [...seen, ...staged.seen] }, { held, record, listeners });
+      await this.commit({ changes: all, seen: [...seen, ...staged.seen] }, held, record);
     }
     return resultOf(envelope);
   }
@@ -179,12 +145,23 @@ export class CallRunner {
     return await thread.run(task, { name, deadlineMs, until: turn.until, signal: turn.signal });
   }
 
+  /** Commits a change set that is on record, and tells of it. What cannot be recorded is not committed. */
+  async commit({ changes, seen }: StagedChanges, held: HeldUser, record: CallRecord | UpkeepRecord): Promise<void> {
+    if (changes.length === 0) return;
+    record.staged(changes);
+    await held.commit(changes, seen);
+    record.committed();
+    this.#parts.listeners.tell(changes, record.source);
+  }
+
   #taskFor({ found: { tool, moduleIndex }, input, userId }: CheckedCall): GuestTask {
     const epochMs = this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     }
-    const grant = grantFor(tool, userId, this.#parts.limits);
+    // What its manifest asks for, and no tool of the same plugin gets more. The policy was seen to allow as much.
+    const { hostCalls, stagedBytes } = this.#parts.limits;
+    const grant = { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes } };
     return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant, epochMs };
   }
 
@@ -203,23 +180,10 @@ export class CallRunner {
     );
   }
 
-  /** What takes several calls keeps the runtime open until the last has ended. */
-  begin(): Disposable {
-    return this.#underWay.begin();
-  }
-
-  /** Throws `CLOSED`. */
-  checkOpen(action: string): void {
-    if (this.#isClosed) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
-  }
-
-  /** Refuses new calls, waits for those that were admitted, and after the grace period cancels what has not begun to commit. */
+  /** Ends store and threads when the last call has ended, as `Admission.close` says. */
   async close(graceMs: number): Promise<void> {
-    this.#isClosed = true;
     const { admission, store, pool } = this.#parts;
-    const graceOver = setTimeout(() => admission.cancelAll(), graceMs);
-    await this.#underWay.idle();
-    clearTimeout(graceOver);
+    await admission.close(graceMs);
     await Promise.all([store.close(), pool.close()]);
   }
 
@@ -228,11 +192,7 @@ export class CallRunner {
   }
 }
 
-/** Work of the host's own, and what is recorded of it. */
-export interface HostWork extends CheckedContext {
-  readonly action: string;
-  readonly record: UpkeepRecord;
-}
+const nothingStaged: StagedChanges = { changes: [], seen: [] };
 
 /** The last millisecond that a JavaScript date can name. */
 const dateMsMax = 8.64e15;

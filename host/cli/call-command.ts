@@ -1,8 +1,8 @@
 import { quoted } from "../../shared/text.ts";
-import { wrongInput } from "../call/encode-input.ts";
 import type { SettingFlags } from "../config/read-settings.ts";
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { wrongInput } from "../guest/guest-json.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { defineCommand } from "./command.ts";

@@ -25,7 +25,6 @@ import { promisify } from "node:util";
 
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { checkComponent } from "./component.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
@@ -73,14 +72,14 @@ export class PinnedDirectory implements Directory {
 
   identityOf(name: string): string | null {
     const facts = this.#try("open the user's folder", () =>
-      lstatSync(this.#handle.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
+      lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }),
     );
     return facts ? identityOf(facts) : null;
   }
 
   makeFolder(name: string): Directory {
     try {
-      mkdirSync(this.#handle.child(checkComponent(name)), { mode: 0o700 });
+      mkdirSync(this.#at(name), { mode: 0o700 });
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw failureOfDisk(error, "make the user's folder");
     }
@@ -100,7 +99,7 @@ export class PinnedDirectory implements Directory {
 
   sizeOf(name: string, shown: string): number | null {
     try {
-      const facts = lstatSync(this.#handle.child(checkComponent(name)), { bigint: true });
+      const facts = lstatSync(this.#at(name), { bigint: true });
       checkPlainFile(facts, shown);
       return Number(facts.size);
     } catch (error) {
@@ -110,10 +109,7 @@ export class PinnedDirectory implements Directory {
   }
 
   measure(name: string): Measured | null {
-    // A name from a listing may be anything that the file system allows, so it is checked here as well.
-    const facts = this.#try("list files", () =>
-      lstatSync(this.#handle.child(checkComponent(name)), { bigint: true, throwIfNoEntry: false }),
-    );
+    const facts = this.#try("list files", () => lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }));
     return facts ? { bytes: Number(facts.size), isPlain: isPlainFile(facts) } : null;
   }
 
@@ -124,15 +120,13 @@ export class PinnedDirectory implements Directory {
   }
 
   permissionsOf(name: string): Permissions | null {
-    const facts = this.#try("open the user's folder", () =>
-      lstatSync(this.#handle.child(checkComponent(name)), { throwIfNoEntry: false }),
-    );
+    const facts = this.#try("open the user's folder", () => lstatSync(this.#at(name), { throwIfNoEntry: false }));
     return facts?.isFile() ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
   }
 
   create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {
     this.#try(`write "${shown}"`, () => {
-      const path = this.#handle.child(checkComponent(name));
+      const path = this.#at(name);
       const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
       try {
         // What was made just now is a plain file, and nobody else's.
@@ -151,18 +145,16 @@ export class PinnedDirectory implements Directory {
   }
 
   rename(name: string, to: PinnedDirectory, newName: string): void {
-    this.#try("move a file", () =>
-      renameSync(this.#handle.child(checkComponent(name)), to.#handle.child(checkComponent(newName))),
-    );
+    this.#try("move a file", () => renameSync(this.#at(name), to.#at(newName)));
   }
 
   exchange(name: string, other: PinnedDirectory, otherName: string): boolean {
     if (!this.#handle.isHeldOpen) return false;
-    return exchangeNames(this.#handle.child(checkComponent(name)), other.#handle.child(checkComponent(otherName)));
+    return exchangeNames(this.#at(name), other.#at(otherName));
   }
 
   remove(name: string): void {
-    this.#try("remove a file", () => unlinkSync(this.#handle.child(checkComponent(name))));
+    this.#try("remove a file", () => unlinkSync(this.#at(name)));
   }
 
   async flush(): Promise<void> {
@@ -179,6 +171,11 @@ export class PinnedDirectory implements Directory {
     this.#handle[Symbol.dispose]();
   }
 
+  /** How to name what lies here to the file system. */
+  #at(name: string): string {
+    return this.#handle.child(checkComponent(name));
+  }
+
   #open(
     name: string,
     shown: string,
@@ -187,7 +184,7 @@ export class PinnedDirectory implements Directory {
   ): PinnedFile | null {
     let descriptor: number | undefined;
     try {
-      const path = this.#handle.child(checkComponent(name));
+      const path = this.#at(name);
       descriptor = openSync(path, flags, 0o600);
       const facts = fstatSync(descriptor, { bigint: true });
       check(facts);
@@ -224,4 +221,16 @@ function giveTo(descriptor: number, owner: number, group: number): void {
   } catch {
     // The bits are chosen by the group that it has.
   }
+}
+
+/**
+ * One component of a path: no separator of any system, no NUL, neither `.` nor `..`, not empty, nothing outside ASCII.
+ * A slash at the end would switch off the refusal of links, an empty name is the folder itself.
+ */
+const component = /^[A-Za-z0-9._@%~-]{1,255}$/;
+
+/** The last guard before the disk. What it stops has slipped through the grammars above it. */
+function checkComponent(name: string): string {
+  if (component.test(name) && name !== "." && name !== "..") return name;
+  throw new ToolError("CAPABILITY_DENIED", "Cannot use a name that is not one component of a path");
 }

@@ -1,8 +1,8 @@
-import { closeSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
 
 import type { DiskFile } from "./directory.ts";
 import { failureOfDisk } from "./disk-failure.ts";
-import { flushFile } from "./flush-file.ts";
 import { identityOf } from "./folder-handle.ts";
 import type { FileIdentity } from "./folder-handle.ts";
 
@@ -76,5 +76,28 @@ export class PinnedFile implements DiskFile {
     } catch (error) {
       throw failureOfDisk(error, `${action} "${this.#shown}"`);
     }
+  }
+}
+
+const flushInThread = promisify(fdatasync);
+
+/** Below it the way to another thread and back would cost more than the flush itself. */
+const atOnceMs = 0.5;
+
+/** How long the last flush took that a caller waited for. Nobody knows before the first. */
+let lastMs = Infinity;
+
+/**
+ * Makes a file's content durable. One that a caller waits for is done at once where flushes are almost free; everywhere
+ * else, and for all that happens in the background, a thread of the system's waits for the disk.
+ */
+async function flushFile(descriptor: number, isWaitedFor: boolean): Promise<void> {
+  if (!isWaitedFor) return await flushInThread(descriptor);
+  const start = performance.now();
+  try {
+    if (lastMs < atOnceMs) fdatasyncSync(descriptor);
+    else await flushInThread(descriptor);
+  } finally {
+    lastMs = performance.now() - start;
   }
 }

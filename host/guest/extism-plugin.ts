@@ -7,12 +7,11 @@ import type { CallContext, Plugin } from "@extism/extism";
 
 import { capabilityModule, capabilityNames, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
-import { accessBlocks } from "./block-access.ts";
-import { BlockBudget } from "./block-budget.ts";
+import { accessBlocks, BlockBudget } from "./block-access.ts";
 import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
-import type { GuestLog } from "./guest-log.ts";
 import type { GuestModule } from "./guest-module.ts";
 import { InstanceState } from "./instance-state.ts";
+import type { GuestLog } from "./kernel-functions.ts";
 import { kernelFunctions } from "./kernel-functions.ts";
 
 /** How a guest's run ended, as Extism tells it. */

@@ -1,5 +1,4 @@
 import type { Right } from "../../shared/abi.ts";
-import type { ManifestTool } from "../../shared/manifest.ts";
 import type { UserId } from "../values/user-id.ts";
 
 /**
@@ -17,12 +16,4 @@ export interface Grant {
 export interface GrantLimits {
   readonly hostCalls: number;
   readonly stagedBytes: number;
-}
-
-/**
- * A tool gets what its manifest asks for, and no tool of the same plugin gets more. That the policy allows as much was
- * seen when the plugin was loaded.
- */
-export function grantFor(tool: ManifestTool, userId: UserId, { hostCalls, stagedBytes }: GrantLimits): Grant {
-  return { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes } };
 }

@@ -1,14 +1,14 @@
-import { readFuelGlobal } from "../../shared/fuel-section.ts";
-import { readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
-import type { WasmSection } from "../../shared/wasm-sections.ts";
-import { readChangingParts } from "../../shared/wasm-state.ts";
-import type { ChangingParts } from "../../shared/wasm-state.ts";
 /**
  * A plugin's code, compiled once for all threads, with what a thread must know to use an instance again.
  *
  * An instance can only be put back to where it began by who sees all of it. The memory is exported anyway; here the
  * exports are widened by the tables and the mutable globals, for the host alone: a guest cannot use exports.
  */
+import { readFuelGlobal } from "../../shared/fuel-section.ts";
+import { readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
+import type { WasmSection } from "../../shared/wasm-sections.ts";
+import { readChangingParts } from "../../shared/wasm-state.ts";
+import type { ChangingParts } from "../../shared/wasm-state.ts";
 import { concatBytes, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 
 export interface GuestModule {

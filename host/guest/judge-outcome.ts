@@ -13,7 +13,7 @@ import { jsonDepth } from "../../shared/text.ts";
 import { safeParse } from "../../shared/zod.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "./guest-json.ts";
 
 /** Whose outcome it is. */
 export interface JudgedTool {

@@ -4,10 +4,9 @@
  * the SDK's.
  */
 import { callLimits } from "../../shared/limits.ts";
+import { causeLines } from "../log/cause-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
-import type { BlockAccess, BlockFinder } from "./block-access.ts";
-import type { BlockBudget } from "./block-budget.ts";
-import type { GuestLog } from "./guest-log.ts";
+import type { BlockAccess, BlockBudget, BlockFinder } from "./block-access.ts";
 
 /** The part of the SDK's call context that makes and measures blocks. */
 interface CallContext extends BlockFinder {
@@ -83,4 +82,27 @@ function beginningOf(block: DataView | null): string {
 function emptyBlock(context: CallContext, block: bigint): void {
   const buffer = context.read(block)?.bytes().buffer;
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
+}
+
+/** What is logged during one call. Of what the guest says: so many lines of so many characters, and what is beyond is counted. */
+export class GuestLog {
+  readonly #lines: LogLine[] = [];
+  #dropped = 0;
+  readonly #causes: LogLine[] = [];
+
+  get lines(): readonly LogLine[] {
+    const dropped = { level: "warn", text: `${this.#dropped} further lines not shown` } as const;
+    return [...this.#lines, ...(this.#dropped > 0 ? [dropped] : []), ...this.#causes];
+  }
+
+  /** `read` gives the text, and is not asked for that of a line which is only counted. */
+  add(level: LogLine["level"], read: () => string): void {
+    if (this.#lines.length >= callLimits.logLinesMax) this.#dropped++;
+    else this.#lines.push({ level, text: read().slice(0, callLimits.logLineCharsMax) });
+  }
+
+  /** What lies behind a failure of the host's: shown in any case, after what the guest has logged. */
+  addCause(cause: unknown): void {
+    this.#causes.push(...causeLines([cause]));
+  }
 }

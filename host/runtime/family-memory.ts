@@ -1,13 +1,13 @@
 /** What a host shows of a user's memory: indexes and entries of all plugins that have any, by the roles of their tools. */
 import type { Role } from "../../shared/roles.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
+import { unknownRole } from "../plugins/loaded-tools.ts";
 import type { CallContext } from "../values/call-context.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { joinedIndex } from "./joined-index.ts";
 import type { EntryName, EntryText, MemoryEntry } from "./memory-families.ts";
-import { unknownRole } from "./unknown-tool.ts";
 
 type CallFound = (found: CatalogTool, input: unknown, ctx: CallContext) => Promise<ToolResult>;
 

@@ -15,6 +15,7 @@ import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { descriptionOf } from "../plugins/describe-tool.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { Pool } from "../thread/pool.ts";
@@ -29,7 +30,6 @@ import { familiesOf } from "./memory-families.ts";
 import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
-import { toolForHost, toolLabel, unknownTool } from "./unknown-tool.ts";
 
 /**
  * Loads plugins and starts a thread to run them in.
@@ -96,7 +96,10 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
   for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
 
-interface RuntimeParts extends Pick<CallRunnerParts, "store" | "recorder" | "listeners" | "identities" | "clock"> {
+interface RuntimeParts extends Pick<
+  CallRunnerParts,
+  "store" | "admission" | "recorder" | "listeners" | "identities" | "clock"
+> {
   readonly runner: CallRunner;
   readonly closeGraceMs: number;
 }
@@ -190,9 +193,9 @@ class LocalRuntime implements Runtime {
   /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
   async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
-    const { runner } = this.#parts;
+    const { runner, admission } = this.#parts;
     const find = (): CatalogTool => {
-      runner.checkOpen(action);
+      admission.checkOpen(action);
       return lookUp();
     };
     return (await runner.call({ toolName, action, find, input, ctx })).result;

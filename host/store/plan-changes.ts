@@ -1,7 +1,7 @@
 /** From a change set, which is a sequence of steps, to what each file will be. */
 import type { ChangeSet } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { digestOf } from "./digest.ts";
+import { digestOf } from "./seen-files.ts";
 
 /** What a change set makes of one file. */
 export interface ChangedFile {

@@ -1,4 +1,4 @@
-/** What every store checks again of a scope and a path before it uses them: `shared/path.ts` has the grammar. */
+/** What every store checks of a scope, a path and a text before it uses them: `shared/path.ts` has the grammar of the first two. */
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -13,4 +13,13 @@ export function checkedScope(scope: string): string {
 export function segmentsOf(path: string): string[] {
   if (isScopePath(path)) return path.split("/");
   throw new ToolError("CAPABILITY_DENIED", `Cannot use path ${quoted(path)}: it is not a path inside a scope`);
+}
+
+/** Bytes to text without loss: what is not UTF-8 is `ENTRY_UNREADABLE`, and a byte order mark stays. */
+export function decodeText(bytes: Uint8Array, shown: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
+  }
 }

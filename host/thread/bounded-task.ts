@@ -1,13 +1,13 @@
 import { threadLimits } from "../../shared/limits.ts";
+import { runningMs } from "../audit/collect/trail-memory.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { runningMs } from "./start-stamp.ts";
-import type { StartStamp } from "./start-stamp.ts";
 
 /** A task that was handed to a thread. */
 export interface ThreadTask<Reply> {
   /** Rejects when the thread is ended. */
   readonly reply: Promise<Reply>;
-  readonly stamp: StartStamp;
+  /** Where the thread writes down that it has begun. */
+  readonly trail: SharedArrayBuffer;
   /** Ends the thread that works on it. */
   kill(): void;
 }
@@ -34,7 +34,7 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
     };
     const look = (): void => {
       if (signal.aborted) return end(signal.reason as ToolError);
-      const failure = overrun(runningMs(task.stamp));
+      const failure = overrun(runningMs(task.trail));
       if (typeof failure === "number") return lookIn(failure);
       // Where this side was kept from its events, the reply may lie there already.
       setImmediate(() => end(failure));

@@ -12,15 +12,13 @@ import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 
 import { threadLimits } from "../../shared/limits.ts";
-import { closeTrail } from "../audit/collect/read-trail.ts";
-import { TrailStock } from "../audit/collect/trail-stock.ts";
+import { closeTrail, TrailStock } from "../audit/collect/trail-memory.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import type { StoreDefinition } from "../store/store.ts";
 import { Slots } from "../values/slots.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
 import type { TaskBounds } from "./bounded-task.ts";
-import { newStamp } from "./start-stamp.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
@@ -34,7 +32,7 @@ export interface PoolOptions {
 }
 
 /** What a thread is given, but for what it writes into while it runs. */
-export type GuestTask = Omit<WorkerTask, "stamp" | "trail">;
+export type GuestTask = Omit<WorkerTask, "trail">;
 
 /** A thread that nobody else uses. Disposing of it gives it back, unless it has a task: then it is free after that. */
 export interface FreeThread extends Disposable {
@@ -98,7 +96,7 @@ export class Pool {
     return {
       run: (task, bounds) => {
         isUsed = true;
-        return this.#run({ ...task, stamp: newStamp(), trail: this.#trails.lease() }, bounds);
+        return this.#run({ ...task, trail: this.#trails.lease() }, bounds);
       },
       [Symbol.dispose]: () => {
         if (!isUsed) this.#slots.give();
@@ -112,8 +110,8 @@ export class Pool {
     const reply = this.#piscina.run(task, { signal: killer });
     const free = (): void => void this.#slots.give();
     reply.then(free, free);
-    const { trail, stamp } = task;
-    const running = withinBounds({ reply, stamp, kill: () => this.#kill(killer) }, bounds);
+    const { trail } = task;
+    const running = withinBounds({ reply, trail, kill: () => this.#kill(killer) }, bounds);
     const outcome = await running.catch((error: unknown) => asToolError(error, `call ${bounds.name}`));
     closeTrail(trail);
     // The thread writes no more once it has answered; one that was killed may have written its last anywhere.

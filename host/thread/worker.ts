@@ -10,24 +10,22 @@ import type { Envelope } from "../../shared/envelope.ts";
 import { threadLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { CapabilityTrail } from "../audit/collect/capability-trail.ts";
+import { stampStart } from "../audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../guest/capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "../guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../guest/capabilities/staged-changes.ts";
 import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from "../guest/extism-plugin.ts";
 import type { Grant } from "../guest/grant.ts";
-import { GuestLog } from "../guest/guest-log.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import { InstanceStock } from "../guest/instance-stock.ts";
 import { judgeOutcome } from "../guest/judge-outcome.ts";
-import { causeLines } from "../log/cause-line.ts";
+import { GuestLog } from "../guest/kernel-functions.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import { openReaders } from "../store/open-readers.ts";
 import type { ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { asToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
-import { stampStart } from "./start-stamp.ts";
-import type { StartStamp } from "./start-stamp.ts";
 
 /** What every call of a pool has in common. */
 export interface WorkerSetup {
@@ -62,7 +60,6 @@ export interface WorkerTask {
   /** What the guest is to find done already. It is committed together with what the guest does. */
   readonly before?: readonly SizedChange[];
   /** Where to write down when the thread has begun, and what the guest does. */
-  readonly stamp: StartStamp;
   readonly trail: SharedArrayBuffer;
 }
 
@@ -78,19 +75,14 @@ export interface WorkerReply {
 }
 
 export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
-  stampStart(task.stamp);
+  stampStart(task.trail);
   const log = new GuestLog();
   try {
     return await runGuest(task, log);
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
-    return {
-      envelope: envelopeOf(failure),
-      changes: [],
-      seen: [],
-      log: [...log.lines, ...causeLines([failure.cause])],
-      fuelPolls: null,
-    };
+    log.addCause(failure.cause);
+    return { envelope: envelopeOf(failure), changes: [], seen: [], log: log.lines, fuelPolls: null };
   }
 }
 
@@ -107,9 +99,10 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
   const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
-  const causes = outcome.kind === "trap" ? [...record.causes, outcome.cause] : record.causes;
+  for (const cause of record.causes) log.addCause(cause);
+  if (outcome.kind === "trap") log.addCause(outcome.cause);
   const changes = envelope.ok ? staged.toChangeSet() : [];
-  return { envelope, changes, seen: reader.seen, log: [...log.lines, ...causeLines(causes)], fuelPolls };
+  return { envelope, changes, seen: reader.seen, log: log.lines, fuelPolls };
 }
 
 let opened: StoreReaders | undefined;

@@ -21,7 +21,7 @@ export class LocalUpkeep implements Upkeep {
   }
 
   async users(): Promise<string[]> {
-    this.#parts.runner.checkOpen("list users");
+    this.#parts.admission.checkOpen("list users");
     return (await this.#parts.store.users()).toSorted();
   }
 

@@ -1,14 +1,13 @@
 /** One operation of the data's owner: who asks, what it holds and calls, and what is recorded of it. Nothing else does. */
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
-import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
-import type { CallOptions, CallRunner } from "../call/call-runner.ts";
-import type { ChangeListeners } from "../call/change-listeners.ts";
-import { commitChanges } from "../call/commit-changes.ts";
+import type { Admission } from "../call/admission.ts";
+import type { CallOptions, HostWork } from "../call/asked-call.ts";
+import type { CallRunner } from "../call/call-runner.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
-import type { CallContext, CheckedContext } from "../values/call-context.ts";
+import type { CallContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
@@ -20,7 +19,7 @@ export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
   readonly recorder: Recorder;
-  readonly listeners: ChangeListeners;
+  readonly admission: Admission;
   readonly tools: LoadedTools;
   readonly clock: () => number;
 }
@@ -35,12 +34,12 @@ export async function operate<Result>(
   ctx: CallContext,
   work: (operation: Operation) => Promise<Result>,
 ): Promise<Result> {
-  const { runner, recorder } = parts;
-  using _underWay = runner.begin();
+  const { admission, recorder } = parts;
+  using _arrived = admission.arrive();
   const context = readContext(ctx);
   const record = recorder.beginUpkeep(name, action, context);
   const outcome = await outcomeOf(action, async () => {
-    runner.checkOpen(action);
+    admission.checkOpen(action);
     return await work(new Operation(parts, { ...checkContext(context, action), action, record }));
   });
   const withheld = record.end("failure" in outcome ? outcome.failure : null);
@@ -59,18 +58,13 @@ async function outcomeOf<Result>(action: string, work: () => Promise<Result>): P
   }
 }
 
-interface Asked extends CheckedContext {
-  readonly action: string;
-  readonly record: UpkeepRecord;
-}
-
 type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
 
 export class Operation {
   readonly #parts: UpkeepParts;
-  readonly #asked: Asked;
+  readonly #asked: HostWork;
 
-  constructor(parts: UpkeepParts, asked: Asked) {
+  constructor(parts: UpkeepParts, asked: HostWork) {
     this.#parts = parts;
     this.#asked = asked;
   }
@@ -100,8 +94,7 @@ export class Operation {
 
   /** Commits changes of the host's own. They are on record first. */
   commit(held: HeldUser, changes: readonly SizedChange[]): Promise<void> {
-    const { listeners } = this.#parts;
-    return commitChanges({ changes, seen: held.reader.seen }, { held, record: this.#asked.record, listeners });
+    return this.#parts.runner.commit({ changes, seen: held.reader.seen }, held, this.#asked.record);
   }
 
   /** A tool's call has a record of its own, under the operation's id. */

@@ -1,7 +1,7 @@
 /** The import of one scope's files: what is staged, what the scope's plugin says of it, and what becomes of it by that. */
 import { trashFolder } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
-import type { CallOptions } from "../call/call-runner.ts";
+import type { CallOptions } from "../call/asked-call.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";

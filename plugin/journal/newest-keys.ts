@@ -1,5 +1,5 @@
-import { compareTimes } from "./at-time.ts";
 /** The newest of all keys, each with its canonical block, and no more of them in memory than a list may have. */
+import { compareTimes } from "./at-time.ts";
 import type { Rank } from "./best-hits.ts";
 
 /** A key, and what a list says of it. */

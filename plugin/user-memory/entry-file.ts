@@ -1,6 +1,6 @@
+/** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "./front-matter.ts";
-/** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
 import { entryTypes } from "./schemas/fields.ts";
 import type { EntryType } from "./schemas/fields.ts";
 

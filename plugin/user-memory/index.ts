@@ -1,3 +1,4 @@
+/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { rehearseInput } from "../parse-input.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
@@ -6,7 +7,6 @@ import { listEntries } from "./list-entries.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
 import { restoreEntry } from "./restore-entry.ts";
-/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { inspectInput } from "./schemas/inspect.ts";
 import { listEntriesInput } from "./schemas/list-entries.ts";
 import { promptIndexInput } from "./schemas/prompt-index.ts";

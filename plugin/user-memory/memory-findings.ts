@@ -1,6 +1,6 @@
+/** What may be wrong with a user's files, told so that a person understands it. */
 import { utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
-/** What may be wrong with a user's files, told so that a person understands it. */
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";

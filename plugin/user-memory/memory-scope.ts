@@ -1,8 +1,8 @@
+/** The memory folder as this family sees it: entries, and the index that lists them. */
 import { Scope } from "../capabilities.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import type { Entry } from "./entry-file.ts";
-/** The memory folder as this family sees it: entries, and the index that lists them. */
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";

@@ -1,10 +1,10 @@
-import { utf8Bytes } from "../../shared/text.ts";
-import { now } from "../capabilities.ts";
-import { formatEntry } from "./entry-file.ts";
 /**
  * Does what the remedies of findings say: brings entries and index together again. What a person has written is never destroyed: a file that is changed or taken
  * away goes to the trash as it is, and so does an index from which lines are taken.
  */
+import { utf8Bytes } from "../../shared/text.ts";
+import { now } from "../capabilities.ts";
+import { formatEntry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { splitFrontMatter } from "./front-matter.ts";

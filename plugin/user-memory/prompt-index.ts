@@ -1,9 +1,9 @@
-import { utf8Bytes } from "../../shared/text.ts";
-import type { Answer } from "../serve-tool.ts";
 /**
  * The index as it enters a system prompt: at most 200 lines and 25 KB of it, or less where the host has less room, whole
  * lines only; then one line that says how many entries are not shown; framed as data.
  */
+import { utf8Bytes } from "../../shared/text.ts";
+import type { Answer } from "../serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import type { IndexFile } from "./index-file.ts";
 import { nameOf } from "./index-file.ts";

@@ -9,7 +9,7 @@ import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
 import { verifyLog } from "../../host/audit/verify/verify-log.ts";
-import { readLabels } from "../../host/values/call-labels.ts";
+import { readLabels } from "../../host/values/call-context.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, stagedEntry } from "./audit-entries.ts";
 import { ask, openAuditedStage, upsert, write } from "./audited-stage.ts";

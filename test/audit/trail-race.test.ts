@@ -5,8 +5,8 @@ import { Worker } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
-import { closeTrail, readTrail } from "../../host/audit/collect/read-trail.ts";
-import { trailBytes, words } from "../../host/audit/collect/trail-layout.ts";
+import { readTrail } from "../../host/audit/collect/read-trail.ts";
+import { closeTrail, trailBytes, words } from "../../host/audit/collect/trail-memory.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const writer = fileURLToPath(new URL("dist/test/audit/trail-writer.js", import.meta.resolve("memcell/package.json")));

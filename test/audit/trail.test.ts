@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
-import { closeTrail, readTrail } from "../../host/audit/collect/read-trail.ts";
-import { clearTrail, trailBytes } from "../../host/audit/collect/trail-layout.ts";
+import { readTrail } from "../../host/audit/collect/read-trail.ts";
+import { clearTrail, closeTrail, trailBytes } from "../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";

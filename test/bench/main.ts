@@ -1,4 +1,3 @@
-import { temporaryFolder } from "../support/temporary-folder.ts";
 /**
  * `npm run bench`: measures memcell against the naive way and against peers, and prints what it finds.
  *
@@ -11,6 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
  *   --write   store the results in test/bench/results/ and in README.md, not only in dist/bench/. Only with all
  *             sections: what is quoted comes from one run.
  */
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fileSystemOf, machine } from "./machine.ts";
 import { NoiseProbe } from "./noise.ts";
 import { parseBenchOptions } from "./options.ts";

@@ -2,7 +2,7 @@
 import { fileStore, memoryStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
+import { userFolderName } from "../../host/store/files/user-folder.ts";
 import type { HoldOptions } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";

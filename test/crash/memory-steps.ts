@@ -1,5 +1,5 @@
-import type { UserReader } from "../../host/store/store.ts";
 /** What a tool's call does to a user's files, without the tool: facts, and an index with one line for each. */
+import type { UserReader } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import type { FileStore } from "./store-under-test.ts";

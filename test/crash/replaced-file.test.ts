@@ -15,7 +15,7 @@ import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
 import { DiskRoot } from "../../host/disk/data-root.ts";
-import { replaceFile } from "../../host/store/files/commit/move-file.ts";
+import { replaceFile } from "../../host/store/files/commit/apply-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const isLinux = process.platform === "linux";

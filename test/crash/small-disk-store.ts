@@ -1,6 +1,6 @@
+/** A store over a folder, and the few things that tests of disks do with it. */
 import type { TestContext } from "vitest";
 
-/** A store over a folder, and the few things that tests of disks do with it. */
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { loopDisk } from "../support/loop-disk.ts";

@@ -7,16 +7,16 @@ import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } f
 import { afterAll, expect, test } from "vitest";
 
 import { readBootId } from "../../host/disk/boot-id.ts";
-import { digestOf } from "../../host/store/digest.ts";
 import {
   checkpointOffsets,
   encodeCheckpoint,
+  encodeFiles,
   encodeRecord,
   headBytes,
   recordsStart,
 } from "../../host/store/files/commit/wal-format.ts";
 import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
-import { encodeFiles } from "../../host/store/files/commit/wal-record.ts";
+import { digestOf } from "../../host/store/seen-files.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { openFolderStage, secret } from "./folder-stage.ts";
 import { pathIn } from "./folder-traps.ts";

@@ -2,14 +2,14 @@ import { MessageChannel } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
+import { stampStart, trailBytes } from "../../host/audit/collect/trail-memory.ts";
 import { withinBounds } from "../../host/thread/bounded-task.ts";
 import type { TaskBounds } from "../../host/thread/bounded-task.ts";
-import { newStamp, stampStart } from "../../host/thread/start-stamp.ts";
 import { ToolError } from "../../host/values/tool-error.ts";
 
 /** A task in the hands of a test. */
 class TestTask {
-  readonly stamp = newStamp();
+  readonly trail = new SharedArrayBuffer(trailBytes);
   kills = 0;
   answer: (text: string) => void = () => {};
   readonly reply = new Promise<string>((resolve) => {
@@ -45,7 +45,7 @@ test("withinBounds: a task that began late has its whole deadline from then on",
   const task = new TestTask();
   const bounded = withinBounds(task, boundsOf({ deadlineMs: 100 })).catch((error: ToolError) => error.code);
   await after(60);
-  stampStart(task.stamp);
+  stampStart(task.trail);
   const startMs = performance.now();
   expect(await bounded).toBe("DEADLINE_EXCEEDED");
   // Timers may fire a millisecond early.
@@ -64,7 +64,7 @@ test("withinBounds: a reply that lay there while this side was kept busy counts"
   const { port1, port2 } = new MessageChannel();
   const task = new TestTask();
   port2.once("message", task.answer);
-  stampStart(task.stamp);
+  stampStart(task.trail);
   const bounded = withinBounds(task, boundsOf());
   port1.postMessage("done");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
@@ -76,7 +76,7 @@ test("withinBounds: a reply that lay there while this side was kept busy counts"
 test("withinBounds: a cancelled task may end by itself within a moment", async () => {
   const controller = new AbortController();
   const task = new TestTask();
-  stampStart(task.stamp);
+  stampStart(task.trail);
   const bounded = withinBounds(task, boundsOf({ deadlineMs: 10_000, signal: controller.signal }));
   controller.abort(new ToolError("CANCELLED", "so"));
   task.answer("done");
@@ -88,7 +88,7 @@ test("withinBounds: a cancelled task may end by itself within a moment", async (
 test("withinBounds: a cancelled task that does not end is ended", async () => {
   const controller = new AbortController();
   const task = new TestTask();
-  stampStart(task.stamp);
+  stampStart(task.trail);
   const bounded = withinBounds(task, boundsOf({ deadlineMs: 10_000, signal: controller.signal }));
   controller.abort(new ToolError("CANCELLED", "so"));
   await expect(bounded).rejects.toMatchObject({ code: "CANCELLED", message: "so" });

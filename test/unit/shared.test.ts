@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
-import { UserQueue } from "../../host/call/user-queue.ts";
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
+import { userFolderName } from "../../host/store/files/user-folder.ts";
+import { UserQueue } from "../../host/values/slots.ts";
 import type { Patience } from "../../host/values/slots.ts";
 import { ToolError } from "../../host/values/tool-error.ts";
 import type { UserId } from "../../host/values/user-id.ts";

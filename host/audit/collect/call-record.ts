@@ -4,9 +4,8 @@ import type { AskedContext } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { CallEntry } from "../audit-record.ts";
-import type { ChangedFiles } from "./changed-files.ts";
+import type { ChangedFiles, RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
-import type { RecordParts } from "./operation-record.ts";
 import { readTrail } from "./read-trail.ts";
 import { spanAttributes } from "./span-attributes.ts";
 import { startCallSpan } from "./telemetry.ts";
@@ -22,7 +21,8 @@ export type FoundTool = Pick<CallEntry, "plugin" | "scopes" | "rights">;
  */
 export class CallRecord extends OperationRecord {
   readonly #span: CallSpan;
-  readonly #uses = new TotalUses();
+  /** Of its guests; `null` when nobody wants to know, or none has run. */
+  #uses: TotalUses | null = null;
   #found: FoundTool = { plugin: null, scopes: [], rights: [] };
   #isApart = false;
   #fuelPolls: number | null = null;
@@ -50,6 +50,7 @@ export class CallRecord extends OperationRecord {
     this.#staged = null;
     if (!this.#isWanted) return;
     const uses = readTrail(trail);
+    this.#uses ??= new TotalUses();
     this.#uses.add(uses);
     for (const refusal of uses.refusals) this.append({ kind: "use", ...this.named, ...refusal });
   }
@@ -85,7 +86,7 @@ export class CallRecord extends OperationRecord {
   }
 
   #entry(failure: FailureName | null): CallEntry {
-    const uses = this.#uses;
+    const uses = this.#uses ?? new TotalUses();
     const files = this.#staged ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
     const { durationMs, ...ended } = this.outcome(failure);
     const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;

@@ -10,8 +10,8 @@
 import type { CapabilityName } from "../../../shared/abi.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import { auditLimits, trailLimits } from "../../../shared/limits.ts";
-import { aligned, entryHeadBytes, noFile, regions, viewsOf, words } from "./trail-layout.ts";
-import type { TrailViews } from "./trail-layout.ts";
+import { aligned, entryHeadBytes, noFile, regions, viewsOf, words } from "./trail-memory.ts";
+import type { TrailViews } from "./trail-memory.ts";
 
 /** What a request named; `null` where it named nothing. */
 export interface Named {

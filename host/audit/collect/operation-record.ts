@@ -6,14 +6,11 @@ import { causeLines } from "../../log/cause-line.ts";
 import type { LogEntry, LogSource } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
 import { namesIn } from "../../values/call-context.ts";
-import type { AskedContext } from "../../values/call-context.ts";
-import type { Labels } from "../../values/call-labels.ts";
+import type { AskedContext, Labels } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
-import { changedBy } from "./changed-files.ts";
-import type { ChangedFiles } from "./changed-files.ts";
 
 export interface RecordParts {
   readonly log: AuditLog | null;
@@ -116,4 +113,18 @@ export abstract class OperationRecord {
       return { head: null, failure };
     }
   }
+}
+
+export type ChangedFiles = Pick<CallEntry, "writes" | "trashed" | "removed">;
+
+/** The files of a change set, without what is written into them. */
+export function changedBy(changes: readonly SizedChange[]): ChangedFiles {
+  const files: ChangedFiles = { writes: [], trashed: [], removed: [] };
+  for (const change of changes) {
+    const { scope, path, bytes } = change;
+    if (change.kind === "write") files.writes.push({ scope, path, bytes });
+    else if (change.kind === "trash") files.trashed.push({ scope, path, bytes, trashed: change.trashed });
+    else files.removed.push({ scope, path, bytes });
+  }
+  return files;
 }

@@ -1,7 +1,7 @@
+/** The other side of a trail: reads what the thread has written, when the call has ended. */
 import type { CallEntry, UseEntry } from "../audit-record.ts";
-/** The other side of a trail: closes it when the call has ended, and reads what the thread has written. */
-import { noFile, entryHeadBytes, aligned, regions, viewsOf, words } from "./trail-layout.ts";
-import type { TrailViews } from "./trail-layout.ts";
+import { noFile, entryHeadBytes, aligned, regions, viewsOf, words } from "./trail-memory.ts";
+import type { TrailViews } from "./trail-memory.ts";
 
 type Refusal = Pick<UseEntry, "capability" | "code" | "scope" | "path">;
 
@@ -14,11 +14,6 @@ export interface Uses extends Pick<CallEntry, "reads" | "lists" | "writes" | "tr
   /** Uses that went well and found no room: of those that only look, and of those that stage a change. */
   readonly looksNotShown: number;
   readonly changesNotShown: number;
-}
-
-/** From here on the guest gets no answer any more. */
-export function closeTrail(memory: SharedArrayBuffer): void {
-  Atomics.store(new Int32Array(memory), words.closed, 1);
 }
 
 /** Of a trail that is closed. */

@@ -3,9 +3,8 @@ import type { AskedContext } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { UpkeepEntry } from "../audit-record.ts";
-import type { ChangedFiles } from "./changed-files.ts";
+import type { ChangedFiles, RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
-import type { RecordParts } from "./operation-record.ts";
 
 /** What is recorded of one operation of the data's owner. The tools that it runs have records of their own. */
 export class UpkeepRecord extends OperationRecord {

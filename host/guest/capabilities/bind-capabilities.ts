@@ -12,20 +12,18 @@ import { auditLimits, callLimits } from "../../../shared/limits.ts";
 import { safeParse } from "../../../shared/zod.ts";
 import { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
 import type { Named } from "../../audit/collect/capability-trail.ts";
-import { trailBytes } from "../../audit/collect/trail-layout.ts";
+import { trailBytes } from "../../audit/collect/trail-memory.ts";
 import type { UserReader } from "../../store/store.ts";
 import { asToolError } from "../../values/tool-error.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import { envelopeOf } from "../../values/tool-result.ts";
-import { parseJson } from "../parse-json.ts";
-import { clockNow } from "./clock-now.ts";
-import { denied } from "./guest-call.ts";
+import { parseJson } from "../guest-json.ts";
+import { denied, StoredFiles } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 import { storeList } from "./store-list.ts";
 import { storeRead } from "./store-read.ts";
 import { storeTrash } from "./store-trash.ts";
 import { storeWrite } from "./store-write.ts";
-import { StoredFiles } from "./stored-files.ts";
 
 /** What the host learns from a call's capability uses. */
 export interface CapabilityRecord {
@@ -124,7 +122,8 @@ function perform(name: CapabilityName, call: GuestCall, request: string, hostCal
       return storeTrash(call, checked("store_trash", value));
     case "clock_now":
       checked("clock_now", value);
-      return clockNow(call);
+      // It stands still, so a guest can measure nothing with it.
+      return { ok: true, epochMs: call.epochMs };
   }
 }
 

@@ -1,11 +1,12 @@
+import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
+import type { UserReader } from "../../store/store.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Grant } from "../grant.ts";
 import type { StagedChanges } from "./staged-changes.ts";
-import type { StoredFiles } from "./stored-files.ts";
 
 /** What the capabilities of one call work on. */
 export interface GuestCall {
@@ -51,4 +52,42 @@ export function checkChangeCount({ staged }: GuestCall, path: string): void {
 
 export function denied(message: string): ToolError {
   return new ToolError("CAPABILITY_DENIED", message);
+}
+
+/**
+ * The store as one call sees it: what has been learned of a file's size is not asked again. Meanwhile nobody else
+ * changes the user's scopes, and each question costs the store a walk from the data folder.
+ */
+export class StoredFiles {
+  readonly #reader: UserReader;
+  readonly #sizes = new Map<string, number | null>();
+
+  constructor(reader: UserReader) {
+    this.#reader = reader;
+  }
+
+  read(scope: string, path: string): string | null {
+    const text = this.#reader.read(scope, path);
+    // Reading refuses what asking for the size refuses, and text comes from exactly its bytes.
+    this.#sizes.set(`${scope}:${path}`, text === null ? null : Buffer.byteLength(text));
+    return text;
+  }
+
+  list(scope: string, prefix: string): ListedFile[] {
+    return this.#reader.list(scope, prefix);
+  }
+
+  sizeOf(scope: string, path: string): number | null {
+    const key = `${scope}:${path}`;
+    let bytes = this.#sizes.get(key);
+    if (bytes === undefined) {
+      bytes = this.#reader.sizeOf(scope, path);
+      this.#sizes.set(key, bytes);
+    }
+    return bytes;
+  }
+
+  bytesUsed(scope: string): number {
+    return this.#reader.bytesUsed(scope);
+  }
 }

@@ -1,5 +1,5 @@
 import type { CapabilityReply, CapabilityRequest } from "../../../shared/abi.ts";
-import { decodeText } from "../../values/decode-text.ts";
+import { decodeText } from "../../store/scope-path.ts";
 import { checkPlace } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 

@@ -1,5 +1,5 @@
-import { causeLines } from "../../log/cause-line.ts";
 /** What the operator is told of requests. Whoever asks can cause as much of it as he likes. */
+import { causeLines } from "../../log/cause-line.ts";
 import type { LogEntry } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
 import { visibleText } from "../../values/visible-text.ts";

@@ -1,5 +1,5 @@
-import { isLoopback, isWildcard } from "../loopback.ts";
 /** Check 3: the server is asked by a name of its own, so that a page whose name was bent to this address asks in vain. */
+import { isLoopback, isWildcard } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { RefusedRequest } from "./refusals.ts";
 

@@ -1,5 +1,5 @@
-import { isLoopback } from "../loopback.ts";
 /** A key set that is fetched, kept for a while, and fetched again for a key that it does not have. */
+import { isLoopback } from "../loopback.ts";
 import { httpLimits } from "./http-limits.ts";
 import { createRemoteJWKSet, customFetch } from "./jose.ts";
 import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";

@@ -7,14 +7,13 @@ import type { ChangedFile } from "../plan-changes.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
-import { needsRecovery } from "./commit/recover.ts";
+import { needsRecovery } from "./commit/find-records.ts";
 import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
 import { Wal } from "./commit/wal.ts";
-import { checkOwner } from "./owner.ts";
 import { ScopeFolders } from "./scope-folders.ts";
-import { hostFolder, UserFolder } from "./user-folder.ts";
+import { UserMemo } from "./session-setup.ts";
+import { checkOwner, hostFolder, UserFolder } from "./user-folder.ts";
 import type { UserHome } from "./user-folder.ts";
-import { newMemo } from "./user-memo.ts";
 
 type FileProblem = "wal-unfinished" | "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file";
 
@@ -99,10 +98,10 @@ const ofOwn = (code: FileProblem, name: string, message: string, remedy: string 
 });
 
 function walFindings(home: UserHome, user: Directory, own: Directory, boot: string | null): StoreFinding[] {
-  using folders = new ScopeFolders(user, newMemo(home.mountedScope !== null));
+  using folders = new ScopeFolders(user, new UserMemo(home.mountedScope !== null));
   try {
     using wal = Wal.open(own, home.userId, { isRead: true });
-    if (wal === null || !needsRecovery({ wal, boot })) return [];
+    if (wal === null || !needsRecovery(wal, boot)) return [];
     const files = wal.records.flatMap((record) => record.files);
     const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
     const message = `a crash has left ${wal.records.length} records on ${[...paths].join(", ")}`;

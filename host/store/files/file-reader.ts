@@ -2,17 +2,15 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import type { Seen } from "../../values/change-set.ts";
-import { decodeText } from "../../values/decode-text.ts";
 import type { DirectFiles } from "../held-reads.ts";
-import { checkedScope, segmentsOf } from "../scope-path.ts";
+import { checkedScope, decodeText, segmentsOf } from "../scope-path.ts";
 import { SeenFiles } from "../seen-files.ts";
 import type { ScopeSurvey, UserReader } from "../store.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";
-import { checkOwner } from "./owner.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
-import { hostFolder, UserFolder } from "./user-folder.ts";
+import { checkOwner, hostFolder, UserFolder } from "./user-folder.ts";
 import type { UserHome } from "./user-folder.ts";
 
 /** Reads one user's scopes for one call. */

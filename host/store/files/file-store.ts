@@ -1,26 +1,24 @@
-import { readBootId } from "../../disk/boot-id.ts";
-import type { DataRoot } from "../../disk/data-root.ts";
-import type { Directory } from "../../disk/directory.ts";
 /**
  * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
  * `.memcell/` beside the scopes. Of a mounted folder it is `<path>` and `.memcell/` below it.
  */
+import { readBootId } from "../../disk/boot-id.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
-import { StaleCall, untilFresh } from "../stale-call.ts";
+import { StaleCall, untilFresh } from "../seen-files.ts";
 import type { HeldUser, HoldOptions, NoteOfUser, Store, StorePart } from "../store.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
 import { listUsers } from "./list-users.ts";
-import { checkOwner } from "./owner.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
-import { UserFolder } from "./user-folder.ts";
+import { UserMemo } from "./session-setup.ts";
+import { checkOwner, UserFolder } from "./user-folder.ts";
 import type { UserHome } from "./user-folder.ts";
 import { lockUser } from "./user-lock.ts";
 import type { LockRequest, UserLock } from "./user-lock.ts";
-import { newMemo } from "./user-memo.ts";
-import type { UserMemo } from "./user-memo.ts";
 import { UserSession } from "./user-session.ts";
 
 export interface FileStoreSetup {
@@ -81,10 +79,13 @@ export class FileStore implements Store {
     const isThorough = options.isThorough === true;
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
-    using reader = new HeldReads(() => this.openUser(userId));
+    let reads = null as HeldReads | null;
+    const read = (): FileReader => this.openUser(userId);
     try {
       return await work({
-        reader,
+        get reader() {
+          return (reads ??= new HeldReads(read));
+        },
         isApart: this.#options.mountedScope !== undefined,
         findings: async () => examineUser(this.#homeOf(userId), this.#boot),
         commit: async (changes, seen) => {
@@ -96,6 +97,7 @@ export class FileStore implements Store {
         },
       });
     } finally {
+      reads?.[Symbol.dispose]();
       this.#release(userId, session);
     }
   }
@@ -178,7 +180,7 @@ export class FileStore implements Store {
   }
 
   #memoOf(userId: UserId): UserMemo {
-    const memo = this.#memos.get(userId) ?? newMemo(this.#options.mountedScope !== undefined);
+    const memo = this.#memos.get(userId) ?? new UserMemo(this.#options.mountedScope !== undefined);
     this.#memos.set(userId, memo);
     return memo;
   }

@@ -2,8 +2,7 @@ import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { checkUserId } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { userFolderName } from "./user-folder-name.ts";
-import { hostFolder, usersFolder } from "./user-folder.ts";
+import { hostFolder, userFolderName, usersFolder } from "./user-folder.ts";
 
 /** The users who have a folder: by its owner record, else by its name. What is no user's folder is passed over. */
 export function listUsers(root: DataRoot): UserId[] {

@@ -9,7 +9,7 @@ export interface KnownOfFolder {
   readonly folds: Map<string, boolean>;
 }
 
-interface FileInFolder {
+export interface FileInFolder {
   /** Stays the walker's. */
   readonly folder: Directory;
   readonly name: string;

@@ -1,5 +1,6 @@
+import type { WalTail } from "./commit/find-records.ts";
+import type { TouchedFile } from "./commit/retire.ts";
 import type { UserHome } from "./user-folder.ts";
-import type { UserMemo } from "./user-memo.ts";
 
 /** What a session is begun with. */
 export interface SessionSetup {
@@ -12,4 +13,35 @@ export interface SessionSetup {
   readonly isFlushed: boolean;
   readonly boot: string | null;
   readonly note: (text: string) => void;
+}
+
+/** What a store remembers of a user between two calls. */
+export class UserMemo {
+  /** As this process has left the WAL; `null` when it has to be read. */
+  tail: WalTail | null = null;
+  /** The host's own folder, once it was seen to record the user as its owner. */
+  ownedIdentity: string | null = null;
+  /** Whether the user's folder is a mounted one. */
+  readonly isMounted: boolean;
+  /** Whether disks fold case, as `ScopeFolders` has found out. */
+  readonly folds = new Map<string, boolean>();
+  /** What the WAL's records have touched since the last checkpoint. */
+  readonly touched = new Map<string, TouchedFile>();
+  records = 0;
+  /** The WAL's flush has failed: it is replaced before anything else is written. */
+  isBroken = false;
+
+  constructor(isMounted: boolean) {
+    this.isMounted = isMounted;
+  }
+
+  touch({ scope, path }: TouchedFile): void {
+    this.touched.set(`${scope}:${path}`, { scope, path });
+  }
+
+  /** The WAL is empty. */
+  forgetTouched(): void {
+    this.touched.clear();
+    this.records = 0;
+  }
 }

@@ -8,11 +8,17 @@
  * A mounted folder stands for one scope of one user. It is then both: the folder in which the host's own lies, and the
  * scope's.
  */
+import { createHash } from "node:crypto";
+
+import { storeLimits } from "../../../shared/limits.ts";
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
+import { foldsCase, twinOf } from "./folded-case.ts";
+import { hideFromGit } from "./hide-from-git.ts";
 import { settleAll } from "./settle-all.ts";
-import { userFolderName } from "./user-folder-name.ts";
 
 /** The host's own folder beside the scopes. Its name fits no scope, so no guest can reach it. */
 export const hostFolder = ".memcell";
@@ -114,4 +120,86 @@ function walk(
 
 function closeAll(folders: readonly Directory[]): void {
   for (const folder of folders) folder[Symbol.dispose]();
+}
+
+/** Names of devices on Windows, with any ending. No folder of such a name can be made there. */
+const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+/**
+ * The folder of a user: distinct ids never share one.
+ *
+ * Characters outside `[A-Za-z0-9._@-]` are percent-encoded byte by byte, as is a dot at either end and the first
+ * character of a device's name. An id whose encoding would be longer than a file system's name goes on with `%~` and its
+ * SHA-256 instead; `%~` begins no percent-encoding, so such a name is no other id's.
+ */
+export function userFolderName(userId: UserId): string {
+  const characters = Array.from(userId);
+  const isDevice = deviceName.test(userId);
+  const encoded = characters
+    .map((character, at) => {
+      const isEnd = at === 0 || at === characters.length - 1;
+      return (isEnd && character === ".") || (isDevice && at === 0) ? percent(character) : encode(character);
+    })
+    .join("");
+  if (encoded.length <= storeLimits.folderNameBytesMax) return encoded;
+  const digest = createHash("sha256").update(userId).digest("hex");
+  const mark = `%~${digest}`;
+  return encoded.slice(0, storeLimits.folderNameBytesMax - mark.length) + mark;
+}
+
+const encode = (character: string): string => (/^[A-Za-z0-9._@-]$/.test(character) ? character : percent(character));
+
+function percent(character: string): string {
+  return Array.from(Buffer.from(character), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+}
+
+/**
+ * Where the exact id is that a user's folder belongs to, in the host's own folder.
+ *
+ * Folder names already differ for different ids, but on a disk that folds case two ids that differ by case would meet
+ * in one folder. The record keeps the second one out. A mounted folder has no name of ours at all: there the record alone
+ * keeps another user of another host out.
+ */
+const ownerFile = "owner";
+
+/**
+ * Refuses a folder that records another owner; tells whether it records this one. `own` is the `.memcell` in it, or `null`
+ * when there is none.
+ */
+export function checkOwner(own: Directory | null, home: UserHome): boolean {
+  const record = own?.read(ownerFile, ownerFile) ?? null;
+  if (record === null) {
+    // A folder without a record was made by hand, and is the user's when its name is, letter by letter.
+    if (!hasExactName(home)) throw belongsToAnother(home);
+    return false;
+  }
+  if (record.toString("utf8") !== home.userId) throw belongsToAnother(home);
+  return true;
+}
+
+/** As `checkOwner`, and records the owner when nobody has. Durable once `own` is flushed. */
+export async function claimOwner(own: Directory, home: UserHome): Promise<void> {
+  if (checkOwner(own, home)) return;
+  if (home.mountedScope !== null) hideFromGit(own);
+  const staged = "staged-owner";
+  createOverLeftover(own, staged, { content: Buffer.from(home.userId), shown: ownerFile });
+  {
+    using file = own.openFile(staged, ownerFile, "write");
+    await file?.flush();
+  }
+  own.rename(staged, own, ownerFile);
+}
+
+/** `false` where a disk that folds case shows another id's folder under this one's name. */
+function hasExactName({ root, userId, mountedScope }: UserHome): boolean {
+  if (mountedScope !== null) return true;
+  using data = root.open();
+  if (data === null || !foldsCase(data, usersFolder)) return true;
+  using users = data.openFolder(usersFolder);
+  return users === null || twinOf(users, userFolderName(userId)) === null;
+}
+
+function belongsToAnother({ mountedScope }: UserHome): ToolError {
+  const shown = mountedScope === null ? "the user's folder" : "the mounted folder";
+  return new ToolError("STORAGE_UNSAFE", `Cannot open ${shown}: it belongs to another user id`);
 }

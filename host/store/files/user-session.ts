@@ -1,29 +1,34 @@
-import type { Directory } from "../../disk/directory.ts";
-import { failureOfDisk } from "../../disk/disk-failure.ts";
 /**
  * One user under the lock: what was left unfinished is finished first, then at most one change set is committed.
  *
  * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, look whether
  * the folder is still where it was. RATIONALE.md tells why.
  */
+import type { Directory } from "../../disk/directory.ts";
+import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { planChanges } from "../plan-changes.ts";
 import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
-import { refuseStale, StaleCall } from "../stale-call.ts";
-import { applyStaged, removeStaged, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
+import { refuseStale, StaleCall } from "../seen-files.ts";
+import {
+  applyStaged,
+  asPresent,
+  isEdited,
+  removeStaged,
+  removeStagedQuietly,
+  stageFiles,
+} from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
-import { WalDamaged } from "./commit/find-records.ts";
-import { asPresent, isEdited } from "./commit/present-files.ts";
-import { needsRecovery, recover } from "./commit/recover.ts";
+import { needsRecovery, WalDamaged } from "./commit/find-records.ts";
+import { recover } from "./commit/recover.ts";
 import { replaceWal } from "./commit/replace-wal.ts";
 import { retireWal } from "./commit/retire.ts";
-import type { TouchedFile } from "./commit/retire.ts";
 import { walLimits } from "./commit/wal-limits.ts";
 import { Wal, WalUnflushable } from "./commit/wal.ts";
-import { claimOwner } from "./owner.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
+import { claimOwner } from "./user-folder.ts";
 import type { UserFolder } from "./user-folder.ts";
 import type { UserLock } from "./user-lock.ts";
 
@@ -54,13 +59,13 @@ export class UserSession implements Disposable {
       return;
     }
     if (!this.#setup.isOwned && wal.isSetUp) await this.#recordOwner();
-    if (!wal.isContinued) this.#forgetTouched();
-    for (const file of wal.records.flatMap(({ files }) => files)) this.#touch(file);
+    if (!wal.isContinued) this.#setup.memo.forgetTouched();
+    for (const file of wal.records.flatMap(({ files }) => files)) this.#setup.memo.touch(file);
     memo.records += wal.records.length;
     using folders = this.#scopeFolders();
-    if (needsRecovery({ wal, boot })) {
+    if (needsRecovery(wal, boot)) {
       await recover({ own: this.#own, folders, wal, boot, epochMs: Date.now(), note });
-      if (wal.isEmpty) this.#forgetTouched();
+      if (wal.isEmpty) this.#setup.memo.forgetTouched();
     } else if (!wal.isAsKnown) {
       removeStaged(this.#own);
     }
@@ -86,7 +91,7 @@ export class UserSession implements Disposable {
 
   /** Nothing of the last record is applied, which alone would be nothing to finish. Another says that all is as it is. */
   async #takeBack(folders: ScopeFolders, planned: readonly PlannedFile[]): Promise<never> {
-    for (const file of planned) this.#touch(file);
+    for (const file of planned) this.#setup.memo.touch(file);
     Object.assign(this.#setup.memo, { tail: null, records: this.#setup.memo.records + 2 });
     this.#wal?.markApplied();
     await this.#writeDown(asPresent(folders, planned));
@@ -101,7 +106,7 @@ export class UserSession implements Disposable {
     using folders = this.#scopeFolders();
     try {
       await retireWal({ folders, wal: this.#wal }, [...memo.touched.values()]);
-      this.#forgetTouched();
+      this.#setup.memo.forgetTouched();
       if (isIdle) this.#wal.shrink();
       memo.tail = this.#wal.tail;
     } catch (error) {
@@ -203,7 +208,7 @@ export class UserSession implements Disposable {
   #apply(staged: StagedPlan): void {
     const { memo, note } = this.#setup;
     const wal = this.#wal;
-    for (const file of staged.files) this.#touch(file);
+    for (const file of staged.files) this.#setup.memo.touch(file);
     memo.records++;
     try {
       applyStaged(staged, this.#setup.isFlushed);
@@ -233,18 +238,9 @@ export class UserSession implements Disposable {
     if (wal === null) return;
     await replaceWal({ own: this.#own, folders, wal }, [...memo.touched.values()]);
     wal[Symbol.dispose]();
-    this.#forgetTouched();
+    this.#setup.memo.forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
     this.#wal = Wal.open(this.#own, home.userId);
-  }
-
-  #touch({ scope, path }: TouchedFile): void {
-    this.#setup.memo.touched.set(`${scope}:${path}`, { scope, path });
-  }
-
-  #forgetTouched(): void {
-    this.#setup.memo.touched.clear();
-    this.#setup.memo.records = 0;
   }
 }

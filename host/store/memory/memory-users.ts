@@ -3,7 +3,7 @@ import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
 import { planChanges, refuseBytes } from "../plan-changes.ts";
-import { refuseStale, untilFresh } from "../stale-call.ts";
+import { refuseStale, untilFresh } from "../seen-files.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { UserFiles } from "./user-files.ts";
 

@@ -1,9 +1,9 @@
-import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
-import * as z from "../../../shared/zod.ts";
 /**
  * The fields of a memory entry. Each schema's `error` is the sentence that says what is allowed; the guest puts the
  * field's name and its present value before it.
  */
+import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
+import * as z from "../../../shared/zod.ts";
 import { entryLimits } from "../entry-limits.ts";
 
 const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;

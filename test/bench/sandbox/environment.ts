@@ -1,6 +1,6 @@
 /** What one call's guest may use, as a worker of the pool makes it: reads of a real folder, writes that are staged. */
 import { CapabilityTrail } from "../../../host/audit/collect/capability-trail.ts";
-import { TrailStock } from "../../../host/audit/collect/trail-stock.ts";
+import { TrailStock } from "../../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../../host/guest/capabilities/staged-changes.ts";

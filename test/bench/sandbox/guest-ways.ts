@@ -1,11 +1,11 @@
-import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
-import { GuestLog } from "../../../host/guest/guest-log.ts";
-import type { GuestModule } from "../../../host/guest/guest-module.ts";
-import { judgeOutcome } from "../../../host/guest/judge-outcome.ts";
 /**
  * The tools' code in the guest, in this thread. The one file of the benchmark that knows how an instance is made: a new
  * way to make one is a further entry of the list.
  */
+import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
+import type { GuestModule } from "../../../host/guest/guest-module.ts";
+import { judgeOutcome } from "../../../host/guest/judge-outcome.ts";
+import { GuestLog } from "../../../host/guest/kernel-functions.ts";
 import { pluginFilesOf } from "../../../host/plugins/bundled-plugins.ts";
 import { loadPolicy } from "../../../host/plugins/policy/load-policy.ts";
 import { loadCatalog } from "../../support/load-catalog.ts";

@@ -1,5 +1,5 @@
-import type { UserReader } from "../../../host/store/store.ts";
 /** What the tools do, as change sets: a fact and the index's line of it always change together. */
+import type { UserReader } from "../../../host/store/store.ts";
 import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
 
 export type Operation =

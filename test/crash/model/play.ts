@@ -1,5 +1,5 @@
-import type { HeldUser, Store, StoreReaders } from "../../../host/store/store.ts";
 /** Plays a script of operations, edits and failures on a recorded data folder, and notes what may be expected when. */
+import type { HeldUser, Store, StoreReaders } from "../../../host/store/store.ts";
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
 import { presentTree } from "./crash-states.ts";

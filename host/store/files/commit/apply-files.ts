@@ -1,10 +1,12 @@
 /** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
+import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { systemCode } from "../../../disk/disk-failure.ts";
 import type { Permissions } from "../../../disk/permissions.ts";
-import type { PlannedFile } from "../../plan-changes.ts";
-import type { ScopeFolders } from "../scope-folders.ts";
-import { moveFile, replaceFile } from "./move-file.ts";
+import { ToolError } from "../../../values/tool-error.ts";
+import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
+import { digestOf } from "../../seen-files.ts";
+import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
 import type { TouchedFile } from "./retire.ts";
 
 const stagedName = (at: number): string => `staged-${at}`;
@@ -133,4 +135,64 @@ function removeLeftover(own: Directory, name: string): boolean {
 export function removeFile(folders: ScopeFolders, scope: string, path: string): void {
   const place = folders.find(scope, path);
   if (place && place.folder.sizeOf(place.name, path) !== null) place.folder.remove(place.name);
+}
+
+/** No guest can name it, and no listing shows it. */
+const stagedHere = ".memcell-staged";
+
+/**
+ * Moves a file by rename. Where a folder of the user is a mount of its own, the content is copied beside its target first
+ * and then renamed: whoever looks sees whole files all the same.
+ */
+export function moveFile(source: FileInFolder, target: FileInFolder): void {
+  try {
+    source.folder.rename(source.name, target.folder, target.name);
+  } catch (error) {
+    if (!(error instanceof ToolError) || systemCode(error.cause) !== "EXDEV") throw error;
+    copyFile(source, target);
+  }
+}
+
+/**
+ * As `moveFile`, where another file lies that is to go. The two trade places first: a rename that removes a file has ext4
+ * write out the new one at once, which the WAL makes needless (RATIONALE.md).
+ */
+export function replaceFile(source: FileInFolder, target: FileInFolder): void {
+  if (!source.folder.exchange(source.name, target.folder, target.name)) return moveFile(source, target);
+  try {
+    source.folder.remove(source.name);
+  } catch (error) {
+    // A person has put a folder there meanwhile, which a rename would have refused.
+    if (systemCode((error as Error).cause) === "EISDIR") {
+      source.folder.exchange(source.name, target.folder, target.name);
+    }
+    throw error;
+  }
+}
+
+function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
+  const content = source.folder.read(source.name, name);
+  if (content === null) throw new ToolError("STORAGE_FAILED", `Cannot move "${name}": it has gone meanwhile`);
+  createOverLeftover(folder, stagedHere, { content, shown: name, like: source.folder.permissionsOf(source.name) });
+  folder.rename(stagedHere, folder, name);
+  source.folder.remove(source.name);
+}
+
+/** Whether someone has changed a file since the change was planned. What cannot be looked at is left to who applies it. */
+export function isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]): boolean {
+  try {
+    return planned.some(({ scope, path, before }) => digestOf(folders.read(scope, path)) !== before);
+  } catch {
+    return false;
+  }
+}
+
+/** What a plan that is given up leaves behind: each of its files as it is now. */
+export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): ChangedFile[] {
+  return planned.map(({ scope, path, after }) => ({
+    scope,
+    path,
+    before: digestOf(after),
+    after: folders.read(scope, path),
+  }));
 }

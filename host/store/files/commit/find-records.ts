@@ -5,6 +5,7 @@ import {
   checkpointBytesMax,
   checkpointOffsets,
   decodeCheckpoint,
+  decodeFiles,
   decodeHead,
   distrustMark,
   distrustOffset,
@@ -14,10 +15,8 @@ import {
   relaxedOffset,
   stateOffset,
 } from "./wal-format.ts";
-import type { Checkpoint } from "./wal-format.ts";
+import type { Checkpoint, WalRecord } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
-import { decodeFiles } from "./wal-record.ts";
-import type { WalRecord } from "./wal-record.ts";
 
 export interface StoredRecord extends WalRecord {
   readonly isApplied: boolean;
@@ -92,6 +91,20 @@ export function findAdded(file: DiskFile, owner: string, known: WalTail): FoundR
   const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
   if (!isOfOneBoot || added.records.at(-1)?.isApplied === false) return null;
   return { ...known, ...added, isDistrusted: false, isRelaxed: isRelaxed(header), isContinued: true };
+}
+
+/** Whether any record is left to be looked at. */
+export function needsRecovery(
+  { records, isDistrusted }: Pick<FoundRecords, "records" | "isDistrusted">,
+  boot: string | null,
+): boolean {
+  const last = records.at(-1);
+  return isDistrusted || (last !== undefined && (isOfOtherBoot(records, boot) || !last.isApplied));
+}
+
+/** A WAL that knows no start of the machine may be from before a crash. */
+export function isOfOtherBoot(records: readonly StoredRecord[], boot: string | null): boolean {
+  return records.some((record) => record.boot === null || record.boot !== boot);
 }
 
 const isRelaxed = (header: Buffer): boolean => header[relaxedOffset] === relaxedMark;

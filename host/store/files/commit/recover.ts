@@ -5,10 +5,11 @@
 import { isScopePath } from "../../../../shared/path.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
-import { digestOf } from "../../digest.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
+import { digestOf } from "../../seen-files.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { putContent, removeFile, removeStaged } from "./apply-files.ts";
+import { isOfOtherBoot } from "./find-records.ts";
 import type { StoredRecord } from "./find-records.ts";
 import { flushTrusted, retireWal } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
@@ -25,12 +26,6 @@ export interface Recovery {
   readonly note: (text: string) => void;
 }
 
-/** Whether any record is left to be looked at. */
-export function needsRecovery({ wal, boot }: Pick<Recovery, "wal" | "boot">): boolean {
-  const last = wal.records.at(-1);
-  return wal.isDistrusted || (last !== undefined && (isOfOtherBoot(wal.records, boot) || !last.isApplied));
-}
-
 export async function recover(recovery: Recovery): Promise<void> {
   const { own, wal, boot } = recovery;
   const last = wal.records.at(-1);
@@ -39,11 +34,6 @@ export async function recover(recovery: Recovery): Promise<void> {
   if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) await rebuild(recovery);
   else if (last && !last.isApplied) finish(recovery, last);
   removeStaged(own);
-}
-
-/** A WAL that knows no start of the machine may be from before a crash. */
-function isOfOtherBoot(records: readonly StoredRecord[], boot: string | null): boolean {
-  return records.some((record) => record.boot === null || record.boot !== boot);
 }
 
 /**

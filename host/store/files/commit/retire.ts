@@ -1,5 +1,5 @@
-import type { DiskFile } from "../../../disk/directory.ts";
 /** Makes every file durable that the WAL vouches for, then drops its records. */
+import type { DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { settleAll } from "../settle-all.ts";

@@ -13,8 +13,13 @@
  * covered, because it is written later. A checkpoint's check covers the user's id: a copy of another user's WAL is
  * none of this user's.
  */
+import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
 
+import { isScopePath, scopeName } from "../../../../shared/path.ts";
+import * as z from "../../../../shared/zod.ts";
+import { refuseBytes } from "../../plan-changes.ts";
+import type { ChangedFile } from "../../plan-changes.ts";
 import { checkpointMark } from "./wal-names.ts";
 
 export const checkpointOffsets = [0, 2048] as const;
@@ -83,4 +88,72 @@ export function decodeHead(bytes: Buffer): RecordHead | null {
 
 export function checkOf(salt: string, sequence: number, json: Uint8Array): string {
   return digest(`${salt} ${sequence} ${json.length}\n`, json);
+}
+
+const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
+
+/** Validated as strictly as a guest's request: a record is read from a disk that others can write to. */
+const recordSchema = z.strictObject({
+  /** The start of the machine in which it was written; `null` where the system does not say. */
+  boot: z.nullable(z.string()),
+  files: z.array(
+    z.strictObject({
+      scope: z.string().check(z.regex(scopeName)),
+      path: pathSchema,
+      /** SHA-256 of what was there; `null` when nothing was. */
+      before: z.nullable(digestSchema),
+      /** What is to be there; `null` when nothing is. Text as it is, other bytes in base64. */
+      after: z.nullable(z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })])),
+    }),
+  ),
+});
+
+/** What one record says: which files a change set leaves behind, and what was there before. */
+export interface WalRecord {
+  readonly boot: string | null;
+  readonly files: readonly ChangedFile[];
+}
+
+/** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
+export function encodeFiles({ boot, files }: WalRecord): Buffer {
+  refuseBytes(files);
+  const written = files.map(({ scope, path, before, after }) => ({
+    scope,
+    path,
+    before,
+    after: after && encodeContent(after),
+  }));
+  return Buffer.from(JSON.stringify({ boot, files: written }));
+}
+
+export function decodeFiles(json: Buffer): WalRecord | null {
+  const parsed = z.safeParse(recordSchema, parseJson(json));
+  if (!parsed.success) return null;
+  const { boot, files } = parsed.data;
+  return {
+    boot,
+    files: files.map(({ scope, path, before, after }) => ({
+      scope,
+      path,
+      before,
+      after: after && decodeContent(after),
+    })),
+  };
+}
+
+function encodeContent(content: Buffer): { text: string } | { base64: string } {
+  return isUtf8(content) ? { text: content.toString("utf8") } : { base64: content.toString("base64") };
+}
+
+function decodeContent(content: { text: string } | { base64: string }): Buffer {
+  return "text" in content ? Buffer.from(content.text) : Buffer.from(content.base64, "base64");
+}
+
+function parseJson(json: Buffer): unknown {
+  try {
+    return JSON.parse(json.toString("utf8"));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
-import type { Directory, DiskFile } from "../../../disk/directory.ts";
 /** A user's write-ahead log (WAL): records are appended and flushed before any file is touched, and are dropped when all files are. */
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { blankWal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
@@ -9,6 +9,7 @@ import {
   distrustMark,
   distrustOffset,
   encodeCheckpoint,
+  encodeFiles,
   encodeRecord,
   headBytes,
   newSalt,
@@ -17,11 +18,9 @@ import {
   relaxedOffset,
   stateOffset,
 } from "./wal-format.ts";
-import type { Checkpoint } from "./wal-format.ts";
+import type { Checkpoint, WalRecord } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 import { damagedWalPrefix, walFile } from "./wal-names.ts";
-import { encodeFiles } from "./wal-record.ts";
-import type { WalRecord } from "./wal-record.ts";
 
 /** A flush has failed. The record never happened, and the WAL's file has to be replaced. */
 export class WalUnflushable extends Error {}
