@@ -1,6 +1,9 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
-import { linkInPlace, notRegular } from "./plain-file.ts";
+
+/** A link is refused with one text, whether it was looked at or the kernel would not open it. */
+export const linkInPlace = "a link is in its place";
+export const notRegular = "it is not a regular file";
 
 /** The system's codes that say more than that the disk refused. */
 const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {

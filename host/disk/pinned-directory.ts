@@ -32,9 +32,8 @@ import type { FolderHandle } from "./folder-handle.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { bitsLike } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
-import { PinnedFile } from "./pinned-file.ts";
-import { checkPlainFile, checkRegularFile, isPlainFile } from "./plain-file.ts";
-import type { FileFacts } from "./plain-file.ts";
+import { checkPlainFile, checkRegularFile, isPlainFile, PinnedFile } from "./pinned-file.ts";
+import type { FileFacts } from "./pinned-file.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Opening never follows a link and never waits, not even for the other end of a pipe. */

@@ -1,6 +1,6 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Seen } from "../values/change-set.ts";
-import { SeenFiles } from "./seen-files.ts";
+import { SeenFiles } from "./reading.ts";
 import type { HeldReader, ScopeSurvey } from "./store.ts";
 
 /** A user's files, for who may look at once. Some are held open until they are disposed of. */

@@ -1,7 +1,7 @@
-/** From a change set, which is a sequence of steps, to what each file will be. */
-import type { ChangeSet } from "../values/change-set.ts";
+/** From a change set, which is a sequence of steps, to what each file will be; unless what it was made from is no longer there. */
+import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { digestOf } from "./seen-files.ts";
+import { digestOf } from "./reading.ts";
 
 /** What a change set makes of one file. */
 export interface ChangedFile {
@@ -97,4 +97,34 @@ function moveInto(target: { now: FileState }, moved: FileState, trashed: string)
 
 function gone(path: string): ToolError {
   return new ToolError("STORAGE_FAILED", `Cannot move "${path}": it is gone`);
+}
+
+/** Someone has changed the user's files since the call read them. The call is made again before this is reported. */
+export class StaleCall extends ToolError {
+  constructor() {
+    super("BUSY", "Cannot change the user's files: they were being edited while the call ran");
+  }
+}
+
+/** How often a call is made again when someone edits its files at the same time. */
+const attemptsMax = 3;
+
+/** Does a call's work again when it was stale. */
+export async function untilFresh<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StaleCall) || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
+/** A file that someone has changed since the guest read it: its answer is not worth anything any more. */
+export function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
+  const befores = new Map(planned.map(({ scope, path, before }) => [`${scope}:${path}`, before]));
+  for (const { scope, path, digest } of seen) {
+    const before = befores.get(`${scope}:${path}`);
+    if (before !== undefined && before !== digest) throw new StaleCall();
+  }
 }

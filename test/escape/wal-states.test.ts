@@ -16,7 +16,7 @@ import {
   recordsStart,
 } from "../../host/store/files/commit/wal-format.ts";
 import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
-import { digestOf } from "../../host/store/seen-files.ts";
+import { digestOf } from "../../host/store/reading.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { openFolderStage, secret } from "./folder-stage.ts";
 import { pathIn } from "./folder-traps.ts";

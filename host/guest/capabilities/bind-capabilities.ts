@@ -20,10 +20,7 @@ import { envelopeOf } from "../../values/tool-result.ts";
 import { parseJson } from "../guest-json.ts";
 import { denied, StoredFiles } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
-import { storeList } from "./store-list.ts";
-import { storeRead } from "./store-read.ts";
-import { storeTrash } from "./store-trash.ts";
-import { storeWrite } from "./store-write.ts";
+import { storeList, storeRead, storeTrash, storeWrite } from "./store-capabilities.ts";
 
 /** What the host learns from a call's capability uses. */
 export interface CapabilityRecord {

@@ -8,7 +8,7 @@ import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
-import { StaleCall, untilFresh } from "../seen-files.ts";
+import { StaleCall, untilFresh } from "../plan-changes.ts";
 import type { HeldUser, HoldOptions, NoteOfUser, Store, StorePart } from "../store.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";

@@ -16,8 +16,8 @@ import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { foldsCase, twinOf } from "./folded-case.ts";
 import { hideFromGit } from "./hide-from-git.ts";
+import { foldsCase, twinOf } from "./scope-folders.ts";
 import { settleAll } from "./settle-all.ts";
 
 /** The host's own folder beside the scopes. Its name fits no scope, so no guest can reach it. */

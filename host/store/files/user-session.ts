@@ -8,9 +8,8 @@ import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { planChanges } from "../plan-changes.ts";
+import { planChanges, refuseStale, StaleCall } from "../plan-changes.ts";
 import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
-import { refuseStale, StaleCall } from "../seen-files.ts";
 import {
   applyStaged,
   asPresent,

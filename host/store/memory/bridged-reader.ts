@@ -4,8 +4,7 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { decodeText } from "../scope-path.ts";
-import { SeenFiles } from "../seen-files.ts";
+import { decodeText, SeenFiles } from "../reading.ts";
 import type { ReadBridge, StoreReaders, UserReader } from "../store.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
 

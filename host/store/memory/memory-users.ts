@@ -2,8 +2,7 @@ import { Slots } from "../../values/slots.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
-import { planChanges, refuseBytes } from "../plan-changes.ts";
-import { refuseStale, untilFresh } from "../seen-files.ts";
+import { planChanges, refuseBytes, refuseStale, untilFresh } from "../plan-changes.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { UserFiles } from "./user-files.ts";
 

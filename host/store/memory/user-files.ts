@@ -5,7 +5,7 @@ import { quoted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
-import { checkedScope, segmentsOf } from "../scope-path.ts";
+import { checkedScope, segmentsOf } from "../reading.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 interface Scope {

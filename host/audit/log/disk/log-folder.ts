@@ -17,7 +17,7 @@ import {
 import { isMissing } from "../../../disk/disk-failure.ts";
 import { checkDescriptors, identityOf, openRootFolder, handleKindHere } from "../../../disk/folder-handle.ts";
 import type { FolderHandle } from "../../../disk/folder-handle.ts";
-import { checkPlainFile } from "../../../disk/plain-file.ts";
+import { checkPlainFile } from "../../../disk/pinned-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { attempt, failureOfLog } from "./failure-of-log.ts";
 import { LogFile } from "./log-file.ts";

@@ -5,7 +5,7 @@ import { systemCode } from "../../../disk/disk-failure.ts";
 import type { Permissions } from "../../../disk/permissions.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
-import { digestOf } from "../../seen-files.ts";
+import { digestOf } from "../../reading.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
 import type { TouchedFile } from "./retire.ts";
 

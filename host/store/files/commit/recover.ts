@@ -6,7 +6,7 @@ import { isScopePath } from "../../../../shared/path.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
-import { digestOf } from "../../seen-files.ts";
+import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { putContent, removeFile, removeStaged } from "./apply-files.ts";
 import { isOfOtherBoot } from "./find-records.ts";

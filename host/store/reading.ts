@@ -1,7 +1,28 @@
-/** What every store checks of a scope, a path and a text before it uses them: `shared/path.ts` has the grammar of the first two. */
+/** What the readers of every store do alike. `shared/path.ts` has the grammar of scopes and paths. */
+import { hash } from "node:crypto";
+
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import type { Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+
+/** What a reader has found so far, each file once: as it was at the last look. */
+export class SeenFiles {
+  readonly #seen = new Map<string, Seen>();
+
+  note(scope: string, path: string, bytes: Uint8Array | null): void {
+    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
+  }
+
+  list(): Seen[] {
+    return [...this.#seen.values()];
+  }
+}
+
+/** What tells one content of a file from another: SHA-256 in hexadecimal digits; `null` for a file that is not there. */
+export function digestOf(content: Uint8Array | null): string | null {
+  return content && hash("sha256", content);
+}
 
 /** Throws `CAPABILITY_DENIED` for what is no scope's name. */
 export function checkedScope(scope: string): string {

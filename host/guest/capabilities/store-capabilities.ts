@@ -1,0 +1,170 @@
+/** The four capabilities that read and change the store. Each looks at the grant and the grammar before it does anything. */
+import type { CapabilityReply, CapabilityRequest, ListedFile } from "../../../shared/abi.ts";
+import { storeLimits } from "../../../shared/limits.ts";
+import { isListed, isScopePrefix } from "../../../shared/path.ts";
+import { quoted } from "../../../shared/text.ts";
+import { decodeText } from "../../store/reading.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { freeTrashPath } from "../../values/trash-path.ts";
+import { checkChangeCount, checkPath, checkPlace, checkScope, denied, refuseTrash } from "./guest-call.ts";
+import type { GuestCall } from "./guest-call.ts";
+import { stagedBytes } from "./staged-changes.ts";
+import type { StagedFile } from "./staged-changes.ts";
+
+/** A file's text, staged or stored; `null` when there is none. */
+export function storeRead(
+  call: GuestCall,
+  { scope, path }: CapabilityRequest<"store_read">,
+): CapabilityReply<"store_read"> {
+  checkPlace(call, scope, path);
+  const content = currentText(call, scope, path);
+  call.trail.read(scope, path, content === null ? null : Buffer.byteLength(content));
+  return { ok: true, content };
+}
+
+function currentText({ staged, store }: GuestCall, scope: string, path: string): string | null {
+  const file = staged.fileAt(scope, path);
+  switch (file?.kind) {
+    case undefined:
+      return store.read(scope, path);
+    case "written":
+      return typeof file.content === "string" ? file.content : decodeText(file.content, path);
+    case "moved":
+      return store.read(scope, file.from);
+    case "gone":
+      return null;
+  }
+}
+
+/** Files whose path begins with the prefix, sorted; those below `trash/` only when the prefix names it. */
+export function storeList(
+  call: GuestCall,
+  { scope, prefix = "" }: CapabilityRequest<"store_list">,
+): CapabilityReply<"store_list"> {
+  checkScope(call, scope);
+  if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
+  const entries = currentEntries(call, scope, prefix);
+  call.trail.list(scope, prefix, entries.length);
+  return { ok: true, entries };
+}
+
+function currentEntries(call: GuestCall, scope: string, prefix: string): ListedFile[] {
+  const stored = call.store.list(scope, prefix);
+  const touched = call.staged.touched(scope).filter(({ path }) => isListed(path, prefix));
+  if (touched.length === 0) return stored;
+  const bytesByPath = new Map(stored.map(({ path, bytes }) => [path, bytes]));
+  for (const { path, file } of touched) {
+    if (file.kind === "gone") bytesByPath.delete(path);
+    else bytesByPath.set(path, stagedBytes(file));
+  }
+  const entries = Array.from(bytesByPath, ([path, bytes]) => ({ path, bytes }));
+  return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Stages a whole file, within the limits of a file and of the user's scope. */
+export function storeWrite(
+  call: GuestCall,
+  { scope, path, content }: CapabilityRequest<"store_write">,
+): CapabilityReply<"store_write"> {
+  checkPlace(call, scope, path);
+  refuseTrash(path);
+  refuseNesting(call, scope, path);
+  checkChangeCount(call, path);
+  const bytes = Buffer.byteLength(content);
+  checkSize(call, scope, path, bytes);
+  checkStagedBytes(call, scope, path, bytes);
+  call.staged.write(scope, path, content, bytes);
+  call.trail.write(scope, path, bytes);
+  return { ok: true };
+}
+
+/** No file may be another one's folder. What is stored already is looked at when its size is asked for. */
+function refuseNesting(call: GuestCall, scope: string, path: string): void {
+  const other = call.staged
+    .touched(scope)
+    .find(
+      ({ path: each, file }) => file.kind !== "gone" && (each.startsWith(`${path}/`) || path.startsWith(`${each}/`)),
+    );
+  if (other) throw denied(`Cannot write ${quoted(path)}: this call has made ${quoted(other.path)}`);
+}
+
+function checkSize(call: GuestCall, scope: string, path: string, bytes: number): void {
+  const { fileBytesMax, scopeBytesMax } = storeLimits;
+  // Asked first: a link in the file's place ends the call before anything is committed.
+  const replacedBytes = sizeNow(call, scope, path);
+  if (bytes > fileBytesMax) {
+    throw new ToolError(
+      "QUOTA_EXCEEDED",
+      `Cannot write ${quoted(path)}: it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
+    );
+  }
+  const growthBytes = growth(call, scope) - replacedBytes + bytes;
+  // A full scope can still shrink, and what does not grow need not be measured: that looks at every file.
+  if (growthBytes <= 0) return;
+  const used = call.store.bytesUsed(scope) + growthBytes;
+  if (used > scopeBytesMax) {
+    throw new ToolError(
+      "QUOTA_EXCEEDED",
+      `Cannot write ${quoted(path)}: the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
+    );
+  }
+}
+
+/** What is moved to the trash after it was written is held as well, so it counts here and not in the scope alone. */
+function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: string, bytes: number): void {
+  const stagedBytesNow = staged.writtenBytesWith(scope, path, bytes);
+  const { stagedBytes: stagedBytesMax } = grant.limits;
+  if (stagedBytesNow <= stagedBytesMax) return;
+  throw new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot write ${quoted(path)}: this call would write ${stagedBytesNow} bytes, at most ${stagedBytesMax} allowed`,
+  );
+}
+
+/** By how much the call's changes so far make a scope larger. */
+function growth(call: GuestCall, scope: string): number {
+  const differences = call.staged
+    .touched(scope)
+    .map(({ path, file }) => stagedBytes(file) - (call.store.sizeOf(scope, path) ?? 0));
+  return differences.reduce((sum, each) => sum + each, 0);
+}
+
+/** The bytes of a file as the call sees it. */
+function sizeNow(call: GuestCall, scope: string, path: string): number {
+  const file = call.staged.fileAt(scope, path);
+  const storedBytes = call.store.sizeOf(scope, path) ?? 0;
+  return file === undefined ? storedBytes : stagedBytes(file);
+}
+
+/** Stages a move into `trash/`, to a name that nothing has. */
+export function storeTrash(
+  call: GuestCall,
+  { scope, path }: CapabilityRequest<"store_trash">,
+): CapabilityReply<"store_trash"> {
+  checkPlace(call, scope, path);
+  refuseTrash(path);
+  checkChangeCount(call, path);
+  const file = fileToMove(call, scope, path);
+  if (file === null) throw denied(`Cannot trash ${quoted(path)}: no such file`);
+  const trashed = freePath(call, scope, path);
+  checkPath(trashed);
+  call.staged.trash(scope, path, trashed, file);
+  call.trail.trash(scope, path, { trashed, bytes: stagedBytes(file) });
+  return { ok: true, trashed };
+}
+
+/** A stored file is not read for this: its text need not even be text. */
+function fileToMove(call: GuestCall, scope: string, path: string): StagedFile | null {
+  const staged = call.staged.fileAt(scope, path);
+  if (staged !== undefined) return staged.kind === "gone" ? null : staged;
+  const bytes = call.store.sizeOf(scope, path);
+  return bytes === null ? null : { kind: "moved", from: path, bytes };
+}
+
+function freePath(call: GuestCall, scope: string, path: string): string {
+  return freeTrashPath(
+    path,
+    call.epochMs,
+    (each) => call.staged.fileAt(scope, each) !== undefined || call.store.sizeOf(scope, each) !== null,
+  );
+}
