@@ -4,7 +4,7 @@ import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
-import type { ToolResult } from "../values/tool-result.ts";
+import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
 
 /** A call as it was asked for. Callers without types may have passed anything. */
 export interface AskedCall {
@@ -21,6 +21,8 @@ export interface AskedCall {
 export interface CallOptions {
   /** Asked under the user's lock, before the guest runs, which finds it done. `epochMs` is the time that it is given. */
   readonly stage?: (reader: HeldReader, epochMs: number) => Promise<StagedChanges>;
+  /** Looks at a success and at what the guest has staged, before anything is committed: what it throws, the call fails with. */
+  readonly accepts?: (success: ToolSuccess, changes: readonly SizedChange[]) => void;
   /** Changes that become durable together with the guest's. */
   readonly alsoCommit?: StagedChanges["changes"];
   /** Looks at the user's files as a crash has left them, and commits nothing. */

@@ -130,11 +130,13 @@ export class CallRunner {
     record.used(fuelPolls);
     this.#log(log, record.source);
     turn.signal.throwIfAborted();
-    if (envelope.ok && commits(call.found, options)) {
+    if (!envelope.ok) return resultOf(envelope);
+    options.accepts?.(envelope, changes);
+    if (commits(call.found, options)) {
       const all = [...staged.changes, ...changes, ...(options.alsoCommit ?? [])];
       await this.commit({ changes: all, seen: [...seen, ...staged.seen] }, held, record);
     }
-    return resultOf(envelope);
+    return envelope;
   }
 
   async #runGuest({ found }: CheckedCall, turn: Turn, task: GuestTask): Promise<EndedRun> {

@@ -60,6 +60,11 @@ async function outcomeOf<Result>(action: string, work: () => Promise<Result>): P
 
 type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
 
+/** `accepts` may throw, before anything is committed. */
+type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & {
+  readonly accepts?: (answer: RoleOutput<Of>, changes: readonly SizedChange[]) => void;
+};
+
 export class Operation {
   readonly #parts: UpkeepParts;
   readonly #asked: HostWork;
@@ -108,13 +113,18 @@ export class Operation {
     return result;
   }
 
-  /** The same for a tool with a role. Throws what it has failed with. */
+  /** The same for a tool with a role. Throws what it has failed with; an answer that is none of the role commits nothing. */
   async ask<Of extends Role>(
     role: Of,
     found: CatalogTool,
     input: RoleInput<Of>,
-    options: CallOptions = {},
+    { accepts, ...options }: AskOptions<Of> = {},
   ): Promise<RoleOutput<Of>> {
-    return roleAnswer(role, found.tool.name, await this.call(found, input, options));
+    const answerOf = (result: ToolResult): RoleOutput<Of> => roleAnswer(role, found.tool.name, result);
+    const judge: CallOptions["accepts"] = (success, changes) => {
+      const answer = answerOf(success);
+      accepts?.(answer, changes);
+    };
+    return answerOf(await this.call(found, input, { ...options, accepts: judge }));
   }
 }

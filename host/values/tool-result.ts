@@ -38,10 +38,15 @@ export interface PluginFailure extends ToldFailure {
  */
 export type ToolFailure = TableFailure | PluginFailure;
 
-/** What `runtime.call` resolves to. `data` is as the tool's output schema says. */
-export type ToolResult<Data = unknown> =
-  | { readonly ok: true; readonly message: string; readonly data: Data }
-  | { readonly ok: false; readonly error: ToolFailure };
+/** `data` is as the tool's output schema says. */
+export interface ToolSuccess<Data = unknown> {
+  readonly ok: true;
+  readonly message: string;
+  readonly data: Data;
+}
+
+/** What `runtime.call` resolves to. */
+export type ToolResult<Data = unknown> = ToolSuccess<Data> | { readonly ok: false; readonly error: ToolFailure };
 
 export function resultOf(envelope: Envelope): ToolResult {
   return envelope.ok ? envelope : { ok: false, error: told(envelope.error) };
