@@ -58,7 +58,7 @@ export const queueLimits = {
   bytesMax: 64 * mib,
   /** How long a call waits for its user's turn, the user's lock, and a thread, together. */
   waitMs: 30_000,
-  /** Users whose lock is held at once: each takes six descriptors, of the 1,024 that a process has on some systems. */
+  /** Users whose lock is held at once: each takes up to ten descriptors, of the 1,024 that a process has on some systems. */
   usersHeldMax: 64,
 } as const;
 

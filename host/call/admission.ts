@@ -24,7 +24,7 @@ export interface Turn {
   /** Aborted when the call is to end. Its reason is a `ToolError`. */
   readonly signal: AbortSignal;
   /** It does not wait any more. Doing it twice is harmless. */
-  begin(): void;
+  endWait(): void;
 }
 
 export class Admission {
@@ -50,13 +50,13 @@ export class Admission {
     const { action, userId, inputBytes: bytes } = asked;
     if (this.#isEnding) throw closedMeanwhile(action);
     using control = new CallControl(action, asked.signal, this.#signals);
-    const begin = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
-    const turn = { until: performance.now() + this.#waitMs, signal: control.signal, begin };
+    const endWait = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
+    const turn = { until: performance.now() + this.#waitMs, signal: control.signal, endWait };
     this.#admitted.add(control);
     try {
       return await this.#inTurn(asked, turn, () => work(turn));
     } finally {
-      begin();
+      endWait();
       this.#admitted.delete(control);
     }
   }

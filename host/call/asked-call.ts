@@ -20,11 +20,11 @@ export interface AskedCall {
 /** What the host itself adds to a call of a tool. */
 export interface CallOptions {
   /** Asked under the user's lock, before the guest runs, which finds it done. `epochMs` is the time that it is given. */
-  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<StagedChanges>;
+  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<PreparedChanges>;
   /** Looks at a success and at what the guest has staged, before anything is committed: what it throws, the call fails with. */
   readonly accepts?: (success: ToolSuccess, changes: readonly SizedChange[]) => void;
   /** Changes that become durable together with the guest's. */
-  readonly alsoCommit?: StagedChanges["changes"];
+  readonly alsoCommit?: PreparedChanges["changes"];
   /** Looks at the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
   /** Takes nothing for granted that the store remembers of the user. */
@@ -37,7 +37,7 @@ export interface EndedCall {
 }
 
 /** A change set, and what it was made from. */
-export interface StagedChanges {
+export interface PreparedChanges {
   readonly changes: readonly SizedChange[];
   readonly seen: readonly Seen[];
 }

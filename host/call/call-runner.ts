@@ -21,7 +21,7 @@ import { asToolError, ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
-import type { AskedCall, CallOptions, EndedCall, HostWork, StagedChanges } from "./asked-call.ts";
+import type { AskedCall, CallOptions, EndedCall, HostWork, PreparedChanges } from "./asked-call.ts";
 import type { ChangeListeners } from "./change-listeners.ts";
 
 export interface CallRunnerParts {
@@ -83,7 +83,8 @@ export class CallRunner {
   #check({ find, input }: AskedCall, context: AskedContext, record: CallRecord): CheckedCall {
     const found = find();
     const { name, scopes, rights } = found.tool;
-    record.found({ plugin: this.#parts.identities[found.moduleIndex] ?? null, scopes, rights });
+    const isMounted = this.#parts.store.isApart(record.userId, scopes);
+    record.found({ plugin: this.#parts.identities[found.moduleIndex] ?? null, scopes, rights }, isMounted);
     const checked = checkContext(context);
     const text = encodeInput(name, input, this.#parts.limits.inputBytes);
     return { ...checked, found, input: text, action: `call ${name}`, inputBytes: Buffer.byteLength(text) };
@@ -120,13 +121,9 @@ export class CallRunner {
     { held, turn, record }: { held: HeldUser; turn: Turn; record: CallRecord },
     options: CallOptions,
   ): Promise<ToolResult> {
-    record.isHeld(held.isApart);
-    const task = this.#taskFor(call);
-    const staged = (await options.stage?.(held.reader, task.epochMs)) ?? nothingStaged;
-    using run = await this.#runGuest(call, turn, { ...task, before: staged.changes });
-    record.guestEnded(run.trail);
-    if (run.outcome instanceof ToolError) throw run.outcome;
-    const { envelope, changes, seen, log, fuelPolls } = run.outcome;
+    const { staged, outcome } = await this.#runGuest(call, { held, turn, record }, options);
+    if (outcome instanceof ToolError) throw outcome;
+    const { envelope, changes, seen, log, fuelPolls } = outcome;
     record.used(fuelPolls);
     this.#log(log, record.source);
     turn.signal.throwIfAborted();
@@ -139,16 +136,26 @@ export class CallRunner {
     return envelope;
   }
 
-  async #runGuest({ found }: CheckedCall, turn: Turn, task: GuestTask): Promise<EndedRun> {
-    const { name } = found.tool;
-    const deadlineMs = this.#parts.deadlinesMs[found.moduleIndex] ?? 0;
-    using thread = await this.#parts.pool.take(name, turn);
-    turn.begin();
-    return await thread.run(task, { name, deadlineMs, until: turn.until, signal: turn.signal });
+  /** The time is taken, and the host's own changes are made, when a thread is free: nothing is waited for after that. */
+  async #runGuest(
+    call: CheckedCall,
+    { held, turn, record }: { held: HeldUser; turn: Turn; record: CallRecord },
+    { stage }: CallOptions,
+  ): Promise<{ readonly staged: PreparedChanges; readonly outcome: EndedRun["outcome"] }> {
+    const { tool, moduleIndex } = call.found;
+    const { until, signal } = turn;
+    using thread = await this.#parts.pool.take(tool.name, turn);
+    turn.endWait();
+    const task = this.#taskFor(call);
+    const staged = (await stage?.(held.reader, task.epochMs)) ?? nothingPrepared;
+    const bounds = { name: tool.name, deadlineMs: this.#parts.deadlinesMs[moduleIndex] ?? 0, until, signal };
+    using run = await thread.run({ ...task, before: staged.changes }, bounds);
+    record.guestEnded(run.trail);
+    return { staged, outcome: run.outcome };
   }
 
   /** Commits a change set that is on record, and tells of it. What cannot be recorded is not committed. */
-  async commit({ changes, seen }: StagedChanges, held: HeldUser, record: CallRecord | UpkeepRecord): Promise<void> {
+  async commit({ changes, seen }: PreparedChanges, held: HeldUser, record: CallRecord | UpkeepRecord): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);
     await held.commit(changes, seen);
@@ -175,7 +182,7 @@ export class CallRunner {
   ): Promise<Result> {
     return this.#admit({ action, userId, signal, inputBytes: 0 }, record, (turn) =>
       this.#parts.store.hold(userId, { ...options, until: turn.until, signal: turn.signal }, (held) => {
-        turn.begin();
+        turn.endWait();
         turn.signal.throwIfAborted();
         return work(held);
       }),
@@ -194,7 +201,7 @@ export class CallRunner {
   }
 }
 
-const nothingStaged: StagedChanges = { changes: [], seen: [] };
+const nothingPrepared: PreparedChanges = { changes: [], seen: [] };
 
 /** The last millisecond that a JavaScript date can name. */
 const dateMsMax = 8.64e15;

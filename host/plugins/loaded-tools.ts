@@ -2,7 +2,6 @@
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { Role } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
-import type { PluginIdentity } from "../audit/audit-record.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 export interface CatalogTool {
@@ -67,7 +66,11 @@ export function unknownTool(action: string, known: readonly { readonly name: str
 }
 
 /** The one tool that a program means. Throws `TOOL_UNKNOWN` when there is none, or several. */
-export function toolForHost(tools: LoadedTools, toolName: string, loaded: readonly PluginIdentity[]): CatalogTool {
+export function toolForHost(
+  tools: LoadedTools,
+  toolName: string,
+  loaded: readonly { readonly name: string }[],
+): CatalogTool {
   const [found, ...others] = tools.forHost(toolName);
   if (found !== undefined && others.length === 0) return found;
   const several = found && `several plugins have it, allowed: ${[found, ...others].map(fullName).join(", ")}`;

@@ -9,12 +9,12 @@ export interface DirectFiles extends Partial<Disposable> {
   list(scope: string, prefix: string): ListedFile[];
   survey(scope: string): ScopeSurvey;
   bytesUsed(scope: string): number;
-  /** A file's bytes; `null` when there is none. They may be what is kept itself. */
+  /** A file's bytes; `null` when there is none. A copy: whoever asks may change it. */
   bytesOf(scope: string, path: string): Uint8Array | null;
 }
 
 /** What the host reads of a user whom it holds, from files that the first look opens. */
-export class HeldReads implements HeldReader, Disposable {
+export class HeldReads implements HeldReader {
   readonly #open: () => DirectFiles;
   #opened: DirectFiles | null = null;
   readonly #seen = new SeenFiles();
@@ -43,15 +43,16 @@ export class HeldReads implements HeldReader, Disposable {
     return this.#files.bytesUsed(scope);
   }
 
-  /** A copy: whoever asks may change it. */
   async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
     const bytes = this.#files.bytesOf(scope, path);
     this.#seen.note(scope, path, bytes);
-    return bytes && Buffer.from(bytes);
+    return bytes;
   }
 
-  [Symbol.dispose](): void {
+  /** Closes them: after a commit, the next look opens them anew. */
+  forget(): void {
     this.#opened?.[Symbol.dispose]?.();
+    this.#opened = null;
   }
 
   get #files(): DirectFiles {

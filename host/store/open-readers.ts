@@ -15,6 +15,10 @@ export function openReaders(location: StoreLocation, connect: () => ReadBridge):
 
 /** Whether a value of a program's is what `fileStore` or `memoryStore` has returned. */
 export function isStoreDefinition(value: unknown): value is StoreDefinition {
-  const kind = (value as { location?: { kind?: unknown } } | null)?.location?.kind;
+  const { location, open } = (value ?? {}) as {
+    readonly [Key in keyof StoreDefinition]?: Partial<StoreDefinition[Key]>;
+  };
+  const kind = location?.kind;
+  if (typeof open !== "function") return false;
   return kind === ("files" satisfies StoreLocation["kind"]) || kind === ("memory" satisfies StoreLocation["kind"]);
 }

@@ -2,6 +2,7 @@
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { digestOf } from "./reading.ts";
+import type { HoldOptions } from "./store.ts";
 
 /** What a change set makes of one file. */
 export interface ChangedFile {
@@ -24,6 +25,8 @@ export interface PresentFiles {
   read(scope: string, path: string): Buffer | null;
   /** Throws `NAME_CONFLICT` where a new file would meet another one that the medium does not tell from it. */
   refuseTwin(scope: string, path: string): void;
+  /** A path as the medium tells it from others: two that it does not tell apart have the same. */
+  nameOf(scope: string, path: string): string;
 }
 
 interface FileState {
@@ -55,13 +58,41 @@ export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedF
     file.now = { content: null, origin: null };
   }
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
-  return Array.from(files.entries(), ([key, { scope, path, before, now }]) => {
+  const planned = Array.from(files.entries(), ([key, { scope, path, before, now }]) => {
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
     // A file that is moved away is not there any more, even when the same content is to take its place.
     const isSame = !moved.has(key) && areEqual(before, now.content);
     return { scope, path, before: digestOf(before), after: now.content, from: sourceOf(path, now), isSame };
   });
+  refuseNesting(present, planned);
+  return planned;
 }
+
+/** What no disk can hold: two files of one name, or a file in another one's place for a folder. It could never be applied. */
+function refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): void {
+  const names = new Map<string, string>();
+  const kept = planned.filter(({ after }) => after !== null);
+  if (kept.length < 2) return;
+  for (const { scope, path } of kept) {
+    const name = `${scope}:${present.nameOf(scope, path)}`;
+    const other = names.get(name);
+    if (other !== undefined) throw nested(path, other);
+    names.set(name, path);
+  }
+  for (const { scope, path } of kept) {
+    const folders = present.nameOf(scope, path).split("/").slice(0, -1);
+    let folder = `${scope}:`;
+    for (const each of folders) {
+      folder += each;
+      const other = names.get(folder);
+      if (other !== undefined) throw nested(path, other);
+      folder += "/";
+    }
+  }
+}
+
+const nested = (path: string, other: string): ToolError =>
+  new ToolError("NAME_CONFLICT", `Cannot write "${path}": "${other}" is to lie in its place, or in that of its folder`);
 
 /**
  * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte takes
@@ -106,11 +137,17 @@ export class StaleCall extends ToolError {
   }
 }
 
+/** Whoever has not said that it writes holds no more than it takes to look. */
+export function checkCommits({ writes, isLookingOnly = false }: HoldOptions): void {
+  if (!writes || isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
+}
+
 /** How often a call is made again when someone edits its files at the same time. */
 const attemptsMax = 3;
 
-/** Does a call's work again when it was stale. */
-export async function untilFresh<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Does a call's work again when it was stale. Throws the reason of a signal that is aborted already. */
+export async function untilFresh<Result>({ signal }: HoldOptions, work: () => Promise<Result>): Promise<Result> {
+  signal?.throwIfAborted();
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();

@@ -1,6 +1,7 @@
 /** What the readers of every store do alike. `shared/path.ts` has the grammar of scopes and paths. */
 import { hash } from "node:crypto";
 
+import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Seen } from "../values/change-set.ts";
@@ -44,3 +45,9 @@ export function decodeText(bytes: Uint8Array, shown: string): string {
     throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
   }
 }
+
+export const sortedByPath = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
+  items.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+
+export const tooManyFiles = (): ToolError =>
+  new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);

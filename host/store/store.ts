@@ -34,6 +34,9 @@ export interface Store {
    */
   parts(userId: UserId): Promise<readonly StorePart[]>;
 
+  /** Whether a user's scopes lie in a part of their own, such as a mounted folder: a record of the call tells it. */
+  isApart(userId: string | null, scopes: readonly string[]): boolean;
+
   /** Ends what goes on in the background. Nothing may be held any more. */
   close(): Promise<void>;
 }
@@ -83,9 +86,6 @@ export interface HeldUser {
 
   /** What is wrong with what the user keeps, as far as it can be told without knowing what the files mean. */
   findings(): Promise<StoreFinding[]>;
-
-  /** Whether the scopes lie in a part of their own: a record of the call tells it. */
-  readonly isApart: boolean;
 }
 
 /** What the host itself reads of a user, while it holds the user. As the methods of `UserReader`. */

@@ -29,14 +29,21 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
   return new Promise((resolve, reject) => {
     let hasReplied = false;
     let timer: NodeJS.Timeout;
+    let [dueMs, hasLookedLate] = [0, false];
     const lookIn = (ms: number): void => {
+      dueMs = performance.now() + Math.ceil(ms);
       timer = setTimeout(look, Math.ceil(ms));
     };
     const look = (): void => {
       if (signal.aborted) return end(signal.reason as ToolError);
       const failure = overrun(runningMs(task.trail));
       if (typeof failure === "number") return lookIn(failure);
-      // Where this side was kept from its events, the reply may lie there already.
+      // Where this side was kept from its events for long, the thread may have waited for it: once, it gets some more time.
+      if (!hasLookedLate && performance.now() - dueMs > threadLimits.lingerMs) {
+        hasLookedLate = true;
+        return lookIn(threadLimits.lingerMs);
+      }
+      // The reply may lie there already.
       setImmediate(() => end(failure));
     };
     const end = (failure: ToolError): void => {

@@ -18,7 +18,7 @@ import type { StoreDefinition } from "../store/store.ts";
 import { Slots } from "../values/slots.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";
-import type { TaskBounds } from "./bounded-task.ts";
+import type { TaskBounds, ThreadTask } from "./bounded-task.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
@@ -95,8 +95,9 @@ export class Pool {
     let isUsed = false;
     return {
       run: (task, bounds) => {
+        const started = this.#start({ ...task, trail: this.#trails.lease() });
         isUsed = true;
-        return this.#run({ ...task, trail: this.#trails.lease() }, bounds);
+        return this.#ended(started, bounds);
       },
       [Symbol.dispose]: () => {
         if (!isUsed) this.#slots.give();
@@ -104,15 +105,20 @@ export class Pool {
     };
   }
 
-  async #run(task: WorkerTask, bounds: TaskBounds): Promise<EndedRun> {
+  #start(task: WorkerTask): ThreadTask<WorkerReply> {
     // Cheaper than an AbortController by 9 µs.
     const killer = new EventEmitter();
     const reply = this.#piscina.run(task, { signal: killer });
     const free = (): void => void this.#slots.give();
     reply.then(free, free);
-    const { trail } = task;
-    const running = withinBounds({ reply, trail, kill: () => this.#kill(killer) }, bounds);
-    const outcome = await running.catch((error: unknown) => asToolError(error, `call ${bounds.name}`));
+    return { reply, trail: task.trail, kill: () => this.#kill(killer) };
+  }
+
+  async #ended(task: ThreadTask<WorkerReply>, bounds: TaskBounds): Promise<EndedRun> {
+    const { reply, trail } = task;
+    const outcome = await withinBounds(task, bounds).catch((error: unknown) =>
+      asToolError(error, `call ${bounds.name}`),
+    );
     closeTrail(trail);
     // The thread writes no more once it has answered; one that was killed may have written its last anywhere.
     const giveBack = (): void => this.#trails.giveBack(trail);

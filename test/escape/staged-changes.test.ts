@@ -101,6 +101,22 @@ test("no file can be another one's folder", async () => {
   stage.expectUntouched();
 });
 
+test("no file in the trash can be another one's folder", async () => {
+  const stamp = "20231114T221320000Z";
+  const nested = `a.${stamp}/x`;
+  const writes = [ask("store_write", memory("a", "1")), ask("store_write", memory(nested, "2"))];
+  const moves = [ask("store_trash", memory("a")), ask("store_trash", memory(nested))];
+  stage.expectDenied(await stage.play([...writes, ...moves]));
+  stage.expectUntouched();
+  expect(await stage.play([...writes, ...moves.toReversed()])).toMatchObject({ ok: true });
+  expect(await stage.play([ask("store_read", memory("a.md"))])).toMatchObject({
+    ok: true,
+    data: [content("of alice")],
+  });
+  const files = readUserFiles(stage.dataDir, "alice");
+  expect(Object.values(files).toSorted()).toEqual(["1", "2", "of alice", "trashed"]);
+});
+
 test("a file whose name begins like the trash is listed, staged and stored", async () => {
   const list = ask("store_list", { scope: "memory", prefix: "trashc" });
   const plain = ask("store_list", { scope: "memory", prefix: "trash." });

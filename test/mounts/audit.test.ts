@@ -29,3 +29,24 @@ test("a call's record says that it went to a mount, and only then", async () => 
   const text = readFileSync(file, "utf8");
   for (const name of [stage.path, ".agent", "ws/"]) expect(text).not.toContain(name);
 });
+
+test("so does the record of a call that is refused at the mount", async () => {
+  using stage = mountedStage();
+  const file = join(stage.path, "log", "audit.jsonl");
+  {
+    await using runtime = await stage.open();
+    await play(runtime, [write("a.md", "of alice")]);
+  }
+  stage.put(".memcell/owner", "mallory");
+  {
+    await using runtime = await stage.open({ auditLog: { file } });
+    expect(await play(runtime, [read("a.md")])).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
+    const signal = AbortSignal.abort();
+    expect(await runtime.call("Puppet", [read("a.md")], { userId: "alice", signal })).toMatchObject({ ok: false });
+  }
+  const calls = readRecords(file).flatMap((record) => (record.kind === "call" ? [[record.code, record.mounted]] : []));
+  expect(calls).toEqual([
+    ["STORAGE_UNSAFE", true],
+    ["CANCELLED", true],
+  ]);
+});

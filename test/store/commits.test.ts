@@ -47,6 +47,22 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await filesOf(stage)).toEqual({ ...before, "new.md": "x" });
   });
 
+  test.each([
+    { name: "a file in another one's place for a folder", steps: [write("a", "1"), write("a/x.md", "2")] },
+    { name: "a folder's place for a file", steps: [write("a/b/x.md", "2"), write("a", "1")] },
+    {
+      name: "a trash that would lie in a file of the trash",
+      steps: [write("a", "1"), write("b", "2"), trash("a", "trash/a.1"), trash("b", "trash/a.1/b.1")],
+    },
+  ])("what no store can hold is NAME_CONFLICT, and nothing of it is done: $name", async ({ steps }) => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("kept.md", "one")]);
+    await expect(stage.commit("alice", steps)).rejects.toMatchObject({ code: "NAME_CONFLICT" });
+    expect(await filesOf(stage)).toEqual({ "kept.md": "one" });
+    await stage.commit("alice", [write("next.md", "two")]);
+    expect(await filesOf(stage)).toEqual({ "kept.md": "one", "next.md": "two" });
+  });
+
   test("more than 80 MiB in one change set is QUOTA_EXCEEDED, and nothing of it is done", async () => {
     await using stage = new StoreStage(kind);
     const content = "x".repeat(mebibyte);
@@ -99,6 +115,8 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.store.users()).toEqual([]);
     const looking = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { isLookingOnly: true });
     await expect(looking).rejects.toThrow(RangeError);
+    const reading = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { writes: false });
+    await expect(reading).rejects.toThrow(RangeError);
     expect(await stage.store.users()).toEqual([]);
   });
 
@@ -125,6 +143,20 @@ describe.each(storeKinds)("%s", (kind) => {
         { value: 3 },
       ]);
     });
+  });
+
+  test("the host sees what it has committed, and nothing when it holds the user no more", async () => {
+    await using stage = new StoreStage(kind);
+    const kept = await stage.hold("alice", async (held) => {
+      expect(await held.reader.list("memory", "")).toEqual([]);
+      await held.commit([write("a.md", "one")], []);
+      expect(await held.reader.bytesUsed("memory")).toBe(3);
+      await held.commit([write("a.md", "longer"), write("b.md", "two")], []);
+      expect(await held.reader.bytesUsed("memory")).toBe(9);
+      expect(await held.reader.list("memory", "b")).toEqual([{ path: "b.md", bytes: 3 }]);
+      return held;
+    });
+    await expect(Promise.resolve().then(() => kept.reader.scopes())).rejects.toThrow(RangeError);
   });
 
   test("nothing is wrong with a user whom the store alone has written", async () => {

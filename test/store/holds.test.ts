@@ -137,6 +137,13 @@ describe.each(storeKinds)("%s", (kind) => {
     const [first, ...others] = await stage.store.parts(alice);
     expect(first).toEqual({ scopes: [] });
     expect(others).toEqual([]);
-    expect(await stage.hold(alice, async ({ isApart }) => isApart, { scopes: ["memory", "notes"] })).toBe(false);
+    expect(stage.store.isApart(alice, ["memory", "notes"])).toBe(false);
+  });
+
+  test("whose signal is aborted already holds nobody", async () => {
+    await using stage = await stageWithAlice();
+    const reason = new Error("cancelled");
+    const held = stage.hold(alice, () => Promise.resolve("done"), { signal: AbortSignal.abort(reason) });
+    await expect(held).rejects.toBe(reason);
   });
 });

@@ -73,6 +73,20 @@ test("withinBounds: a reply that lay there while this side was kept busy counts"
   port1.close();
 });
 
+test("withinBounds: a task that waits for this side has a moment to end when this side was kept busy", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const task = new TestTask();
+  // It ends when this side has answered, which it could not.
+  port2.once("message", () => void setTimeout(() => task.answer("done"), 5));
+  stampStart(task.trail);
+  const bounded = withinBounds(task, boundsOf());
+  port1.postMessage("a question");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  expect(await bounded).toBe("done");
+  expect(task.kills).toBe(0);
+  port1.close();
+});
+
 test("withinBounds: a cancelled task may end by itself within a moment", async () => {
   const controller = new AbortController();
   const task = new TestTask();

@@ -1,10 +1,9 @@
 import type { FailureName } from "../../../shared/errors.ts";
 import { toolName } from "../../../shared/manifest.ts";
 import type { AskedContext } from "../../values/call-context.ts";
-import type { SizedChange } from "../../values/change-set.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { CallEntry } from "../audit-record.ts";
-import type { ChangedFiles, RecordParts } from "./operation-record.ts";
+import type { RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
 import { readTrail } from "./read-trail.ts";
 import { spanAttributes } from "./span-attributes.ts";
@@ -24,10 +23,8 @@ export class CallRecord extends OperationRecord {
   /** Of its guests; `null` when nobody wants to know, or none has run. */
   #uses: TotalUses | null = null;
   #found: FoundTool = { plugin: null, scopes: [], rights: [] };
-  #isApart = false;
+  #isMounted = false;
   #fuelPolls: number | null = null;
-  /** What was about to be committed. */
-  #staged: ChangedFiles | null = null;
 
   /** `asked.tool` is whatever the caller has named. */
   constructor(parts: RecordParts, asked: { tool: unknown; action: string; context: AskedContext }) {
@@ -36,18 +33,15 @@ export class CallRecord extends OperationRecord {
     this.#span = startCallSpan(tool);
   }
 
-  found(tool: FoundTool): void {
+  /** `isMounted`: whether the user's scopes of it lie in a mounted folder. */
+  found(tool: FoundTool, isMounted: boolean): void {
     this.#found = tool;
-  }
-
-  /** Whether the call's scopes lie in a part of their own, such as a mounted folder. */
-  isHeld(isApart: boolean): void {
-    this.#isApart = isApart;
+    this.#isMounted = isMounted;
   }
 
   /** A guest has ended, or was ended. Throws when what it was denied cannot be recorded. */
   guestEnded(trail: SharedArrayBuffer): void {
-    this.#staged = null;
+    this.stagedFiles = null;
     if (!this.#isWanted) return;
     const uses = readTrail(trail);
     this.#uses ??= new TotalUses();
@@ -58,11 +52,6 @@ export class CallRecord extends OperationRecord {
   /** Polls of the guest that has just ended. */
   used(fuelPolls: number | null): void {
     if (fuelPolls !== null) this.#fuelPolls = (this.#fuelPolls ?? 0) + fuelPolls;
-  }
-
-  override staged(changes: readonly SizedChange[]): ChangedFiles {
-    this.#staged = super.staged(changes);
-    return this.#staged;
   }
 
   /**
@@ -78,7 +67,7 @@ export class CallRecord extends OperationRecord {
   }
 
   protected override get stagedFacts(): Pick<CallEntry, "mounted"> {
-    return this.#isApart ? { mounted: true } : {};
+    return this.#isMounted ? { mounted: true } : {};
   }
 
   get #isWanted(): boolean {
@@ -87,7 +76,7 @@ export class CallRecord extends OperationRecord {
 
   #entry(failure: FailureName | null): CallEntry {
     const uses = this.#uses ?? new TotalUses();
-    const files = this.#staged ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
+    const files = this.stagedFiles ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
     const { durationMs, ...ended } = this.outcome(failure);
     const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;
     return {
@@ -99,7 +88,7 @@ export class CallRecord extends OperationRecord {
       reads: uses.reads,
       lists: uses.lists,
       ...files,
-      usesNotShown: uses.notShown + (this.#staged ? 0 : uses.changesNotShown),
+      usesNotShown: uses.notShown + (this.stagedFiles ? 0 : uses.changesNotShown),
       usesDenied: uses.denied,
       usesFailed: uses.failed,
       changes: this.isCommitted ? "committed" : isChanged ? "dropped" : "none",

@@ -30,12 +30,15 @@ export interface RecordLabel {
 export abstract class OperationRecord {
   /** The caller's, if it is valid. */
   readonly callId: string;
-  protected readonly userId: string | null;
+  /** `null` when none was named that is valid. */
+  readonly userId: string | null;
   readonly labels: Labels | null;
   protected readonly parts: RecordParts;
   readonly #label: RecordLabel;
   readonly #beganMs = performance.now();
   #isCommitted = false;
+  /** Of what was last about to be committed. */
+  protected stagedFiles: ChangedFiles | null = null;
 
   /** What of the caller's context is valid is recorded, also when the rest is not. */
   constructor(parts: RecordParts, asked: AskedContext, label: RecordLabel) {
@@ -58,10 +61,9 @@ export abstract class OperationRecord {
   }
 
   /** What is about to be committed. Throws when it cannot be recorded: then it must not be committed. */
-  staged(changes: readonly SizedChange[]): ChangedFiles {
-    const files = changedBy(changes);
-    this.append({ kind: "staged", ...this.named, ...this.labelled, ...this.stagedFacts, ...files });
-    return files;
+  staged(changes: readonly SizedChange[]): void {
+    this.stagedFiles = changedBy(changes);
+    this.append({ kind: "staged", ...this.named, ...this.labelled, ...this.stagedFacts, ...this.stagedFiles });
   }
 
   /** What was staged last is durable. */

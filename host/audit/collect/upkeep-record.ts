@@ -1,30 +1,23 @@
 import type { FailureName } from "../../../shared/errors.ts";
 import type { AskedContext } from "../../values/call-context.ts";
-import type { SizedChange } from "../../values/change-set.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { UpkeepEntry } from "../audit-record.ts";
-import type { ChangedFiles, RecordParts } from "./operation-record.ts";
+import type { RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
 
 /** What is recorded of one operation of the data's owner. The tools that it runs have records of their own. */
 export class UpkeepRecord extends OperationRecord {
   readonly #name: string;
   readonly #removed: UpkeepEntry["removed"] = [];
-  #staged: ChangedFiles | null = null;
 
   constructor(parts: RecordParts, asked: { name: string; action: string; context: AskedContext }) {
     super(parts, asked.context, { tool: null, shownTool: "store", action: asked.action });
     this.#name = asked.name;
   }
 
-  override staged(changes: readonly SizedChange[]): ChangedFiles {
-    this.#staged = super.staged(changes);
-    return this.#staged;
-  }
-
   override committed(): void {
     super.committed();
-    this.#removed.push(...(this.#staged?.removed ?? []));
+    this.#removed.push(...(this.stagedFiles?.removed ?? []));
   }
 
   /** A tool that the operation has run has committed something. */

@@ -3,7 +3,7 @@ import type { CapabilityReply, CapabilityRequest, ListedFile } from "../../../sh
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
-import { decodeText } from "../../store/reading.ts";
+import { decodeText, sortedByPath } from "../../store/reading.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { freeTrashPath } from "../../values/trash-path.ts";
 import { checkChangeCount, checkPath, checkPlace, checkScope, denied, refuseTrash } from "./guest-call.ts";
@@ -58,7 +58,7 @@ function currentEntries(call: GuestCall, scope: string, prefix: string): ListedF
     else bytesByPath.set(path, stagedBytes(file));
   }
   const entries = Array.from(bytesByPath, ([path, bytes]) => ({ path, bytes }));
-  return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return sortedByPath(entries);
 }
 
 /** Stages a whole file, within the limits of a file and of the user's scope. */
@@ -80,12 +80,22 @@ export function storeWrite(
 
 /** No file may be another one's folder. What is stored already is looked at when its size is asked for. */
 function refuseNesting(call: GuestCall, scope: string, path: string): void {
-  const other = call.staged
-    .touched(scope)
-    .find(
-      ({ path: each, file }) => file.kind !== "gone" && (each.startsWith(`${path}/`) || path.startsWith(`${each}/`)),
-    );
-  if (other) throw denied(`Cannot write ${quoted(path)}: this call has made ${quoted(other.path)}`);
+  const other = madeBelow(call, scope, path) ?? madeAbove(call, scope, path);
+  if (other !== null) throw denied(`Cannot write ${quoted(path)}: this call has made ${quoted(other)}`);
+}
+
+/** A file that the call has made in a folder of this path. */
+function madeBelow(call: GuestCall, scope: string, path: string): string | null {
+  return madeBy(call, scope, (each) => each.startsWith(`${path}/`));
+}
+
+/** A file that the call has made in the place of a folder that leads to this path. */
+function madeAbove(call: GuestCall, scope: string, path: string): string | null {
+  return madeBy(call, scope, (each) => path.startsWith(`${each}/`));
+}
+
+function madeBy({ staged }: GuestCall, scope: string, isMeant: (path: string) => boolean): string | null {
+  return staged.touched(scope).find(({ path, file }) => file.kind !== "gone" && isMeant(path))?.path ?? null;
 }
 
 function checkSize(call: GuestCall, scope: string, path: string, bytes: number): void {
@@ -148,6 +158,7 @@ export function storeTrash(
   if (file === null) throw denied(`Cannot trash ${quoted(path)}: no such file`);
   const trashed = freePath(call, scope, path);
   checkPath(trashed);
+  refuseNesting(call, scope, trashed);
   call.staged.trash(scope, path, trashed, file);
   call.trail.trash(scope, path, { trashed, bytes: stagedBytes(file) });
   return { ok: true, trashed };
@@ -165,6 +176,9 @@ function freePath(call: GuestCall, scope: string, path: string): string {
   return freeTrashPath(
     path,
     call.epochMs,
-    (each) => call.staged.fileAt(scope, each) !== undefined || call.store.sizeOf(scope, each) !== null,
+    (each) =>
+      call.staged.fileAt(scope, each) !== undefined ||
+      madeBelow(call, scope, each) !== null ||
+      call.store.sizeOf(scope, each) !== null,
   );
 }

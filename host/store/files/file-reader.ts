@@ -16,7 +16,7 @@ import type { UserHome } from "./user-folder.ts";
 export class FileReader implements UserReader, DirectFiles {
   readonly #mountedScope: string | null;
   /** `null` when there was none as the call began, and then there are no files. */
-  readonly #folder: UserFolder | null;
+  readonly #user: Directory | null;
   readonly #scopes: ScopeFolders | null;
   /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
   readonly #sizes = new Map<string, KnownSizes>();
@@ -25,15 +25,16 @@ export class FileReader implements UserReader, DirectFiles {
 
   constructor(home: UserHome) {
     this.#mountedScope = home.mountedScope;
-    this.#folder = UserFolder.open(home);
+    const folder = UserFolder.open(home);
     try {
-      checkOwner(this.#folder?.openOwn() ?? null, home);
+      checkOwner(folder?.openOwn() ?? null, home);
     } catch (error) {
-      this.#folder?.[Symbol.dispose]();
+      folder?.[Symbol.dispose]();
       throw error;
     }
+    this.#user = folder?.keepUser() ?? null;
     const known = { isMounted: home.mountedScope !== null, folds: new Map() };
-    this.#scopes = this.#folder && new ScopeFolders(this.#folder.user, known);
+    this.#scopes = this.#user && new ScopeFolders(this.#user, known);
   }
 
   get seen(): Seen[] {
@@ -42,9 +43,9 @@ export class FileReader implements UserReader, DirectFiles {
 
   /** What is no folder is no scope: the doctor tells of it. */
   scopes(): string[] {
-    if (this.#folder === null) return [];
+    if (this.#user === null) return [];
     if (this.#mountedScope !== null) return [this.#mountedScope];
-    const folders = this.#folder.user.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name));
+    const folders = this.#user.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name));
     return folders.map(({ name }) => name).toSorted();
   }
 
@@ -107,6 +108,6 @@ export class FileReader implements UserReader, DirectFiles {
   }
 
   [Symbol.dispose](): void {
-    for (const each of [this.#scopes, this.#folder]) each?.[Symbol.dispose]();
+    for (const each of [this.#scopes, this.#user]) each?.[Symbol.dispose]();
   }
 }

@@ -8,7 +8,7 @@ import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
-import { StaleCall, untilFresh } from "../plan-changes.ts";
+import { checkCommits, StaleCall, untilFresh } from "../plan-changes.ts";
 import type { HeldUser, HoldOptions, NoteOfUser, Store, StorePart } from "../store.ts";
 import { examineUser } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
@@ -47,7 +47,7 @@ export class FileStore implements Store {
   }
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    return await untilFresh(() => this.#hold(userId, options, work));
+    return await untilFresh(options, () => this.#hold(userId, options, work));
   }
 
   /** As a thread's readers do. */
@@ -61,6 +61,10 @@ export class FileStore implements Store {
 
   async parts(): Promise<readonly StorePart[]> {
     return [{ scopes: [] }];
+  }
+
+  isApart(): boolean {
+    return this.#options.mountedScope !== undefined;
   }
 
   async close(): Promise<void> {
@@ -80,24 +84,29 @@ export class FileStore implements Store {
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
     let reads = null as HeldReads | null;
-    const read = (): FileReader => this.openUser(userId);
+    let isOver = false;
+    const read = (): FileReader => {
+      if (isOver) throw new RangeError("The user is held no more");
+      return this.openUser(userId);
+    };
     try {
       return await work({
         get reader() {
           return (reads ??= new HeldReads(read));
         },
-        isApart: this.#options.mountedScope !== undefined,
         findings: async () => examineUser(this.#homeOf(userId), this.#boot),
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
-          if (options.isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
+          checkCommits(options);
           session ??= await this.#openFirst(userId, options);
           await session.commit(changes, seen);
+          reads?.forget();
           this.#schedule.noteUse(userId);
         },
       });
     } finally {
-      reads?.[Symbol.dispose]();
+      isOver = true;
+      reads?.forget();
       this.#release(userId, session);
     }
   }

@@ -2,7 +2,7 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePath } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { sortedByPath, tooManyFiles } from "../reading.ts";
 
 /** The files of one folder that have been measured, by path: a call that lists files often sums them too. */
 export type KnownSizes = Map<string, Measured>;
@@ -19,11 +19,11 @@ export function listFiles(folder: Directory, prefix: string, known: KnownSizes):
     const measured = measureOnce(path, measure, known);
     if (!measured?.isPlain) return;
     if (found.length >= storeLimits.listEntriesMax) {
-      throw new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
+      throw tooManyFiles();
     }
     found.push({ path, bytes: measured.bytes });
   });
-  return found.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return sortedByPath(found);
 }
 
 /** The bytes of all files below a folder. */

@@ -56,6 +56,10 @@ export class MountedStore implements Store {
     return [{ scopes: [] }, ...mounted.map(({ scope }) => ({ scopes: [scope] }))];
   }
 
+  isApart(userId: string | null, scopes: readonly string[]): boolean {
+    return mountOf(this.#mounted, userId, scopes) !== null;
+  }
+
   /** One after the other: each flushes files, which takes descriptors. */
   async close(): Promise<void> {
     for (const { store } of this.#mounted) await store.close();
@@ -68,9 +72,9 @@ export class MountedStore implements Store {
 }
 
 /** Where a user's scopes are mounted; `null` where they lie in the data folder. */
-export function mountOf<Mount extends MountLocation>(
+function mountOf<Mount extends MountLocation>(
   mounts: readonly Mount[],
-  userId: UserId,
+  userId: string | null,
   scopes: readonly string[],
 ): Mount | null {
   const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));

@@ -91,6 +91,11 @@ export class ScopeFolders implements Disposable {
     if (twin !== null) throw twinError(path, twin);
   }
 
+  /** A path as the scope's disk tells it from others. */
+  nameOf(scope: string, path: string): string {
+    return this.#isFolding(scope) ? path.toLowerCase() : path;
+  }
+
   /** Where a disk folds case, the path that only case tells apart from this one, if there is a file. */
   twinOf(scope: string, path: string): string | null {
     const file = this.#isFolding(scope) ? this.find(scope, path) : null;

@@ -3,6 +3,7 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { sortedByPath, tooManyFiles } from "../reading.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 /**
@@ -16,7 +17,7 @@ export function surveyFiles(folder: Directory, hidden: string | null = null): Sc
   const visit = (within: Directory, above: string): void => {
     for (const entry of within.entries()) {
       if (within === folder && entry.name === hidden) continue;
-      if (++seen[entry.kind === "folder" ? "folders" : "files"] > storeLimits.listEntriesMax) throw tooMany();
+      if (++seen[entry.kind === "folder" ? "folders" : "files"] > storeLimits.listEntriesMax) throw tooManyFiles();
       const path = above + entry.name;
       const found = isScopePath(path) ? measure(within, entry, path) : "its name is none that memory uses";
       if (typeof found === "string") unfit.push({ path, reason: found });
@@ -26,7 +27,7 @@ export function surveyFiles(folder: Directory, hidden: string | null = null): Sc
     }
   };
   visit(folder, "");
-  return { files: sorted(files), unfit: sorted(unfit) };
+  return { files: sortedByPath(files), unfit: sortedByPath(unfit) };
 }
 
 /** A file's bytes, why it cannot be read, or `null` for a folder and for what has gone meanwhile. */
@@ -38,11 +39,4 @@ function measure(folder: Directory, { name, kind }: DirectoryEntry, path: string
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
     return error.message.split(": ").at(-1) ?? "";
   }
-}
-
-const sorted = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
-  items.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-
-function tooMany(): ToolError {
-  return new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
 }

@@ -74,6 +74,12 @@ export class UserFolder implements Disposable {
     return own;
   }
 
+  /** Closes all but the user's folder, which is the caller's from then on. */
+  keepUser(): Directory {
+    for (const folder of this.#folders) if (folder !== this.user) folder[Symbol.dispose]();
+    return this.user;
+  }
+
   /** Whether a fresh walk from the root's path would end in these very folders. */
   isUnchanged(): boolean {
     return this.#folders.every((folder, at) => {

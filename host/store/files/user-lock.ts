@@ -31,12 +31,16 @@ export interface LockRequest {
 
 /** Takes the lock of a user; `null` when there is none to take. `BUSY` when another process keeps it for too long. */
 export async function lockUser(own: Directory, request: LockRequest): Promise<UserLock | null> {
+  const beganMs = performance.now();
   for (;;) {
     const lock = openLock(own, lockFile, request);
     if (lock === null) return null;
     try {
       using turnstile = openLock(own, turnstileFile, { ...request, make: !lock.isReadOnly });
-      const waits = [turnstile && (await waitForLock(turnstile, request)), await waitForLock(lock, request)];
+      const waits = [
+        turnstile && (await waitForLock(turnstile, beganMs, request)),
+        await waitForLock(lock, beganMs, request),
+      ];
       // Someone has removed the file that was waited for. Others lock the one that is there now.
       if (lock.isInPlace(own)) return { ...lock, hasWaited: waits.includes(true) };
     } catch (error) {
@@ -80,15 +84,15 @@ function openLock(own: Directory, name: string, request: LockRequest): Omit<User
 /** Tells whether it had to wait. What is opened to be read alone can only be locked together with others. */
 async function waitForLock(
   lock: Pick<UserLock, "file" | "isReadOnly">,
+  beganMs: number,
   { until, signal }: LockRequest,
 ): Promise<boolean> {
   const mode = lock.isReadOnly ? "shared" : "exclusive";
-  const start = performance.now();
   let hasWaited = false;
   while (!tryFileLock(lock.file, mode)) {
     signal?.throwIfAborted();
     if (performance.now() >= until) {
-      const waitedMs = Math.round(performance.now() - start);
+      const waitedMs = Math.round(performance.now() - beganMs);
       throw new ToolError("BUSY", `Cannot use the user's folder: it has been in use for ${waitedMs} ms`);
     }
     hasWaited = true;

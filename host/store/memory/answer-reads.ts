@@ -8,7 +8,12 @@ export function answerReads(users: MemoryUsers, { port, signal }: ReadBridge): v
   const flag = new Int32Array(signal);
   port.on("message", (question: ReadQuestion) => {
     // A thread that was killed meanwhile has closed its end, and nothing arrives there.
-    port.postMessage(answerTo(users, question));
+    try {
+      port.postMessage(answerTo(users, question));
+    } catch (error) {
+      // What is too large to be sent.
+      port.postMessage(failedAnswer(error));
+    }
     Atomics.store(flag, 0, 1);
     Atomics.notify(flag, 0);
   });
@@ -19,9 +24,13 @@ function answerTo(users: MemoryUsers, question: ReadQuestion): ReadAnswer {
   try {
     return { isOk: true, value: valueFor(users, question) };
   } catch (error) {
-    const { tableCode, message } = asToolError(error, "read the user's files");
-    return { isOk: false, code: tableCode, message };
+    return failedAnswer(error);
   }
+}
+
+function failedAnswer(error: unknown): ReadAnswer {
+  const { tableCode, message } = asToolError(error, "read the user's files");
+  return { isOk: false, code: tableCode, message };
 }
 
 function valueFor(users: MemoryUsers, { asked, userId, scope, path }: ReadQuestion): ReadAnswers[typeof asked] {

@@ -5,7 +5,7 @@ import { quoted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
-import { checkedScope, segmentsOf } from "../reading.ts";
+import { checkedScope, segmentsOf, sortedByPath, tooManyFiles } from "../reading.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 interface Scope {
@@ -25,12 +25,12 @@ export class UserFiles implements PresentFiles, DirectFiles {
   list(scope: string, prefix: string): ListedFile[] {
     const found = this.#filesOf(scope).filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
     if (found.length <= storeLimits.listEntriesMax) return found;
-    throw tooMany();
+    throw tooManyFiles();
   }
 
   survey(scope: string): ScopeSurvey {
     const all = this.#filesOf(scope);
-    if (all.length > storeLimits.listEntriesMax) throw tooMany();
+    if (all.length > storeLimits.listEntriesMax) throw tooManyFiles();
     const unfit = all.flatMap(({ path, bytes }): UnfitFile[] => {
       const reason = refusalOf(bytes);
       return reason === null ? [] : [{ path, reason }];
@@ -47,7 +47,8 @@ export class UserFiles implements PresentFiles, DirectFiles {
   }
 
   bytesOf(scope: string, path: string): Buffer | null {
-    return this.read(scope, path);
+    const content = this.read(scope, path);
+    return content && Buffer.from(content);
   }
 
   /** What is kept itself, and no copy: for who does not change it. */
@@ -66,6 +67,10 @@ export class UserFiles implements PresentFiles, DirectFiles {
 
   refuseTwin(): void {
     // Names that differ by case are different names.
+  }
+
+  nameOf(_scope: string, path: string): string {
+    return path;
   }
 
   /** At one stroke: nothing of it fails, and nobody looks meanwhile. */
@@ -88,7 +93,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
   #filesOf(scope: string): ListedFile[] {
     const { files } = this.#scopes.get(checkedScope(scope)) ?? newScope();
     const all = Array.from(files, ([path, content]) => ({ path, bytes: content.length }));
-    return all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    return sortedByPath(all);
   }
 }
 
@@ -96,6 +101,3 @@ const newScope = (): Scope => ({ files: new Map(), folders: new Set() });
 
 const refusalOf = (bytes: number): string | null =>
   bytes > storeLimits.fileBytesMax ? `it is ${bytes} bytes, at most ${storeLimits.fileBytesMax} allowed` : null;
-
-const tooMany = (): ToolError =>
-  new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
