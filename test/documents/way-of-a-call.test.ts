@@ -1,0 +1,53 @@
+/** The list of files in host/README.md is what one call runs: V8 counts how often each function has run, in each thread. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { codeIn, tableUnder } from "./markdown-table.ts";
+import { textOf } from "./tracked-files.ts";
+
+const script = fileURLToPath(new URL("../../dist/test/documents/warm-calls.js", import.meta.url));
+
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly { readonly ranges: readonly { startOffset: number; count: number }[] }[];
+  }[];
+}
+
+/** How often each function of `host/` has run in a process that makes so many calls. */
+function countsOf(calls: number): Map<string, number> {
+  using folder = temporaryFolder();
+  const coverage = join(folder.path, "coverage");
+  const env = { ...process.env, NODE_V8_COVERAGE: coverage };
+  execFileSync(process.execPath, [script, join(folder.path, "data"), `${calls}`], { env, stdio: "ignore" });
+  const reports = readdirSync(coverage).map(
+    (file) => JSON.parse(readFileSync(join(coverage, file), "utf8")) as Coverage,
+  );
+  const counts = new Map<string, number>();
+  for (const { url, functions } of reports.flatMap(({ result }) => result)) {
+    const file = /\/dist\/host\/(.+)\.js$/.exec(url)?.[1];
+    for (const [range] of functions.map(({ ranges }) => ranges)) {
+      if (file === undefined || range === undefined) continue;
+      const key = `${file} ${range.startOffset}`;
+      counts.set(key, (counts.get(key) ?? 0) + range.count);
+    }
+  }
+  return counts;
+}
+
+test("host/README.md lists the files of host/ that one call passes through, and how many", () => {
+  const table = tableUnder(textOf("host/README.md"), "### Its files");
+  const told = table.flatMap(([folder = "", files = ""]) =>
+    codeIn(files).map((file) => `${codeIn(folder)[0]}/${file}`),
+  );
+  const [before, after] = [countsOf(10), countsOf(30)];
+  const grown = Array.from(after).filter(([key, count]) => count - (before.get(key) ?? 0) >= 20);
+  const run = new Set(grown.map(([key]) => key.split(" ")[0] ?? ""));
+  expect(textOf("host/README.md")).toContain(`runs code of these ${told.length} files of`);
+  expect([...run].toSorted()).toEqual(told.toSorted());
+});
