@@ -1,8 +1,10 @@
 /** A guest that never comes back is ended with its thread; nobody else notices. */
+import { setImmediate } from "node:timers/promises";
+
 import { expect, test } from "vitest";
 
 import { openDescriptors } from "../support/open-descriptors.ts";
-import { openBoundedStage } from "./bounded-stage.ts";
+import { burning, openBoundedStage } from "./bounded-stage.ts";
 
 const exceeded = (ms: number): object => ({
   ok: false,
@@ -96,4 +98,21 @@ test("waiting for a thread has a limit of its own", async () => {
   });
   expect(await spinning).toEqual(exceeded(2000));
   expect(stage.filesOf("bob")).toEqual({});
+});
+
+test("the time that a guest is told is taken when a thread is free for it, not before it waits for one", async () => {
+  let asked = 0;
+  const clock = (): number => {
+    asked++;
+    return 1_700_000_000_000;
+  };
+  await using stage = await openBoundedStage({ deadlineMs: 500, clock });
+  const spinning = stage.spin("alice");
+  await burning();
+  const waiting = stage.write("bob", "a.md");
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  expect(asked).toBe(1);
+  expect(await spinning).toEqual(exceeded(500));
+  expect(await waiting).toMatchObject({ ok: true });
+  expect(asked).toBe(2);
 });

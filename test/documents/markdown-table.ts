@@ -20,3 +20,8 @@ export function tableUnder(markdown: string, line: string): string[][] {
 export function codeIn(text: string): string[] {
   return Array.from(text.matchAll(/`([^`]+)`/g), ([, code = ""]) => code);
 }
+
+/** What stands outside of blocks of code. */
+export function withoutBlocks(markdown: string): string {
+  return markdown.replaceAll(/^```[\s\S]*?^```/gm, "");
+}
