@@ -2,7 +2,7 @@
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
-import type { CallContext, CheckedContext } from "../values/call-context.ts";
+import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
 
@@ -14,7 +14,7 @@ export interface AskedCall {
   /** Throws `TOOL_UNKNOWN`; and `CLOSED`, unless the call is part of an operation that was admitted before. */
   readonly find: () => CatalogTool;
   readonly input: unknown;
-  readonly ctx: CallContext | null | undefined;
+  readonly ctx: CallContext | AskedContext | null | undefined;
 }
 
 /** What the host itself adds to a call of a tool. */

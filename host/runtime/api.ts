@@ -133,7 +133,8 @@ export interface Runtime {
    * Calls a tool that plugins offer to programs and not to models, with what is `call`'s in everything else. `tool` is its
    * name, or `family/Tool` where two plugins have the name.
    *
-   * Error codes: as `call`. `TOOL_UNKNOWN` where no plugin has it, and where several have: the message lists them.
+   * Error codes: as `call`. `TOOL_UNKNOWN` where no plugin has it, where it is for models, and where several plugins have
+   * it: the message lists them.
    *
    * @example
    * const result = await runtime.callAsHost("user-memory/ListEntries", {}, { userId: "alice" });
@@ -143,9 +144,14 @@ export interface Runtime {
 
   /**
    * The user's index as text for a system prompt: of every plugin that has one, framed as data, in the order of the plugins.
-   * At most 200 lines and 25 KB: what does not fit is cut by its plugin, so that each has a fair share. Empty for a user
-   * of whom nothing is kept. `family` asks one plugin alone. Reads only, creates nothing. Rejects with a `ToolError` where
-   * `call` would return an error, also of one plugin among several; `ctx.signal` cancels it as it cancels a call.
+   * At most 200 lines and 25 KB, which are one plugin's without its frame where it alone has something to say: what does not
+   * fit is cut by its plugin, so that each has a fair share; where not even the frames fit, a last line counts the others.
+   * Empty for a user of whom nothing is kept. `family` asks one plugin alone. Reads only, creates nothing; `ctx.signal`
+   * cancels it as it cancels a call.
+   *
+   * Where one plugin of several fails, `(NAME could not be read: CODE)` stands in its place, and `onLog` is told why. Rejects
+   * with a `ToolError` when all fail, or the one that `family` names; and with `USER_REQUIRED`, `USER_INVALID`, `BUSY`,
+   * `CLOSED` or `CANCELLED`, which no plugin can report.
    *
    * @example
    * const prompt = `${instructions}\n${await runtime.memoryIndex({ userId: "alice" })}`;
@@ -164,15 +170,19 @@ export interface Runtime {
    */
   documentation(tool: string): string | null;
 
-  /** Whether a plugin keeps an index or entries: without, `memoryIndex` and `memoryEntries` reject. */
+  /** Whether `families()` has any. */
   readonly hasMemory: boolean;
 
-  /** The plugins that have an index, entries, or can read one, in their order. */
+  /**
+   * The plugins that have an index, entries, or can read one, in their order. Always the same, and frozen. `memoryIndex`,
+   * `memoryEntries` and `readEntry` each reject with `TOOL_UNKNOWN` where none of them can be asked.
+   */
   families(): readonly MemoryFamily[];
 
   /**
-   * The user's entries, of every plugin that has any, each in its own order: names and descriptions, all of them. Bounded,
-   * cancelled and rejected as `memoryIndex`. Reads only, creates nothing. `family` asks one plugin alone.
+   * The user's entries, of every plugin that has any, each in its own order: names and descriptions, all of them. Cancelled
+   * and rejected as `memoryIndex`; where one plugin of several fails, its entries are missing, and `onLog` is told why. Reads
+   * only, creates nothing. `family` asks one plugin alone.
    *
    * @example
    * for (const { family, name, description } of await runtime.memoryEntries({ userId: "alice" }))
@@ -181,8 +191,9 @@ export interface Runtime {
   memoryEntries(ctx: CallContext, options?: { readonly family?: string }): Promise<readonly MemoryEntry[]>;
 
   /**
-   * One entry's text, by a name of `memoryEntries`. Bounded, cancelled and rejected as `memoryIndex`; `ENTRY_NOT_FOUND`
-   * where there is none, and what else its plugin says of a name that no entry can have.
+   * One entry's text, by a name of `memoryEntries`. `family` may be left out where one plugin alone can read its entries;
+   * where several can, that is `INPUT_INVALID`, and the message names them. Rejects with a `ToolError` where `call` would
+   * return an error: `ENTRY_NOT_FOUND` where there is none, and what else its plugin says of a name that no entry can have.
    *
    * @example
    * const { body } = await runtime.readEntry({ family: "user-memory", name: "editor" }, { userId: "alice" });
@@ -209,7 +220,7 @@ export interface Runtime {
    */
   refused(refusal: Refusal): void;
 
-  /** For the owner of the data: the doctor and the trash. Nothing of it is offered to a tool. */
+  /** For the owner of the data: the doctor, the trash, export and import. Nothing of it is offered to a tool. */
   readonly upkeep: Upkeep;
 
   /**

@@ -1,53 +1,68 @@
 /** What a host shows of a user's memory: indexes and entries of all plugins that have any, by the roles of their tools. */
 import type { Role } from "../../shared/roles.ts";
+import type { LogEntry } from "../log/log-entry.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import { unknownRole } from "../plugins/loaded-tools.ts";
-import type { CallContext } from "../values/call-context.ts";
+import { readContext } from "../values/call-context.ts";
+import type { AskedContext, CallContext } from "../values/call-context.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { joinedIndex } from "./joined-index.ts";
+import { leaveOutOf } from "./leave-out.ts";
 import type { EntryName, EntryText, MemoryEntry } from "./memory-families.ts";
 
-type CallFound = (found: CatalogTool, input: unknown, ctx: CallContext) => Promise<ToolResult>;
+interface FamilyMemoryParts {
+  readonly call: (found: CatalogTool, input: unknown, ctx: AskedContext) => Promise<ToolResult>;
+  readonly onLog: (entry: LogEntry) => void;
+}
 
 export class FamilyMemory {
   readonly #tools: LoadedTools;
-  readonly #call: CallFound;
+  readonly #parts: FamilyMemoryParts;
 
-  constructor(tools: LoadedTools, call: CallFound) {
+  constructor(tools: LoadedTools, parts: FamilyMemoryParts) {
     this.#tools = tools;
-    this.#call = call;
+    this.#parts = parts;
   }
 
   async index(ctx: CallContext, family: string | undefined): Promise<string> {
-    const same = readOnce(ctx);
+    const context = readContext(ctx);
     const tools = this.#withRole("index", family, "tell the index");
-    return await joinedIndex(tools, (found, input) => this.#ask("index", found, input, same));
+    const leaveOut = leaveOutOf(tools, context, this.#parts.onLog);
+    return await joinedIndex(tools, (found, input) => this.#ask("index", found, input, context), leaveOut);
   }
 
   async entries(ctx: CallContext, family: string | undefined): Promise<MemoryEntry[]> {
-    const same = readOnce(ctx);
+    const context = readContext(ctx);
+    const tools = this.#withRole("entries", family, "list the entries");
+    const leaveOut = leaveOutOf(tools, context, this.#parts.onLog);
     const all: MemoryEntry[] = [];
-    for (const found of this.#withRole("entries", family, "list the entries")) {
-      const { entries } = await this.#ask("entries", found, {}, same);
-      for (const { name, description } of entries) all.push({ family: found.family, name, description });
+    for (const found of tools) {
+      try {
+        const { entries } = await this.#ask("entries", found, {}, context);
+        for (const { name, description } of entries) all.push({ family: found.family, name, description });
+      } catch (error) {
+        leaveOut(found, error);
+      }
     }
     return all;
   }
 
   async read({ family, name }: EntryName, ctx: CallContext): Promise<EntryText> {
-    const [found] = this.#withRole("read", family, "read the entry");
-    return await this.#ask("read", found, { name }, ctx);
+    const [found, ...others] = this.#withRole("read", family, "read the entry");
+    if (others.length > 0) throw severalRead([found, ...others]);
+    return await this.#ask("read", found, { name }, readContext(ctx));
   }
 
   async #ask<Of extends Role>(
     role: Of,
     found: CatalogTool,
     input: RoleInput<Of>,
-    ctx: CallContext,
+    context: AskedContext,
   ): Promise<RoleOutput<Of>> {
-    return roleAnswer(role, found.tool.name, await this.#call(found, input, ctx));
+    return roleAnswer(role, found.tool.name, await this.#parts.call(found, input, context));
   }
 
   /** Throws `TOOL_UNKNOWN` when there is none. */
@@ -59,10 +74,9 @@ export class FamilyMemory {
   }
 }
 
-/** For what makes several calls: all of them are for the same user, whatever the caller does to its context meanwhile. */
-function readOnce(ctx: CallContext): CallContext {
-  // Callers without types may pass anything; each call says what is wrong with it.
-  const asked = ctx as CallContext | null | undefined;
-  const { userId, signal, callId, labels } = asked ?? {};
-  return { userId, signal, callId, labels } as CallContext;
+function severalRead(tools: readonly CatalogTool[]): ToolError {
+  const allowed = tools.map(({ family }) => `"${family}"`).join(" or ");
+  return new ToolError("INPUT_INVALID", `Cannot read the entry: family is missing, allowed: ${allowed}`, {
+    issues: [{ field: "family", value: "missing", allowed }],
+  });
 }

@@ -6,6 +6,7 @@ import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { RoleInput } from "../values/role-answer.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { fairShares } from "./fair-shares.ts";
+import type { LeaveOut } from "./leave-out.ts";
 
 export type AskIndex = (found: CatalogTool, input: RoleInput<"index">) => Promise<IndexOutput>;
 
@@ -16,12 +17,23 @@ interface Size {
 
 const whole: Size = { lines: promptLimits.linesMax, bytes: promptLimits.bytesMax };
 
-/** One family alone has the whole budget for what stands in its frame; several have it for all that they say. */
-export async function joinedIndex(tools: readonly CatalogTool[], ask: AskIndex): Promise<string> {
+/**
+ * One family alone has the whole budget for what stands in its frame; several have it for all that they say. One of several
+ * that is left out has a line of the host's in its place.
+ */
+export async function joinedIndex(tools: readonly CatalogTool[], ask: AskIndex, leaveOut: LeaveOut): Promise<string> {
   const [only] = tools;
   if (only !== undefined && tools.length === 1) return await textOf(only, ask, null);
+  const tell = async (found: CatalogTool, most: Size): Promise<string> => {
+    try {
+      return await textOf(found, ask, most);
+    } catch (error) {
+      // No text of the plugin's: its own codes are words, too.
+      return `(${found.family} could not be read: ${leaveOut(found, error).tableCode})\n`;
+    }
+  };
   const texts: string[] = [];
-  for (const found of tools) texts.push(await textOf(found, ask, whole));
+  for (const found of tools) texts.push(await tell(found, whole));
   // Who has nothing to say takes no room from another one's frame.
   if (texts.filter((text) => text !== "").length < 2) return texts.join("");
   const sizes = texts.map(sizeOf);
@@ -35,14 +47,14 @@ export async function joinedIndex(tools: readonly CatalogTool[], ask: AskIndex):
   );
   for (const [at, found] of tools.entries()) {
     const [size, share] = [sizes[at] ?? whole, { lines: lines[at] ?? 0, bytes: bytes[at] ?? 0 }];
-    if (size.lines > share.lines || size.bytes > share.bytes) texts[at] = await textOf(found, ask, withoutFrame(share));
+    if (size.lines > share.lines || size.bytes > share.bytes) texts[at] = await tell(found, withoutFrame(share));
   }
-  return texts.join("");
+  return fitting(texts);
 }
 
 async function textOf(found: CatalogTool, ask: AskIndex, most: Size | null): Promise<string> {
   const input = most === null ? {} : { linesMax: most.lines, bytesMax: most.bytes };
-  const { text } = await ask(found, input);
+  const text = (await ask(found, input)).text.replace(otherLineEnds, " ");
   const { lines, bytes } = sizeOf(text);
   const { lines: linesMax, bytes: bytesMax } = most ?? whole;
   if (lines > linesMax + promptLimits.frameLinesMax || bytes > bytesMax + promptLimits.frameBytesMax) {
@@ -51,6 +63,28 @@ async function textOf(found: CatalogTool, ask: AskIndex, most: Size | null): Pro
   }
   return most === null || text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
+
+/** What ends a line for some readers, and not for those who count line feeds. What people write may hold it. */
+const otherLineEnds = /\r(?!\n)|[\v\f\u0085\u2028\u2029]/g;
+
+/** Frames alone may take more than there is: as many texts as fit stay, and one line counts the others. */
+function fitting(texts: readonly string[]): string {
+  const all = texts.join("");
+  const { lines, bytes } = sizeOf(all);
+  if (lines <= whole.lines && bytes <= whole.bytes) return all;
+  const left = { lines: whole.lines - 1, bytes: whole.bytes - countBytesMax };
+  const shown = texts.filter((text) => {
+    const size = sizeOf(text);
+    if (size.lines > left.lines || size.bytes > left.bytes) return false;
+    left.lines -= size.lines;
+    left.bytes -= size.bytes;
+    return true;
+  });
+  const hidden = texts.length - shown.length;
+  return `${shown.join("")}(${hidden} more ${hidden === 1 ? "index is" : "indexes are"} not shown)\n`;
+}
+
+const countBytesMax = 100;
 
 const sizeOf = (text: string): Size => ({ lines: text.split("\n").length - 1, bytes: utf8Bytes(text) });
 

@@ -4,12 +4,13 @@ import type { LoadedTools } from "../plugins/loaded-tools.ts";
 
 /** Which entry: no two of a plugin have one name. */
 export interface EntryName {
-  /** The name of its plugin. */
-  readonly family: string;
+  /** The name of its plugin. It may be left out where one plugin alone can read its entries. */
+  readonly family?: string | undefined;
   readonly name: string;
 }
 
 export interface MemoryEntry extends EntryName {
+  readonly family: string;
   /** What it is about, in one line. */
   readonly description: string;
 }
@@ -21,37 +22,41 @@ export type EntryText = ReadOutput & Readonly<Record<string, unknown>>;
 export interface MemoryFamily {
   /** The plugin's name. */
   readonly name: string;
-  /** The scopes that index and entries are made from. */
-  readonly scopes: readonly string[];
   /** Whether `memoryIndex` asks it. */
   readonly hasIndex: boolean;
   /** Whether `memoryEntries` asks it. */
   readonly hasEntries: boolean;
   /** Whether `readEntry` can read its entries. */
   readonly canRead: boolean;
+  /** The scopes that the index is made from. */
+  readonly indexScopes: readonly string[];
+  /** The scopes that entries are listed and read from: one, unless the plugin reads them elsewhere than it lists them. */
+  readonly entryScopes: readonly string[];
   /** The tool by which a model reads an entry; not there where none is offered to models. */
   readonly readTool?: string;
-  /** Where each entry is a file of its own: its path in the scope, with `{name}` for the entry's name. */
+  /** Where each entry is a file of its own in the one scope of entries: its path there, with `{name}` for the entry's name. */
   readonly entryFile?: string;
 }
 
-/** What the loaded plugins keep that a host can show, by the roles of their tools. */
-export function familiesOf(tools: LoadedTools): MemoryFamily[] {
+/** What the loaded plugins keep that a host can show, by the roles of their tools. Nobody can change what is returned. */
+export function familiesOf(tools: LoadedTools): readonly MemoryFamily[] {
   const names = new Set(tools.all.map(({ family }) => family));
-  return Array.from(names, (name) => {
+  const families = Array.from(names, (name): MemoryFamily => {
     const own = tools.all.filter(({ family }) => family === name);
     const [index, entries, read] = (["index", "entries", "read"] as const).map(
       (role) => own.find(({ tool }) => tool.role === role)?.tool,
     );
-    const shown = [index, entries, read].flatMap((tool) => tool ?? []);
-    return {
+    const entryScopes = new Set([...(entries?.scopes ?? []), ...(read?.scopes ?? [])]);
+    return Object.freeze({
       name,
-      scopes: [...new Set(shown.flatMap(({ scopes }) => scopes))],
       hasIndex: index !== undefined,
       hasEntries: entries !== undefined,
       canRead: read !== undefined,
+      indexScopes: Object.freeze([...(index?.scopes ?? [])]),
+      entryScopes: Object.freeze([...entryScopes]),
       ...(read?.audience === "model" && { readTool: read.name }),
-      ...(entries?.entryFile !== undefined && { entryFile: entries.entryFile }),
-    };
-  }).filter(({ hasIndex, hasEntries, canRead }) => hasIndex || hasEntries || canRead);
+      ...(entries?.entryFile !== undefined && entryScopes.size === 1 && { entryFile: entries.entryFile }),
+    });
+  });
+  return Object.freeze(families.filter(({ hasIndex, hasEntries, canRead }) => hasIndex || hasEntries || canRead));
 }

@@ -21,7 +21,7 @@ import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import type { CallContext } from "../values/call-context.ts";
+import type { AskedContext, CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
@@ -98,7 +98,7 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
 
 interface RuntimeParts extends Pick<
   CallRunnerParts,
-  "store" | "admission" | "recorder" | "listeners" | "identities" | "clock"
+  "store" | "admission" | "recorder" | "listeners" | "identities" | "clock" | "onLog"
 > {
   readonly runner: CallRunner;
   readonly closeGraceMs: number;
@@ -107,6 +107,7 @@ interface RuntimeParts extends Pick<
 class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
   readonly #memory: FamilyMemory;
+  readonly #families: readonly MemoryFamily[];
   readonly #catalog: JudgedCatalog;
   readonly #parts: RuntimeParts;
   #closing: Promise<void> | null = null;
@@ -114,9 +115,11 @@ class LocalRuntime implements Runtime {
   constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
     this.#catalog = catalog;
     this.#parts = parts;
-    this.#memory = new FamilyMemory(catalog.tools, (found, input, ctx) =>
-      this.#call(found.tool.name, () => found, input, ctx),
-    );
+    this.#families = familiesOf(catalog.tools);
+    this.#memory = new FamilyMemory(catalog.tools, {
+      onLog: parts.onLog,
+      call: (found, input, ctx) => this.#call(found.tool.name, () => found, input, ctx),
+    });
     this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
@@ -145,11 +148,11 @@ class LocalRuntime implements Runtime {
   }
 
   families(): readonly MemoryFamily[] {
-    return familiesOf(this.#catalog.tools);
+    return this.#families;
   }
 
   get hasMemory(): boolean {
-    return this.families().some(({ hasIndex, hasEntries }) => hasIndex || hasEntries);
+    return this.#families.length > 0;
   }
 
   memoryIndex(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<string> {
@@ -191,7 +194,12 @@ class LocalRuntime implements Runtime {
   }
 
   /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
-  async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
+  async #call(
+    toolName: string,
+    lookUp: () => CatalogTool,
+    input: unknown,
+    ctx: CallContext | AskedContext,
+  ): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
     const { runner, admission } = this.#parts;
     const find = (): CatalogTool => {

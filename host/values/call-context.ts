@@ -30,29 +30,36 @@ export interface CallContext {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A context as it came: callers without types may pass anything. */
-export type AskedContext = { readonly [Key in Exclude<keyof CallContext, "labels">]: unknown } & {
+/** A context as it came, each property read once: callers without types may pass anything. */
+export class AskedContext {
+  readonly userId: unknown;
+  readonly signal: unknown;
+  readonly callId: unknown;
   readonly labels: AskedLabels;
   /** What was thrown when it was read. */
-  readonly fault?: unknown;
-};
+  readonly fault: unknown;
+
+  constructor(ctx: CallContext | null | undefined, fault?: unknown) {
+    this.userId = ctx?.userId;
+    this.signal = ctx?.signal;
+    this.callId = ctx?.callId;
+    this.labels = readLabels(ctx?.labels);
+    this.fault = fault;
+  }
+}
 
 export interface CheckedContext {
   readonly userId: UserId;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Each property is read once, so that what is recorded and what is done are about the same user. */
-export function readContext(ctx: CallContext | null | undefined): AskedContext {
+/** What is recorded and what is done are about the same user, also of several calls that are given what was read once. */
+export function readContext(ctx: CallContext | AskedContext | null | undefined): AskedContext {
   try {
-    return readProperties(ctx);
+    return ctx instanceof AskedContext ? ctx : new AskedContext(ctx);
   } catch (fault) {
-    return { ...readProperties(null), fault };
+    return new AskedContext(null, fault);
   }
-}
-
-function readProperties(ctx: CallContext | null | undefined): AskedContext {
-  return { userId: ctx?.userId, signal: ctx?.signal, callId: ctx?.callId, labels: readLabels(ctx?.labels) };
 }
 
 /** What of a context may be recorded, also when the rest is not valid; `null` where it names nothing that is. */

@@ -1,0 +1,72 @@
+/** What is told of the families that a host can show, by the roles of their tools. */
+import { expect, test } from "vitest";
+
+import { LoadedTools } from "../../host/plugins/loaded-tools.ts";
+import { familiesOf } from "../../host/runtime/memory-families.ts";
+import type { ManifestTool } from "../../shared/manifest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+
+/** The families of tools that are all that a manifest's are, but for some changes. */
+function families(changes: Readonly<Record<string, readonly Partial<ManifestTool>[]>>) {
+  const all = Object.entries(changes).flatMap(([family, tools], moduleIndex) =>
+    tools.flatMap((changed) =>
+      guestManifest(family, { Tool: "tool" }).tools.map((tool) => ({
+        tool: { ...tool, ...changed },
+        family,
+        moduleIndex,
+      })),
+    ),
+  );
+  return familiesOf(new LoadedTools(all));
+}
+
+test("an index and entries of other scopes are told apart", () => {
+  const [family] = families({
+    notes: [
+      { role: "index", scopes: ["summary", "notes"] },
+      { role: "entries", scopes: ["notes"], entryFile: "{name}.md" },
+      { role: "read", scopes: ["notes"] },
+      { role: "inspect", scopes: ["else"] },
+    ],
+  });
+  expect(family).toEqual({
+    name: "notes",
+    hasIndex: true,
+    hasEntries: true,
+    canRead: true,
+    indexScopes: ["summary", "notes"],
+    entryScopes: ["notes"],
+    readTool: "Tool",
+    entryFile: "{name}.md",
+  });
+});
+
+test("where entries are read elsewhere than they are listed, no file tells which entry it is", () => {
+  const [family] = families({
+    notes: [
+      { role: "entries", scopes: ["notes"], entryFile: "{name}.md" },
+      { role: "read", scopes: ["texts"], audience: "host" },
+    ],
+  });
+  expect(family).toEqual({
+    name: "notes",
+    hasIndex: false,
+    hasEntries: true,
+    canRead: true,
+    indexScopes: [],
+    entryScopes: ["notes", "texts"],
+  });
+});
+
+test("one that can only be read is one, and one with none of the roles is none", () => {
+  expect(families({ reader: [{ role: "read" }], mender: [{ role: "inspect" }], plain: [{}] })).toMatchObject([
+    { name: "reader", hasIndex: false, hasEntries: false, canRead: true },
+  ]);
+});
+
+test("nobody can change what is told, or a tool's grant by it", () => {
+  const scopes = ["notes"];
+  const all = families({ notes: [{ role: "index", scopes }] });
+  expect([all, all[0], all[0]?.indexScopes, all[0]?.entryScopes].every(Object.isFrozen)).toBe(true);
+  expect(Object.isFrozen(scopes)).toBe(false);
+});
