@@ -74,7 +74,10 @@ export function toolForHost(
   const [found, ...others] = tools.forHost(toolName);
   if (found !== undefined && others.length === 0) return found;
   const several = found && `several plugins have it, allowed: ${[found, ...others].map(fullName).join(", ")}`;
-  const none = `no plugin that is loaded has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
+  const isForModels = tools.all.some((each) => [each.tool.name, fullName(each)].includes(toolName));
+  const none = isForModels
+    ? "it is a tool for models, allowed are tools for programs"
+    : `no plugin that is loaded has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
   throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`);
 }
 

@@ -161,6 +161,8 @@ test.for<readonly [name: string, role: Role, changes: Changes]>([
 ])("control: %s is accepted", async ([, role, changes]) => {
   await using runtime = await load(pluginOf("guest", { Tool: roleTool(role, changes) }));
   expect(runtime.tools()).toEqual([]);
+  // Whatever a host can show is memory.
+  expect(runtime.hasMemory).toBe(runtime.families().length > 0);
 });
 
 test("two plugins that have one role for one scope are refused with a sentence that names both; an index may be anyone's", async () => {
@@ -188,6 +190,16 @@ test("a tool for models is one plugin's; tools for programs may have one name", 
       message: 'Cannot call "Tool": several plugins have it, allowed: one/Tool, two/Tool',
     },
   });
+  for (const name of ["Tool", "three/Tool"]) {
+    const only = [pluginOf("three", forModels)];
+    await using models = await load(...only);
+    expect(await models.callAsHost(name, {}, ctx)).toMatchObject({
+      error: {
+        code: "TOOL_UNKNOWN",
+        message: `Cannot call "${name}": it is a tool for models, allowed are tools for programs`,
+      },
+    });
+  }
   // Reached: it is no tool that answers.
   expect(await runtime.callAsHost("two/Tool", {}, ctx)).toMatchObject({ error: { code: "OUTPUT_INVALID" } });
   for (const name of ["three/Tool", "Other", "one/Other", "one", "/Tool", ""]) {
