@@ -70,7 +70,7 @@ const misshapen = [
   "memory://user-memory/entry/%c0%ae%c0%ae",
   "memory://user-memory/entry/%ed%a0%80",
   "memory://user-memory/entry/{name}",
-  `memory://user-memory/entry/${"a".repeat(600)}`,
+  `memory://user-memory/entry/${"a".repeat(4_096)}`,
   "file:///etc/passwd",
   "http://127.0.0.1/",
   "javascript:alert(1)",
@@ -125,7 +125,7 @@ test.for(misshapen)("cannot be watched: %j", async (uri) => {
 
 test("an answer does not repeat more of a URI than one may have", async () => {
   const reply = await served.ask("resources/read", { uri: `memory://user-memory/entry/${"a".repeat(500_000)}` });
-  expect(JSON.stringify(reply).length).toBeLessThan(2_000);
+  expect(JSON.stringify(reply).length).toBeLessThan(10_000);
 });
 
 test("each one is on record: of no form as a refusal, of no name as a call", async () => {
@@ -144,6 +144,40 @@ test("each one is on record: of no form as a refusal, of no name as a call", asy
   expect(total).toBe(misshapen.length * 2 + 2);
 });
 
-test.for(["a", "A-b_C", "x".repeat(100)])("what a name's URI is parsed to is the name: %s", (name) => {
+/** Keys that a journal takes: 200 code points of whatever is no control character. */
+const hostileNames = [
+  "Don't forget (important)!",
+  "*",
+  "!'()*-._~",
+  "%2e%2e",
+  "a/b?c#d",
+  "{name}",
+  "\u5317\u4eac".repeat(40),
+  "\u{1f389}".repeat(50),
+  "\u{1f389}".repeat(200),
+];
+
+test.for(["a", "A-b_C", "x".repeat(100), ...hostileNames])("what a name's URI is parsed to is the name: %s", (name) => {
   expect(parseMemoryUri(entryUri("notes", name))).toEqual({ kind: "entry", family: "notes", name });
+});
+
+test.for(["", "x".repeat(4_096)])("a name that no URI can name has one that names nothing: %#", (name) => {
+  expect(parseMemoryUri(entryUri("notes", name))).toBe(null);
+});
+
+test("every URI that is listed can be read and watched, whatever the entry is called", async () => {
+  using root = temporaryFolder();
+  await using own = await ServeProcess.open(["--user", "bob", "--data", root.path, "--plugin", "journal"]);
+  const target = "summary";
+  for (const key of hostileNames) await own.call("memory_write", { key, content: `of ${key}`, target });
+  const { result } = await own.ask("resources/list", {});
+  const listed = result?.["resources"] as { uri: string; name: string }[];
+  const entries = listed.filter(({ uri }) => uri.includes("/entry/"));
+  expect(entries.map(({ name }) => name).toSorted()).toEqual(hostileNames.toSorted());
+  for (const { uri, name } of entries) {
+    expect(await own.ask("resources/read", { uri })).toMatchObject({
+      result: { contents: [{ uri, text: `of ${name}` }] },
+    });
+    expect(await own.ask("resources/subscribe", { uri })).toMatchObject({ result: {} });
+  }
 });

@@ -6,10 +6,10 @@ export const mcpLimits = {
   requestsInFlightMax: 32,
   /** Streams of changes on one connection of 2026-07-28. What one of them watches fits into a message. */
   listensMax: 32,
-  /** URIs that one connection of the 2025 revisions, or one stream over HTTP, may watch: 1,000 entries and the index. */
+  /** URIs that one connection of the 2025 revisions, or one stream over HTTP, may watch. The list tells of all others. */
   subscriptionsMax: 1_024,
-  /** The longest URI of an entry, all of its 100 characters percent-encoded, takes 315. */
-  uriCharsMax: 512,
+  /** A name of 200 code points takes up to 2,400, all of them percent-encoded. */
+  uriCharsMax: 4_096,
   resourcesPerPage: 100,
   /** As many as the protocol allows. */
   completionsMax: 100,

@@ -14,10 +14,13 @@ export const indexUriOf = (family: string): string => `memory://${family}/index`
 
 export const entryUriTemplate = (family: string): string => `memory://${family}/entry/{name}`;
 
-/** Whatever the name is: one that no entry can have becomes a URI that is never read. */
+/** Whatever the name is: one that is empty or too long becomes a URI that names nothing. */
 export function entryUri(family: string, name: string): string {
-  return `memory://${family}/entry/${encodeURIComponent(name)}`;
+  return `memory://${family}/entry/${encodeURIComponent(name).replace(/[!'()*]/g, percentEncoded)}`;
 }
+
+/** RFC 3986 reserves these five, and `encodeURIComponent` leaves them. */
+const percentEncoded = (mark: string): string => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /**
  * `null` for everything but the three exact forms. A name is percent-decoded once; whether an entry can have it is the
