@@ -9,7 +9,9 @@ import { withProgress } from "./progress.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
-  description: `Writes a user's memory and its trash, as they are at one moment, into a zip file that "import" takes.
+  description: `Writes a user's memory and its trash into a zip file that "import" takes.
+
+Each scope is as it is at one moment. Two scopes may be of two moments, when the user's tools are called meanwhile.
 
 The file is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives the
 same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry has) is left out and named. What
