@@ -1,11 +1,12 @@
 /** Clients are told of what changes in the memory that they watch, and of nothing else. */
-import { createRuntime } from "memcell";
+import { createRuntime, memoryStore } from "memcell";
 import type { Runtime } from "memcell";
 import { describe, expect, test } from "vitest";
 
 import { ChangeFeed } from "../../host/serve/mcp/change-feed.ts";
 import { mcpLimits } from "../../host/serve/mcp/mcp-limits.ts";
 import { WatchedResources } from "../../host/serve/mcp/watched-resources.ts";
+import { ListenedResources } from "../../host/serve/stdio/listened-resources.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { clientKinds, connect } from "./mcp-clients.ts";
 import { entry } from "./serve-process.ts";
@@ -19,13 +20,23 @@ describe.for(clientKinds)("client: %s", (kind) => {
     await served.watch(["memory://index", "memory://user-memory/entry/watched"]);
     let told = served.nextChange();
     await write(entry("watched"));
-    expect(await told).toEqual(["memory://user-memory/entry/watched", "memory://index"]);
+    expect(await told).toEqual(["memory://index", "memory://user-memory/entry/watched"]);
     told = served.nextChange();
     await write(entry("other"));
     expect(await told).toEqual(["memory://index"]);
     told = served.nextChange();
     await write({ action: "delete", name: "watched" });
-    expect(await told).toEqual(["memory://user-memory/entry/watched", "memory://index"]);
+    expect(await told).toEqual(["memory://index", "memory://user-memory/entry/watched"]);
+  });
+
+  test("is told of entries whose files do not tell their names, as it has spelt them, listed before or not", async () => {
+    using folder = temporaryFolder();
+    await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
+    const uris = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
+    await served.watch([...uris, "memory://user-memory/entry/other"]);
+    const told = served.nextChange();
+    await served.client.callTool({ name: "memory_write", arguments: { key: "a-b", content: "one" } });
+    expect(await told).toEqual(uris);
   });
 
   test("a call that fails or only reads tells nothing", async () => {
@@ -55,6 +66,8 @@ test("a feed tells of one user, whatever others do, and of nothing when it is cl
   await using runtime = await createRuntime({ dataDir: folder.path });
   const [alices, bobs] = [new ChangeFeed(runtime, "alice"), new ChangeFeed(runtime, "bob")];
   const told: string[] = [];
+  const uris = ["memory://user-memory/index", "memory://user-memory/entry/a", "memory://user-memory/entry/b"];
+  for (const feed of [alices, bobs]) feed.watch([...uris, "memory://index"]);
   alices.bus.subscribe((event) => told.push(`alice ${event.kind}`));
   bobs.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? `bob ${event.uri}` : "bob list"));
   await runtime.call("UpdateUserMemory", entry("a"), { userId: "bob" });
@@ -65,7 +78,6 @@ test("a feed tells of one user, whatever others do, and of nothing when it is cl
   expect(told).toEqual([
     "bob memory://user-memory/index",
     "bob memory://user-memory/entry/a",
-    "bob memory://user-memory/entry/MEMORY",
     "bob memory://index",
     "bob list",
   ]);
@@ -83,7 +95,7 @@ async function toldOf(runtime: Runtime, userId: string): Promise<void> {
   feed.close();
 }
 
-test("what one turn of the event loop brings is told once", async () => {
+test("what one turn of the event loop brings is told once, of what is watched", async () => {
   const listeners: Parameters<Runtime["onChange"]>[0][] = [];
   const onChange: Runtime["onChange"] = (listener) => {
     listeners.push(listener);
@@ -91,27 +103,64 @@ test("what one turn of the event loop brings is told once", async () => {
   };
   const tell = (paths: readonly string[]): void =>
     listeners[0]?.({ userId: "alice", files: paths.map((path) => ({ scope: "memory", path })) });
-  const family = { scopes: ["memory"], hasIndex: true, hasEntries: true, canRead: true };
+  const scopes = { indexScopes: ["memory"], entryScopes: ["memory"] };
+  const family = { ...scopes, hasIndex: true, hasEntries: true, canRead: true };
   const families = () => [
+    // One whose files tell which entry has changed, and one whose files do not.
     { ...family, name: "one", entryFile: "{name}.md" },
-    { ...family, name: "other", hasIndex: false },
-    { ...family, name: "elsewhere", scopes: ["journal"] },
+    { ...family, name: "other", hasIndex: false, indexScopes: [] },
+    { ...family, name: "indexed", entryScopes: ["journal"], entryFile: "{name}.md" },
+    { ...family, name: "listed", indexScopes: ["journal"] },
+    { ...family, name: "elsewhere", indexScopes: ["journal"], entryScopes: ["journal"] },
   ];
   const feed = new ChangeFeed({ onChange, families }, "alice");
-  // Of one whose files tell which entry has changed, and of one whose files do not.
-  for (const name of ["one", "other", "elsewhere"]) feed.show(name, "shown");
+  const names = families().map(({ name }) => name);
+  feed.watch([...names.flatMap((name) => [`memory://${name}/index`, `memory://${name}/entry/a`]), "memory://index"]);
+  feed.watch(["memory://one/entry/c%20d", "memory://one/entry/%61", "memory://one/entry/trash", "nothing"]);
+  feed.watch(["memory://one/entry/a", "memory://one/entry/only"]);
+  feed.watch(["memory://other/entry/ended"])();
   const told: string[] = [];
   feed.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? event.uri : event.kind));
   tell(["a.md", "trash/b.20260101T000000000Z.md"]);
   tell(["a.md", "c d.md"]);
   tell(["trash/only.md"]);
   await Promise.resolve();
-  const ofBoth = ["memory://one/index", "memory://one/entry/a", "memory://other/entry/shown", "memory://index"];
-  expect(told).toEqual([...ofBoth, "memory://one/entry/c%20d", "resources_list_changed"]);
+  expect(told).toEqual([
+    "memory://one/index",
+    "memory://one/entry/a",
+    "memory://other/entry/a",
+    "memory://indexed/index",
+    "memory://listed/entry/a",
+    "memory://index",
+    "memory://one/entry/c%20d",
+    "memory://one/entry/%61",
+    "resources_list_changed",
+  ]);
 });
 
-test("a connection watches so many resources, and may watch one of them again", () => {
-  const watched = new WatchedResources();
+test("what a stream over standard input watches is let go when it is cancelled, or answered", async () => {
+  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  const feed = new ChangeFeed(runtime, "alice");
+  const listened = new ListenedResources(feed);
+  const listen = (id: number): void => {
+    const params = { notifications: { resourceSubscriptions: [`memory://journal/entry/${id}`] } };
+    listened.read({ jsonrpc: "2.0", id, method: "subscriptions/listen", params });
+  };
+  for (let id = 0; id <= mcpLimits.listensMax; id++) listen(id);
+  listened.read({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 0 } });
+  listened.sent({ jsonrpc: "2.0", id: 1, error: { code: -32_602, message: "No" } });
+  listened.sent({ jsonrpc: "2.0", id: 2, result: {} });
+  listen(100);
+  const told = new Set<string>();
+  feed.bus.subscribe((event) => event.kind === "resource_updated" && told.add(event.uri));
+  await runtime.call("memory_write", { key: "a", content: "x" }, { userId: "alice" });
+  const ids = Array.from({ length: mcpLimits.listensMax - 3 }, (_, at) => at + 3);
+  expect([...told]).toEqual([...ids, 100].map((id) => `memory://journal/entry/${id}`));
+});
+
+test("a connection watches so many resources, and may watch one of them again", async () => {
+  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  const watched = new WatchedResources(new ChangeFeed(runtime, "alice"));
   for (let index = 0; index < mcpLimits.subscriptionsMax; index++) watched.add(`memory://user-memory/entry/${index}`);
   watched.add("memory://user-memory/entry/0");
   expect(() => watched.add("memory://user-memory/entry/beyond")).toThrow("at most 1024 allowed");

@@ -77,6 +77,29 @@ test("changes of a user are told to his streams, and to nobody else's", async ()
   expect(told).toEqual(["bob: memory://index", "alice: memory://index"]);
 });
 
+test("a stream tells of entries whose files do not tell their names, also of those that nobody has listed", async () => {
+  await using stage = await openHttpStage();
+  const client = await stage.client(await stage.issuer.token("alice"));
+  const events = new EventEmitter();
+  client.setNotificationHandler(
+    "notifications/resources/updated",
+    ({ params }) => void events.emit("told", params.uri),
+  );
+  const uri = "memory://journal/entry/watched";
+  for (const [content, name] of [
+    ["one", "memory_write"],
+    ["two", "memory_update"],
+  ] as const) {
+    // The former stream is gone, and nothing was kept for this user since.
+    const stream = await client.listen({ resourceSubscriptions: [uri] });
+    const told = once(events, "told");
+    expect((await stage.runtime.call(name, { key: "watched", content }, { userId: "alice" })).ok).toBe(true);
+    expect(await told).toEqual([uri]);
+    await stream.close();
+    await stage.nobody();
+  }
+});
+
 test("a client that goes away cancels its call, in either revision", async () => {
   await using stage = await openSpinningStage();
   const token = await stage.issuer.token("alice");

@@ -33,7 +33,7 @@ export const httpLimits = {
   bodyValuesMax: 8_192,
   /** Bodies of one user under way, together: 128 of the largest entries, or 16 of the largest bodies. */
   bodyBytesPerUserMax: 16 * kib * kib,
-  /** What a stream of changes names, which is kept as long as the stream: 1,000 of the longest URIs. */
+  /** What a stream of changes names, which is kept as long as the stream: 1,000 URIs of 384 characters. */
   listenBytesMax: 384 * kib,
   /** The id of a JSON-RPC request, which is kept until it is answered. As the caller's name for a call. */
   requestIdCharsMax: 128,

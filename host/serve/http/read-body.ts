@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
+import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
 import { checkValues } from "./json-values.ts";
 import { RefusedRequest } from "./refusals.ts";
@@ -37,12 +38,7 @@ export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: nu
 /** What a stream names is kept for as long as the stream, and each change is compared with every name. */
 function isTooMuchToKeep({ method, params }: RpcMessage, bytes: number): boolean {
   if (method !== "subscriptions/listen") return false;
-  const { resourceSubscriptions: names } = (params as ListenParams | null | undefined)?.notifications ?? {};
-  return bytes > httpLimits.listenBytesMax || (Array.isArray(names) && names.length > mcpLimits.subscriptionsMax);
-}
-
-interface ListenParams {
-  readonly notifications?: { readonly resourceSubscriptions?: unknown } | null;
+  return bytes > httpLimits.listenBytesMax || listenedUris(params).length > mcpLimits.subscriptionsMax;
 }
 
 /**

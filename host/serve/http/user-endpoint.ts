@@ -4,6 +4,7 @@ import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
 import type { McpHttpHandler } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
+import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
 import { authOf, isStanding } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
@@ -67,9 +68,11 @@ export class UserEndpoint {
     if (this.#streams >= this.#streamsMax)
       throw new RefusedRequest("streams-full", { headers: { "Retry-After": "10" } });
     this.#streams++;
+    const unwatch = this.#parts.feed.watch(listenedUris(call.message?.params));
     try {
       await this.#route(call, send);
     } finally {
+      unwatch();
       this.#streams--;
     }
   }

@@ -2,13 +2,13 @@ import { isTrashPath } from "../../../shared/path.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import type { MemoryFamily } from "../../runtime/memory-families.ts";
 import type { MemoryChange } from "../../values/memory-change.ts";
-import { mcpLimits } from "./mcp-limits.ts";
-import { entryUri, indexUri, indexUriOf } from "./memory-uri.ts";
+import { canonicalUri, entryUri, entryUriTemplate, indexUri, indexUriOf, parseMemoryUri } from "./memory-uri.ts";
 import { InMemoryServerEventBus } from "./sdk.ts";
 import type { ServerEventBus } from "./sdk.ts";
 
 /**
- * Tells of changes in one user's memory. A feed and its bus belong to this user: what happens to others never enters it.
+ * Tells of changes in one user's memory: that the list has changed, and which of the resources that are watched. A feed and
+ * its bus belong to this user: what happens to others never enters it.
  *
  * @example
  * const feed = new ChangeFeed(runtime, "alice");
@@ -19,9 +19,9 @@ export class ChangeFeed {
   readonly bus: ServerEventBus = new InMemoryServerEventBus();
   readonly #stop: () => void;
   readonly #families: readonly MemoryFamily[];
+  /** URIs, and templates for all entries of a family where a changed file does not tell which entries it holds. */
   readonly #changed = new Set<string>();
-  /** Entries that clients know of, by family, where a changed file does not tell which entries it holds. */
-  readonly #shown = new Map<string, Set<string>>();
+  readonly #watched = new Set<readonly WatchedUri[]>();
 
   constructor(runtime: Pick<Runtime, "onChange" | "families">, userId: string) {
     this.#families = runtime.families();
@@ -35,47 +35,58 @@ export class ChangeFeed {
     this.#stop();
   }
 
-  /** A client knows of an entry, and may watch it. The latest are kept. */
-  show(family: string, name: string): void {
-    if (this.#families.find((each) => each.name === family)?.entryFile !== undefined) return;
-    const shown = this.#shown.get(family) ?? new Set();
-    const uri = entryUri(family, name);
-    shown.delete(uri);
-    shown.add(uri);
-    const [oldest] = shown;
-    if (shown.size > mcpLimits.subscriptionsMax && oldest !== undefined) shown.delete(oldest);
-    this.#shown.set(family, shown);
+  /**
+   * Tells of these resources, each as it is spelt here, until what is returned is called. What a URI names need not be there;
+   * one that names nothing is never told of.
+   */
+  watch(uris: readonly string[]): () => void {
+    const watched = uris.flatMap((uri) => watchedUri(uri) ?? []);
+    this.#watched.add(watched);
+    return () => void this.#watched.delete(watched);
   }
 
   /** What happens within one turn of the event loop is told once. */
   #note({ files }: MemoryChange): void {
-    const uris = files.flatMap((file) => this.#urisOf(file));
-    if (uris.length === 0) return;
+    const changed = files.flatMap((file) => this.#changedBy(file));
+    if (changed.length === 0) return;
     if (this.#changed.size === 0) queueMicrotask(() => this.#tell());
-    for (const uri of [...uris, indexUri]) this.#changed.add(uri);
+    for (const uri of changed) this.#changed.add(uri);
   }
 
   #tell(): void {
-    const uris = [...this.#changed];
+    const all = [...this.#watched]
+      .flat()
+      .filter(({ changesWith }) => changesWith.some((uri) => this.#changed.has(uri)));
     this.#changed.clear();
-    for (const uri of uris) this.bus.publish({ kind: "resource_updated", uri });
+    for (const uri of new Set(all.map((each) => each.uri))) this.bus.publish({ kind: "resource_updated", uri });
     this.bus.publish({ kind: "resources_list_changed" });
   }
 
   /** What is in the trash is no entry. */
-  #urisOf({ scope, path }: MemoryChange["files"][number]): string[] {
-    const uris: string[] = [];
-    if (isTrashPath(path)) return uris;
-    for (const { name, scopes, hasIndex, entryFile } of this.#families) {
-      if (!scopes.includes(scope)) continue;
-      if (hasIndex) uris.push(indexUriOf(name));
-      uris.push(...(entryFile === undefined ? (this.#shown.get(name) ?? []) : entryAt(name, entryFile, path)));
-    }
-    return uris;
+  #changedBy({ scope, path }: MemoryChange["files"][number]): string[] {
+    if (isTrashPath(path)) return [];
+    return this.#families.flatMap(({ name, indexScopes, entryScopes, entryFile }) => [
+      ...(indexScopes.includes(scope) ? [indexUri, indexUriOf(name)] : []),
+      ...(entryScopes.includes(scope) ? entriesAt(name, entryFile, path) : []),
+    ]);
   }
 }
 
-function entryAt(family: string, entryFile: string, path: string): string[] {
+interface WatchedUri {
+  readonly uri: string;
+  /** What is told to have changed when this resource may have. */
+  readonly changesWith: readonly string[];
+}
+
+function watchedUri(uri: string): WatchedUri | null {
+  const named = parseMemoryUri(uri);
+  if (named === null) return null;
+  const templates = named.kind === "entry" ? [entryUriTemplate(named.family)] : [];
+  return { uri, changesWith: [canonicalUri(named), ...templates] };
+}
+
+function entriesAt(family: string, entryFile: string | undefined, path: string): string[] {
+  if (entryFile === undefined) return [entryUriTemplate(family)];
   const [before = "", after = ""] = entryFile.split("{name}");
   const name = path.slice(before.length, path.length - after.length);
   const isEntry = name !== "" && !name.includes("/") && path === before + name + after;

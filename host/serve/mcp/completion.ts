@@ -35,6 +35,6 @@ function unknown(ref: CompleteRequest["params"]["ref"], families: readonly Memor
   const present = quoted(ref.type === "ref/prompt" ? ref.name : ref.uri);
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `Cannot complete an argument of ${present}: allowed is "name" of ${allowed}`,
+    `Cannot complete an argument of ${present}: allowed is "name" of ${allowed || "nothing"}`,
   );
 }

@@ -6,10 +6,12 @@ import { promptName } from "./prompts.ts";
 export function instructionsFor(families: readonly MemoryFamily[]): string {
   const hasIndex = families.some((family) => family.hasIndex);
   const readTools = families.flatMap(({ readTool }) => readTool ?? []);
+  const hasEntries = families.some((family) => family.hasEntries);
+  const listed = hasEntries ? " The list of resources has what is remembered." : "";
   const look = hasIndex
-    ? ` Before you answer or write, read the resource ${indexUri} (or the prompt ${promptName}): it lists what is remembered`
-    : " The list of resources has what is remembered";
-  const reading = readTools.length > 0 ? `, and ${readTools.join(" or ")} gives an entry's full text.` : ".";
+    ? ` Before you answer or write, read the resource ${indexUri} (or the prompt ${promptName}): it lists what is remembered.`
+    : listed;
+  const reading = readTools.length > 0 ? ` ${readTools.join(" or ")} gives an entry's full text.` : "";
   return (
     `Persistent memory about the user, kept between conversations.${look}${reading} ` +
     "Keep what will matter later, and update an existing entry rather than adding a second one about the same thing."

@@ -1,5 +1,5 @@
 /** A user's indexes and entries as resources. Nothing here reads a file: each is a call of the tool that reads it. */
-import type { MemoryFamily } from "../../runtime/memory-families.ts";
+import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
 import { mcpLimits } from "./mcp-limits.ts";
@@ -50,13 +50,12 @@ export function offerResources(server: Server, user: ServedUser): void {
 }
 
 /** What a URI names, or the refusal of one that names nothing, on record. */
-export function known({ runtime, userId, feed }: ServedUser, uri: string): MemoryUri {
+export function known({ runtime, userId }: ServedUser, uri: string): MemoryUri {
   const parsed = parseMemoryUri(uri);
   if (parsed === null || !isOffered(parsed, runtime.families())) {
     runtime.refused({ surface: "mcp", reason: "resource-unknown", userId });
     throw notFound(uri);
   }
-  if (parsed.kind === "entry") feed.show(parsed.family, parsed.name);
   return parsed;
 }
 
@@ -69,7 +68,7 @@ function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolea
 
 /** Indexes come first, and are there for a user without entries too. */
 async function list(
-  { runtime, contextOf, feed }: ServedUser,
+  { runtime, contextOf }: ServedUser,
   offset: number,
   request: ServerContext,
 ): Promise<ListResourcesResult> {
@@ -77,17 +76,16 @@ async function list(
   const indexed = families.filter(({ hasIndex }) => hasIndex);
   const hasEntries = families.some((family) => family.hasEntries);
   const entries = hasEntries ? await runtime.memoryEntries(contextOf(request)) : [];
-  for (const { family, name } of entries) feed.show(family, name);
-  const listed = entries.map(({ family, name, description }) =>
-    entryResource(entryUri(family, name), name, description),
-  );
+  const listed = entries.flatMap(entryResource);
   const all = [...(indexed.length > 0 ? [indexOfAll] : []), ...indexed.map(indexOf), ...listed];
   const resources = all.slice(offset, offset + mcpLimits.resourcesPerPage);
   return { resources, ...nextCursor(offset + resources.length, all.length) };
 }
 
-function entryResource(uri: string, name: string, description: string): Resource {
-  return { uri, name, description, mimeType };
+/** None of an entry that no URI can name. */
+function entryResource({ family, name, description }: MemoryEntry): Resource[] {
+  const uri = entryUri(family, name);
+  return parseMemoryUri(uri) === null ? [] : [{ uri, name, description, mimeType }];
 }
 
 async function read(user: ServedUser, uri: string, request: ServerContext): Promise<ReadResourceResult> {

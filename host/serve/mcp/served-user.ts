@@ -1,6 +1,5 @@
 import type { Runtime } from "../../runtime/api.ts";
 import type { CallContext } from "../../values/call-context.ts";
-import type { ChangeFeed } from "./change-feed.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { CLIENT_INFO_META_KEY } from "./sdk.ts";
 import type { Implementation, Server, ServerContext } from "./sdk.ts";
@@ -9,8 +8,6 @@ import type { Implementation, Server, ServerContext } from "./sdk.ts";
 export interface ServedUser {
   readonly runtime: Runtime;
   readonly userId: string;
-  /** Of the same user: learns which entries clients know of. */
-  readonly feed: ChangeFeed;
   /** Who calls, for one request: cancelled with it, and recorded with the client's own name. */
   readonly contextOf: (request: ServerContext) => CallContext;
 }
@@ -19,9 +16,8 @@ export function serveUser(
   {
     runtime,
     userId,
-    feed,
     labels,
-  }: Pick<ServedUser, "runtime" | "userId" | "feed"> & { readonly labels: Readonly<Record<string, string>> },
+  }: Pick<ServedUser, "runtime" | "userId"> & { readonly labels: Readonly<Record<string, string>> },
   server: Server,
 ): ServedUser {
   const contextOf = ({ mcpReq, http }: ServerContext): CallContext => {
@@ -32,7 +28,7 @@ export function serveUser(
     const own = { ...labels, ...(typeof token === "string" && { token }), ...(client !== null && { client }) };
     return { userId, signal: mcpReq.signal, labels: own };
   };
-  return { runtime, userId, feed, contextOf };
+  return { runtime, userId, contextOf };
 }
 
 function envelopeClient({ envelope }: ServerContext["mcpReq"]): Implementation | undefined {

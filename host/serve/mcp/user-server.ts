@@ -4,7 +4,6 @@ import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { offerCompletion } from "./completion.ts";
 import { instructionsFor } from "./instructions.ts";
-import { canonicalUri } from "./memory-uri.ts";
 import { offerPrompts } from "./prompts.ts";
 import { RecordingServer } from "./recording-server.ts";
 import { known, offerResources } from "./resources.ts";
@@ -53,28 +52,33 @@ export function makeUserServer({ runtime, userId, labels, feed, changes = "watch
     },
   );
   server.onRefused = (reason) => runtime.refused({ surface: "mcp", reason, userId });
-  const user = serveUser({ runtime, userId, feed, labels }, server);
+  const user = serveUser({ runtime, userId, labels }, server);
   offerTools(server, user);
   if (!runtime.hasMemory) return server;
   offerResources(server, user);
   if (hasIndex) offerPrompts(server, user);
   offerCompletion(server, user);
-  const watched = offerSubscriptions(server, user);
+  const watched = offerSubscriptions(server, user, feed);
   const end = changes === "all" ? passOn(feed, server, () => true) : passOnWhenInitialised(feed, server, watched);
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
-  server.onclose = end;
+  server.onclose = () => {
+    end();
+    watched.close();
+  };
   return server;
 }
 
 /** The subscriptions of the 2025 revisions. An entry need not be there to be watched. */
-function offerSubscriptions(server: Server, user: ServedUser): WatchedResources {
-  const watched = new WatchedResources();
+function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed): WatchedResources {
+  const watched = new WatchedResources(feed);
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-    watched.add(canonicalUri(known(user, uri)));
+    known(user, uri);
+    watched.add(uri);
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    watched.delete(canonicalUri(known(user, uri)));
+    known(user, uri);
+    watched.delete(uri);
     return {};
   });
   return watched;

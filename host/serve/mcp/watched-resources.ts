@@ -3,27 +3,49 @@ import { mcpLimits } from "./mcp-limits.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { Server } from "./sdk.ts";
 
-/** Which resources one connection of the 2025 revisions watches, by the URIs that `memory-uri.ts` makes. */
+/** Which resources one connection of the 2025 revisions watches, by the URIs that it has named. */
 export class WatchedResources {
-  readonly #uris = new Set<string>();
+  readonly #feed: ChangeFeed;
+  /** What ends the watch of each. */
+  readonly #ends = new Map<string, () => void>();
+
+  constructor(feed: ChangeFeed) {
+    this.#feed = feed;
+  }
 
   add(uri: string): void {
-    if (this.#uris.size >= mcpLimits.subscriptionsMax && !this.#uris.has(uri)) {
+    if (this.#ends.has(uri)) return;
+    if (this.#ends.size >= mcpLimits.subscriptionsMax) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `Cannot subscribe: the connection has ${this.#uris.size} subscriptions, at most ${mcpLimits.subscriptionsMax} allowed`,
+        `Cannot subscribe: the connection has ${this.#ends.size} subscriptions, at most ${mcpLimits.subscriptionsMax} allowed`,
       );
     }
-    this.#uris.add(uri);
+    this.#ends.set(uri, this.#feed.watch([uri]));
   }
 
   delete(uri: string): void {
-    this.#uris.delete(uri);
+    this.#ends.get(uri)?.();
+    this.#ends.delete(uri);
   }
 
   has(uri: string): boolean {
-    return this.#uris.has(uri);
+    return this.#ends.has(uri);
   }
+
+  close(): void {
+    for (const uri of this.#ends.keys()) this.delete(uri);
+  }
+}
+
+/** The resources that a client of 2026-07-28 wants to watch, from the parameters of `subscriptions/listen`, whatever they are. */
+export function listenedUris(params: unknown): string[] {
+  const { resourceSubscriptions: uris } = (params as ListenParams | null | undefined)?.notifications ?? {};
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
+}
+
+interface ListenParams {
+  readonly notifications?: { readonly resourceSubscriptions?: unknown } | null;
 }
 
 /** Passes a feed's events on to a server's client. Returns what ends it. */

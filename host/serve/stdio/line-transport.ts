@@ -9,6 +9,7 @@ import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { isJSONRPCRequest, serializeMessage } from "../mcp/sdk.ts";
 import type { JSONRPCMessage, Transport } from "../mcp/sdk.ts";
 import { LineBuffer } from "./line-buffer.ts";
+import type { ListenedResources } from "./listened-resources.ts";
 import { readLine } from "./read-line.ts";
 import { UnansweredRequests } from "./unanswered-requests.ts";
 
@@ -18,15 +19,18 @@ export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #input: Readable;
   readonly #output: Writable;
+  readonly #listened: ListenedResources | undefined;
   readonly #unanswered = new UnansweredRequests();
   readonly #waiting: (() => void)[] = [];
   #isBroken = false;
   #isStopped = false;
   #isClosed = false;
 
-  constructor(input: Readable, output: Writable) {
+  /** `listened` hears of each message that is read or sent. */
+  constructor(input: Readable, output: Writable, listened?: ListenedResources) {
     this.#input = input;
     this.#output = output;
+    this.#listened = listened;
     output.on("drain", () => this.#lookAgain());
     // It stays for good: what is written last may fail late. Who has closed its end asks for nothing more.
     output.on("error", () => {
@@ -63,6 +67,7 @@ export class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     this.#unanswered.sent(message);
+    this.#listened?.sent(message);
     const isWritable = !this.#isClosed && !this.#isBroken;
     if (isWritable) this.#output.write(serializeMessage(message), () => this.#lookAgain());
     this.#lookAgain();
@@ -104,6 +109,7 @@ export class LineTransport implements Transport {
     if (refusal) await this.send(refusal);
     if (!message) return;
     this.#unanswered.read(message);
+    this.#listened?.read(message);
     this.onmessage?.(message);
   }
 

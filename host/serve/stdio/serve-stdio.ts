@@ -8,6 +8,7 @@ import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { serveStdio as serveConnection } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
 import { LineTransport } from "./line-transport.ts";
+import { ListenedResources } from "./listened-resources.ts";
 
 export interface StdioServeOptions {
   /** Closed in the end. */
@@ -36,8 +37,8 @@ export interface StdioServeOptions {
  */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { runtime, userId, signal, input, output, closeGraceMs = closingLimits.graceMs } = options;
-  const wire = new LineTransport(input, output);
   const feed = new ChangeFeed(runtime, userId);
+  const wire = new LineTransport(input, output, new ListenedResources(feed));
   const labels = { via: "mcp-stdio" };
   const connection = serveConnection(
     // A client of 2026-07-28 says in its streams which changes it wants, and the entry chooses.

@@ -70,10 +70,10 @@ describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
 
 /** Of one change of the entry `plan`. */
 const ownNews = [
-  "session: resources/updated memory://user-memory/entry/plan",
   "session: resources/updated memory://index",
+  "session: resources/updated memory://user-memory/entry/plan",
   "session: resources/list_changed",
-  "listen: resources/updated memory://user-memory/entry/plan",
   "listen: resources/updated memory://index",
+  "listen: resources/updated memory://user-memory/entry/plan",
   "listen: resources/list_changed",
 ];
