@@ -6,7 +6,7 @@ export type { MemoryChange } from "./values/memory-change.ts";
 export type { Mount } from "./values/mount.ts";
 export type { Refusal } from "./values/refusal.ts";
 export type { Runtime, RuntimeOptions } from "./runtime/api.ts";
-export type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./runtime/memory-families.ts";
+export type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";

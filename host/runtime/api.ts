@@ -10,7 +10,7 @@ import type { MemoryChange } from "../values/memory-change.ts";
 import type { Mount } from "../values/mount.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 
 export interface RuntimeOptions {
   /**
@@ -156,7 +156,7 @@ export interface Runtime {
    * @example
    * const prompt = `${instructions}\n${await runtime.memoryIndex({ userId: "alice" })}`;
    */
-  memoryIndex(ctx: CallContext, options?: { readonly family?: string }): Promise<string>;
+  memoryIndex(ctx: CallContext, options?: FamilyChoice): Promise<string>;
 
   /** The tools a model may call, in the order their plugins declare them. */
   tools(): ToolDescription[];
@@ -188,7 +188,7 @@ export interface Runtime {
    * for (const { family, name, description } of await runtime.memoryEntries({ userId: "alice" }))
    *   console.log(family, name, description);
    */
-  memoryEntries(ctx: CallContext, options?: { readonly family?: string }): Promise<readonly MemoryEntry[]>;
+  memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]>;
 
   /**
    * One entry's text, by a name of `memoryEntries`. `family` may be left out where one plugin alone can read its entries;

@@ -1,5 +1,7 @@
 /** What a host shows of a user's memory: indexes and entries of all plugins that have any, by the roles of their tools. */
 import type { Role } from "../../shared/roles.ts";
+import type { Admission } from "../call/admission.ts";
+import type { CallRunner } from "../call/call-runner.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import { unknownRole } from "../plugins/loaded-tools.ts";
@@ -7,15 +9,30 @@ import { readContext } from "../values/call-context.ts";
 import type { AskedContext, CallContext } from "../values/call-context.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
-import { ToolError } from "../values/tool-error.ts";
-import type { ToolResult } from "../values/tool-result.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
+import { errorOf } from "../values/tool-result.ts";
 import { joinedIndex } from "./joined-index.ts";
 import { leaveOutOf } from "./leave-out.ts";
-import type { EntryName, EntryText, MemoryEntry } from "./memory-families.ts";
+import type { LeaveOut } from "./leave-out.ts";
+import type { EntryName, EntryText, FamilyChoice, MemoryEntry } from "./memory-families.ts";
 
 interface FamilyMemoryParts {
-  readonly call: (found: CatalogTool, input: unknown, ctx: AskedContext) => Promise<ToolResult>;
+  readonly admission: Admission;
+  readonly runner: CallRunner;
   readonly onLog: (entry: LogEntry) => void;
+}
+
+/** What is asked of plugins on behalf of one user. */
+interface Question {
+  readonly tools: readonly [CatalogTool, ...CatalogTool[]];
+  readonly context: AskedContext;
+  readonly leaveOut: LeaveOut;
+}
+
+/** Callers without types may have passed anything. */
+interface Asked {
+  readonly ctx: CallContext;
+  readonly family: FamilyChoice | null | undefined;
 }
 
 export class FamilyMemory {
@@ -27,51 +44,89 @@ export class FamilyMemory {
     this.#parts = parts;
   }
 
-  async index(ctx: CallContext, family: string | undefined): Promise<string> {
-    const context = readContext(ctx);
-    const tools = this.#withRole("index", family, "tell the index");
-    const leaveOut = leaveOutOf(tools, context, this.#parts.onLog);
-    return await joinedIndex(tools, (found, input) => this.#ask("index", found, input, context), leaveOut);
+  index(ctx: CallContext, family?: FamilyChoice): Promise<string> {
+    return this.#answer("index", "tell the index", { ctx, family }, ({ tools, context, leaveOut }) =>
+      joinedIndex(tools, (found, input) => this.#ask("index", found, input, context), leaveOut),
+    );
   }
 
-  async entries(ctx: CallContext, family: string | undefined): Promise<MemoryEntry[]> {
-    const context = readContext(ctx);
-    const tools = this.#withRole("entries", family, "list the entries");
-    const leaveOut = leaveOutOf(tools, context, this.#parts.onLog);
-    const all: MemoryEntry[] = [];
-    for (const found of tools) {
-      try {
-        const { entries } = await this.#ask("entries", found, {}, context);
-        for (const { name, description } of entries) all.push({ family: found.family, name, description });
-      } catch (error) {
-        leaveOut(found, error);
+  entries(ctx: CallContext, family?: FamilyChoice): Promise<MemoryEntry[]> {
+    return this.#answer("entries", "list the entries", { ctx, family }, async ({ tools, context, leaveOut }) => {
+      const all: MemoryEntry[] = [];
+      for (const found of tools) {
+        try {
+          const { entries } = await this.#ask("entries", found, {}, context);
+          for (const { name, description } of entries) all.push({ family: found.family, name, description });
+        } catch (error) {
+          leaveOut(found, error);
+        }
       }
-    }
-    return all;
+      return all;
+    });
   }
 
-  async read({ family, name }: EntryName, ctx: CallContext): Promise<EntryText> {
-    const [found, ...others] = this.#withRole("read", family, "read the entry");
-    if (others.length > 0) throw severalRead([found, ...others]);
-    return await this.#ask("read", found, { name }, readContext(ctx));
+  read(entry: EntryName, ctx: CallContext): Promise<EntryText> {
+    return this.#answer("read", "read the entry", { ctx, family: entry }, ({ tools: [found], context }) =>
+      this.#ask("read", found, { name: entry.name }, context),
+    );
+  }
+
+  /** It may take several calls: the runtime stays open until the last has ended. */
+  async #answer<Result>(
+    role: Role,
+    action: string,
+    { ctx, family }: Asked,
+    work: (question: Question) => Promise<Result>,
+  ): Promise<Result> {
+    const { admission, onLog } = this.#parts;
+    using _arrived = admission.arrive();
+    const context = readContext(ctx);
+    let tools: Question["tools"];
+    try {
+      admission.checkOpen(action);
+      tools = this.#withRole(role, action, familyIn(family, action));
+    } catch (error) {
+      throw await this.#refused(action, context, error);
+    }
+    return await work({ tools, context, leaveOut: leaveOutOf(tools, context, onLog) });
   }
 
   async #ask<Of extends Role>(
     role: Of,
     found: CatalogTool,
     input: RoleInput<Of>,
-    context: AskedContext,
+    ctx: AskedContext,
   ): Promise<RoleOutput<Of>> {
-    return roleAnswer(role, found.tool.name, await this.#parts.call(found, input, context));
+    const { name } = found.tool;
+    const asked = { toolName: name, action: `call ${name}`, find: () => found, input, ctx };
+    return roleAnswer(role, name, (await this.#parts.runner.call(asked)).result);
   }
 
-  /** Throws `TOOL_UNKNOWN` when there is none. */
-  #withRole(role: Role, family: string | undefined, action: string): [CatalogTool, ...CatalogTool[]] {
+  /** Throws `TOOL_UNKNOWN` when there is none, and `INPUT_INVALID` when one of several is meant. */
+  #withRole(role: Role, action: string, family: string | undefined): Question["tools"] {
     const tools = this.#tools.withRole(role);
     const [first, ...others] = family === undefined ? tools : tools.filter((found) => found.family === family);
     if (first === undefined) throw unknownRole(action, role, family);
+    if (role === "read" && others.length > 0) throw severalRead([first, ...others]);
     return [first, ...others];
   }
+
+  /** On record like a call that found no tool. */
+  async #refused(action: string, ctx: AskedContext, error: unknown): Promise<ToolError> {
+    const find = (): never => {
+      throw error;
+    };
+    const { result } = await this.#parts.runner.call({ toolName: null, action, find, input: {}, ctx });
+    return result.ok ? asToolError(error, action) : errorOf(result.error);
+  }
+}
+
+function familyIn(choice: FamilyChoice | null | undefined, action: string): string | undefined {
+  const family: unknown = choice?.family;
+  if (family === undefined || typeof family === "string") return family;
+  const issues = [{ field: "family", value: `of type ${typeof family}`, allowed: "a plugin's name or nothing" }];
+  const message = `Cannot ${action}: family is of type ${typeof family}, allowed: a plugin's name or nothing`;
+  throw new ToolError("INPUT_INVALID", message, { issues });
 }
 
 function severalRead(tools: readonly CatalogTool[]): ToolError {

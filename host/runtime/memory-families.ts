@@ -3,7 +3,12 @@ import type { ReadOutput } from "../../shared/roles.ts";
 import type { LoadedTools } from "../plugins/loaded-tools.ts";
 
 /** Which entry: no two of a plugin have one name. */
-export interface EntryName {
+export interface FamilyChoice {
+  /** The name of a plugin. */
+  readonly family?: string | undefined;
+}
+
+export interface EntryName extends FamilyChoice {
   /** The name of its plugin. It may be left out where one plugin alone can read its entries. */
   readonly family?: string | undefined;
   readonly name: string;

@@ -21,13 +21,13 @@ import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
-import type { AskedContext, CallContext } from "../values/call-context.ts";
+import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime, RuntimeOptions } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
 import { familiesOf } from "./memory-families.ts";
-import type { EntryName, EntryText, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
 
@@ -116,10 +116,7 @@ class LocalRuntime implements Runtime {
     this.#catalog = catalog;
     this.#parts = parts;
     this.#families = familiesOf(catalog.tools);
-    this.#memory = new FamilyMemory(catalog.tools, {
-      onLog: parts.onLog,
-      call: (found, input, ctx) => this.#call(found.tool.name, () => found, input, ctx),
-    });
+    this.#memory = new FamilyMemory(catalog.tools, parts);
     this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
@@ -155,12 +152,12 @@ class LocalRuntime implements Runtime {
     return this.#families.length > 0;
   }
 
-  memoryIndex(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<string> {
-    return this.#memory.index(ctx, family);
+  memoryIndex(ctx: CallContext, options?: FamilyChoice): Promise<string> {
+    return this.#memory.index(ctx, options);
   }
 
-  memoryEntries(ctx: CallContext, { family }: { readonly family?: string } = {}): Promise<readonly MemoryEntry[]> {
-    return this.#memory.entries(ctx, family);
+  memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]> {
+    return this.#memory.entries(ctx, options);
   }
 
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
@@ -194,12 +191,7 @@ class LocalRuntime implements Runtime {
   }
 
   /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
-  async #call(
-    toolName: string,
-    lookUp: () => CatalogTool,
-    input: unknown,
-    ctx: CallContext | AskedContext,
-  ): Promise<ToolResult> {
+  async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
     const { runner, admission } = this.#parts;
     const find = (): CatalogTool => {

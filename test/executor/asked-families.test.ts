@@ -1,0 +1,75 @@
+/** What a program asks of families: one operation for closing and for the log, whatever was passed. */
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { CallContext, Runtime, RuntimeOptions } from "memcell";
+import { expect, test } from "vitest";
+
+import { readRecords } from "../audit/audited-stage.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const alice = { userId: "alice" };
+
+async function withRuntime(
+  options: Partial<RuntimeOptions>,
+  work: (runtime: Runtime, log: string) => Promise<void>,
+): Promise<void> {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "log", "audit.jsonl");
+  const dataDir = join(folder.path, "data");
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1, auditLog: { file }, ...options });
+  await work(runtime, file);
+}
+
+/** For callers without types. */
+const wrong = (value: unknown): never => value as never;
+
+const ways: readonly [name: string, ask: (runtime: Runtime, ctx: CallContext) => Promise<unknown>][] = [
+  ["memoryIndex", (runtime, ctx) => runtime.memoryIndex(ctx)],
+  ["memoryEntries", (runtime, ctx) => runtime.memoryEntries(ctx)],
+];
+
+test.each(ways)("%s that was asked before close() is answered, and not after", async (_name, ask) => {
+  await withRuntime({}, async (runtime) => {
+    const answer = ask(runtime, alice);
+    const closed = runtime.close();
+    await expect(answer).resolves.toBeDefined();
+    await closed;
+    await expect(ask(runtime, alice)).rejects.toMatchObject({ name: "ToolError", code: "CLOSED" });
+  });
+});
+
+test("who asks what no plugin can tell is on record", async () => {
+  await withRuntime({}, async (runtime, file) => {
+    const family = "none";
+    await expect(runtime.memoryIndex(alice, { family })).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
+    await expect(runtime.readEntry({ name: "a" }, { userId: "bob" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    const calls = readRecords(file).flatMap((record) => (record.kind === "call" ? [record] : []));
+    expect(calls).toMatchObject([
+      { userId: "alice", tool: null, code: "TOOL_UNKNOWN" },
+      { userId: "bob", tool: null, code: "INPUT_INVALID" },
+    ]);
+  });
+});
+
+test("wrong arguments are rejections with a code, and nothing of them comes back", async () => {
+  await withRuntime({}, async (runtime) => {
+    const throwing = {
+      get userId(): string {
+        throw new Error("/secret/path");
+      },
+    };
+    for (const [asked, code] of [
+      [runtime.memoryIndex(throwing), "INTERNAL"],
+      [runtime.memoryIndex(wrong(null)), "USER_REQUIRED"],
+      [runtime.memoryIndex(alice, wrong({ family: {} })), "INPUT_INVALID"],
+      [runtime.memoryEntries(alice, wrong({ family: 5 })), "INPUT_INVALID"],
+      [runtime.readEntry(wrong(null), alice), "INPUT_INVALID"],
+    ] as const) {
+      const failure = await asked.then(String, (error: unknown) => error);
+      expect(failure).toMatchObject({ name: "ToolError", code });
+      expect(String(failure)).not.toContain("secret");
+    }
+    await expect(runtime.memoryIndex(alice, wrong(null))).resolves.toBeDefined();
+  });
+});
