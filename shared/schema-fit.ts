@@ -1,61 +1,105 @@
 /**
  * Whether every value of one JSON Schema is a value of another, as far as the names and types of fields go. What describes a
- * field, and what makes a text, a number or a list shorter, is not compared.
+ * field, and what makes a text, a number or a list shorter, is not compared. Whatever else a schema says fits nothing.
  */
 type Schema = Readonly<Record<string, unknown>>;
 
+/** Pairs of schemas that are compared. The largest role takes some 30; a plugin's schemas may be of any size. */
+const stepsMax = 10_000;
+
+const choosing = ["anyOf", "oneOf"];
+const compared = ["type", "properties", "required", "additionalProperties", "items", "enum", "const"];
+const shortening =
+  "minLength maxLength pattern format minItems maxItems uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf";
+const describing =
+  "$schema $id $comment title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType";
+const understood = new Set([...choosing, ...compared, ...shortening.split(" "), ...describing.split(" ")]);
+
 /**
- * The first place where a value of `narrow` is none of `wide`: `entries[].name`, or `(all of it)`. `null` when there is
- * none. What the two are not made of (`$ref`, `allOf`, conditions) fits nothing.
+ * The first place where a value of `narrow` is none of `wide`: `entries[].name`, or `(all of it)`. Behind it stands the
+ * keyword that is not understood, if that is why. `null` when there is none.
  */
-export function firstMisfit(narrow: unknown, wide: unknown, place = ""): string | null {
-  const here = place === "" ? "(all of it)" : place;
-  if (!isSchema(narrow) || !isSchema(wide) || isBeyond(narrow) || isBeyond(wide)) return here;
-  if (!saysAnything(wide)) return null;
-  const [ofNarrow, ofWide] = [alternatives(narrow), alternatives(wide)];
-  for (const each of ofNarrow) {
-    const misfits = ofWide.map((other) => misfitOfOne(each, other, place));
-    if (!misfits.includes(null)) return (ofWide.length === 1 ? misfits[0] : null) ?? here;
+export function firstMisfit(narrow: unknown, wide: unknown): string | null {
+  return new Comparison().misfit(narrow, wide, "");
+}
+
+class Comparison {
+  #steps = 0;
+
+  misfit(narrow: unknown, wide: unknown, place: string): string | null {
+    const here = place === "" ? "(all of it)" : place;
+    if (++this.#steps > stepsMax) return `${here}: more than ${stepsMax} schemas to compare`;
+    if (narrow === false || wide === true) return null;
+    if (narrow === true) return this.misfit({}, wide, place);
+    if (!isSchema(narrow) || !isSchema(wide)) return here;
+    const keyword = strangeKeyword(narrow) ?? strangeKeyword(wide) ?? (Object.hasOwn(wide, "oneOf") ? "oneOf" : null);
+    if (keyword !== null) return `${here}: ${keyword}`;
+    const ofWide = choiceOf(wide);
+    const ofNarrow =
+      choiceOf(narrow) ?? (ofWide && typesOf(narrow).map((type) => Object.assign({ ...narrow }, { type })));
+    if (ofNarrow === null) return this.#misfitOfOne(narrow, wide, place);
+    return first(ofNarrow, (each) => {
+      if (ofWide === null) return this.misfit(each, wide, place);
+      return ofWide.some((other) => this.misfit(each, other, place) === null) ? null : here;
+    });
   }
-  return null;
-}
 
-/** Of two schemas that are no choice between several. */
-function misfitOfOne(narrow: Schema, wide: Schema, place: string): string | null {
-  const here = place === "" ? "(all of it)" : place;
-  if (choiceOf(narrow) !== null || choiceOf(wide) !== null) return firstMisfit(narrow, wide, place);
-  if (!isTypeWithin(narrow["type"], wide["type"]) || !areValuesWithin(narrow, wide)) return here;
-  if (wide["type"] === "array") return firstMisfit(narrow["items"] ?? {}, wide["items"] ?? {}, `${place}[]`);
-  return wide["type"] === "object" ? misfitOfObject(narrow, wide, place) : null;
-}
-
-function misfitOfObject(narrow: Schema, wide: Schema, place: string): string | null {
-  const [has, takes] = [fieldsOf(narrow), fieldsOf(wide)];
-  const below = (name: string): string => (place === "" ? name : `${place}.${name}`);
-  const always = namesIn(narrow["required"]);
-  const lacking = namesIn(wide["required"]).find((name) => !always.includes(name));
-  if (lacking !== undefined) return below(lacking);
-  const isClosed = wide["additionalProperties"] === false;
-  if (isClosed && narrow["additionalProperties"] !== false) return place === "" ? "(all of it)" : place;
-  for (const [name, field] of has) {
-    if (!takes.has(name) && isClosed) return below(name);
-    const misfit = takes.has(name) ? firstMisfit(field, takes.get(name), below(name)) : null;
-    if (misfit !== null) return misfit;
+  /** Of two schemas that are no choice between several. */
+  #misfitOfOne(narrow: Schema, wide: Schema, place: string): string | null {
+    const [types, allowed] = [typesOf(narrow), typesOf(wide)];
+    const isAllowed = (type: unknown): boolean =>
+      allowed.includes(type) || (type === "integer" && allowed.includes("number"));
+    if (!types.every(isAllowed) || !areValuesWithin(narrow, wide)) return place === "" ? "(all of it)" : place;
+    return (
+      (types.includes("array") ? this.misfit(narrow["items"] ?? true, wide["items"] ?? true, `${place}[]`) : null) ??
+      (types.includes("object") ? this.#misfitOfObject(narrow, wide, place) : null)
+    );
   }
-  return null;
+
+  #misfitOfObject(narrow: Schema, wide: Schema, place: string): string | null {
+    const below = (name: string): string => (place === "" ? name : `${place}.${name}`);
+    const always = new Set(namesIn(narrow));
+    const lacking = namesIn(wide).find((name) => !always.has(name));
+    if (lacking !== undefined) return below(lacking);
+    const takes = fieldsOf(wide);
+    const [hasOthers, takesOthers] = [narrow["additionalProperties"] ?? true, wide["additionalProperties"] ?? true];
+    const misfit = first(fieldsOf(narrow), ([name, field]) => {
+      return this.misfit(field, takes.get(name) ?? takesOthers, below(name));
+    });
+    return misfit ?? this.misfit(hasOthers, takesOthers, place);
+  }
 }
 
-function alternatives(schema: Schema): readonly Schema[] {
-  const choice = choiceOf(schema);
-  if (choice !== null) return choice;
-  const { type, ...rest } = schema;
-  return Array.isArray(type) ? type.map((each: unknown) => Object.assign({ type: each }, rest)) : [schema];
+/** A keyword that is not understood, or not as it stands there. A choice stands alone: what stands beside it would hold for each. */
+function strangeKeyword(schema: Schema): string | null {
+  const keys = Object.keys(schema);
+  const choice = keys.find((key) => choosing.includes(key));
+  const isBeside = (key: string): boolean =>
+    choice !== undefined && key !== choice && (choosing.includes(key) || compared.includes(key));
+  const isStrange = (key: string): boolean =>
+    !understood.has(key) || isBeside(key) || forms.get(key)?.(schema[key]) === false;
+  return keys.find(isStrange) ?? null;
 }
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+const forms: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["type", (value: unknown) => typeof value === "string" || (isList(value) && value.length > 0)],
+  ["properties", isSchema],
+  ["required", isList],
+  ["enum", isList],
+  ...choosing.map((key) => [key, (value: unknown) => isList(value) && value.length > 0] as const),
+]);
 
 /** `null` for a schema that is no choice between several. */
-function choiceOf(schema: Schema): readonly Schema[] | null {
-  const choice = schema["anyOf"] ?? schema["oneOf"];
-  return Array.isArray(choice) ? choice.filter(isSchema) : null;
+function choiceOf(schema: Schema): readonly unknown[] | null {
+  return (schema["anyOf"] ?? schema["oneOf"] ?? null) as readonly unknown[] | null;
+}
+
+const everyType = ["null", "boolean", "number", "string", "array", "object"];
+
+function typesOf({ type = everyType }: Schema): readonly unknown[] {
+  return isList(type) ? [...new Set(type)] : [type];
 }
 
 function areValuesWithin(narrow: Schema, wide: Schema): boolean {
@@ -65,39 +109,21 @@ function areValuesWithin(narrow: Schema, wide: Schema): boolean {
 
 function valuesOf(schema: Schema): readonly unknown[] | null {
   if (Object.hasOwn(schema, "const")) return [schema["const"]];
-  return Array.isArray(schema["enum"]) ? schema["enum"] : null;
+  return (schema["enum"] ?? null) as readonly unknown[] | null;
 }
 
-const isTypeWithin = (narrow: unknown, wide: unknown): boolean =>
-  wide === undefined || narrow === wide || (narrow === "integer" && wide === "number");
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
-const hasAny = (schema: Schema, ...keys: readonly string[]): boolean => keys.some((key) => Object.hasOwn(schema, key));
+const namesIn = (schema: Schema): readonly string[] => (schema["required"] ?? []) as readonly string[];
 
-const saysAnything = (schema: Schema): boolean =>
-  hasAny(schema, "type", "anyOf", "oneOf", "enum", "const", "properties", "required", "items");
+const fieldsOf = (schema: Schema): ReadonlyMap<string, unknown> => new Map(Object.entries(schema["properties"] ?? {}));
 
-/** A choice stands alone: what stands beside it would hold for each of its schemas. */
-const isBeyond = (schema: Schema): boolean =>
-  hasAny(
-    schema,
-    "$ref",
-    "$dynamicRef",
-    "allOf",
-    "not",
-    "if",
-    "patternProperties",
-    "prefixItems",
-    "dependentRequired",
-  ) ||
-  (hasAny(schema, "anyOf", "oneOf") && choiceOf(schema) === null) ||
-  (hasAny(schema, "anyOf", "oneOf") && hasAny(schema, "type", "properties", "required", "items", "enum", "const")) ||
-  (hasAny(schema, "anyOf") && hasAny(schema, "oneOf"));
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const namesIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
-
-const fieldsOf = (schema: Schema): ReadonlyMap<string, unknown> =>
-  new Map(isSchema(schema["properties"]) ? Object.entries(schema["properties"]) : []);
+function first<Item>(items: Iterable<Item>, misfitOf: (item: Item) => string | null): string | null {
+  for (const item of items) {
+    const misfit = misfitOf(item);
+    if (misfit !== null) return misfit;
+  }
+  return null;
+}
