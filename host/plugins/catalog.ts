@@ -17,7 +17,7 @@ import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
 import { clashClauses } from "./clash-clauses.ts";
 import { LoadedTools } from "./loaded-tools.ts";
-import { policyDeviations } from "./policy/policy-deviations.ts";
+import { pinDeviations, policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
 
 /** A plugin that is all it should be by our own reading, while the engine is still at work on it. */
@@ -63,9 +63,9 @@ function refuseClash(manifest: Manifest, earlier: readonly JudgedPlugin[]): void
 async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
-  const { manifest, sections, deviations, cause } = readPlugin(wasm);
-  if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
   const sha256 = createHash("sha256").update(wasm).digest("hex");
+  const { manifest, sections, deviations, cause } = readPlugin(wasm, (named) => pinDeviations(named, sha256, policy));
+  if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
   const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };

@@ -53,6 +53,13 @@ test("the shipped plugin with one more byte is refused by the default policy, wi
   expect(await refusalOf(altered)).toMatch(new RegExp(`: its SHA-256 is ${hash}, the policy pins ${hash}$`));
 });
 
+test("of a file that is not the pinned one, nothing but the hash is told: its manifest is not judged", async () => {
+  const strange = { input: { not: {} }, description: "\u202E", scopes: [] };
+  const altered = resealPlugin(shipped, withTool(manifestOf(shipped), "InspectMemory", strange));
+  expect(await refusalOf(altered)).toContain(": its SHA-256 is ");
+  expect(await refusalOf(altered, unpinned)).not.toContain("SHA-256");
+});
+
 test("a widened manifest is refused, pinned or not", async () => {
   const widened = resealPlugin(shipped, withTool(manifestOf(shipped), "ReadUserMemory", { rights: ["read", "write"] }));
   const elsewhere = resealPlugin(

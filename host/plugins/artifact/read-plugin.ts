@@ -15,12 +15,19 @@ export interface PluginReading {
   readonly cause?: unknown;
 }
 
-/** Reads a plugin file within the bounds of `shared/limits.ts`. Never throws for what is in it. */
-export function readPlugin(wasm: Uint8Array): PluginReading {
+/**
+ * Reads a plugin file within the bounds of `shared/limits.ts`. Never throws for what is in it. `judgePin` is asked first: of a
+ * file that is not the one which was reviewed, nothing else is judged.
+ */
+export function readPlugin(
+  wasm: Uint8Array,
+  judgePin: (manifest: Manifest) => readonly string[] = () => [],
+): PluginReading {
   try {
     const sections = readSections(wasm);
     const { manifest, reason, ...rest } = orUnfit(() => readManifest(sections));
-    const mismatches = describeDeviations(manifest, sections);
+    const unpinned = manifest ? judgePin(manifest) : [];
+    const mismatches = unpinned.length > 0 ? unpinned : describeDeviations(manifest, sections);
     // What cannot be read of a section is found by all who read it.
     const deviations = reason === null ? mismatches : [...new Set([reason, ...mismatches])];
     return { sections, manifest, deviations, ...rest };

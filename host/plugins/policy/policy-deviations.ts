@@ -1,6 +1,6 @@
 import type { Manifest, ManifestTool } from "../../../shared/manifest.ts";
 import { quoted } from "../../../shared/text.ts";
-import type { PluginPolicy, Policy, ToolPolicy } from "./policy.ts";
+import type { Policy, ToolPolicy } from "./policy.ts";
 
 /** In what a plugin goes beyond a policy: clauses for a reviewer, the first first; none when it may be loaded. */
 export function policyDeviations(manifest: Manifest, sha256: string, policy: Policy): string[] {
@@ -12,13 +12,15 @@ export function policyDeviations(manifest: Manifest, sha256: string, policy: Pol
     ];
   }
   return [
-    ...pinDeviations(sha256, granted),
+    ...pinDeviations(manifest, sha256, policy),
     ...manifest.tools.flatMap((tool) => toolDeviations(tool, granted.tools.get(tool.name))),
     ...memoryDeviations(manifest, policy),
   ];
 }
 
-function pinDeviations(sha256: string, { sha256: pins }: PluginPolicy): string[] {
+/** The same of a file that is not the one which the policy pins by the plugin's name. */
+export function pinDeviations({ name }: Manifest, sha256: string, policy: Policy): string[] {
+  const pins = policy.plugins.get(name)?.sha256 ?? null;
   if (pins === null || pins.includes(sha256)) return [];
   if (pins.length === 0) {
     return [
