@@ -14,6 +14,8 @@ export interface AskedCall {
   /** Throws `TOOL_UNKNOWN`; and `CLOSED`, unless the call is part of an operation that was admitted before. */
   readonly find: () => CatalogTool;
   readonly input: unknown;
+  /** Default: what the policy leaves to callers. */
+  readonly inputBytesMax?: number;
   readonly ctx: CallContext | AskedContext | null | undefined;
 }
 

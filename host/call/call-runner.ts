@@ -80,13 +80,13 @@ export class CallRunner {
     }
   }
 
-  #check({ find, input }: AskedCall, context: AskedContext, record: CallRecord): CheckedCall {
+  #check({ find, input, inputBytesMax }: AskedCall, context: AskedContext, record: CallRecord): CheckedCall {
     const found = find();
     const { name, scopes, rights } = found.tool;
     const isMounted = this.#parts.store.isApart(record.userId, scopes);
     record.found({ plugin: this.#parts.identities[found.moduleIndex] ?? null, scopes, rights }, isMounted);
     const checked = checkContext(context);
-    const text = encodeInput(name, input, this.#parts.limits.inputBytes);
+    const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
     return { ...checked, found, input: text, action: `call ${name}`, inputBytes: Buffer.byteLength(text) };
   }
 

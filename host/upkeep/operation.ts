@@ -1,4 +1,5 @@
 /** One operation of the data's owner: who asks, what it holds and calls, and what is recorded of it. Nothing else does. */
+import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
 import type { Admission } from "../call/admission.ts";
@@ -107,7 +108,9 @@ export class Operation {
     const { userId, signal, record } = this.#asked;
     const toolName = found.tool.name;
     const ctx = { userId, signal, callId: record.callId, labels: record.labels ?? undefined };
-    const asked = { toolName, action: `call ${toolName}`, find: () => found, input, ctx };
+    // The policy bounds what callers bring. What the host asks itself grows with the user's files.
+    const { inputBytesMax } = callLimits;
+    const asked = { toolName, action: `call ${toolName}`, find: () => found, input, inputBytesMax, ctx };
     const { result, isCommitted } = await this.#parts.runner.call(asked, options);
     if (isCommitted) record.toolHasCommitted();
     return result;
