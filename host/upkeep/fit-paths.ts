@@ -1,53 +1,41 @@
-/** Which paths of a scope its plugin keeps files under: asked of the plugin, where it can be asked. */
-import { isScopePath, isTrashPath, trashFolder } from "../../shared/path.ts";
+/** Which paths of a scope nothing is kept under, and which files its plugin makes itself: asked of the plugin, if it can be asked. */
+import { isScopePath, isTrashPath, parseTrashPath, trashFolder } from "../../shared/path.ts";
 import type { RefusedPath } from "../../shared/roles.ts";
-import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
-
-export type PathFault = Omit<RefusedPath, "path">;
 
 export interface PathFacts {
   /** Why nothing is kept under a path. */
-  readonly unfit: ReadonlyMap<string, PathFault>;
+  readonly unfit: ReadonlyMap<string, RefusedPath>;
   /** Files that the plugin makes from the others. */
   readonly derived: ReadonlySet<string>;
 }
 
-/** Of the longest, a tenth of what a call may bring. */
+/** The answer has a sentence for each: of the longest paths, a fifth of what an answer may hold. */
 const pathsAtOnce = 200;
 
 export async function askPaths(operation: Operation, scope: string, paths: readonly string[]): Promise<PathFacts> {
   const inspector = operation.tools.forScope("inspect", scope);
-  const unfit = new Map<string, PathFault>();
-  const derived = new Set<string>();
-  if (inspector === null) return { unfit, derived };
-  const live = paths.filter((path) => faultOfPath(path) === null && !isTrashPath(path));
+  const unfit = paths.flatMap((path) => trashFaultOf(path) ?? []);
+  const derived: string[] = [];
+  const live = paths.filter((path) => isScopePath(path) && !isTrashPath(path));
   for (let at = 0; at < live.length; at += pathsAtOnce) {
-    const asked = live.slice(at, at + pathsAtOnce);
-    const told = await operation.ask("inspect", inspector, { mend: false, paths: asked }, { isLookingOnly: true });
-    for (const { path, code, reason } of told.unfit ?? []) unfit.set(path, { code, reason });
-    for (const path of told.derived ?? []) derived.add(path);
+    if (inspector === null) break;
+    const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };
+    const told = await operation.ask("inspect", inspector, input, { isLookingOnly: true });
+    // What is in the trash is the host's.
+    unfit.push(...(told.unfit ?? []).filter(({ path }) => !isTrashPath(path)));
+    derived.push(...(told.derived ?? []));
   }
-  return { unfit, derived };
+  return { unfit: new Map(unfit.map((fault) => [fault.path, fault])), derived: new Set(derived) };
 }
 
-/** The same for an export, which a plugin that cannot answer does not keep from anybody. */
-export async function askPathsOrTakeAll(
-  operation: Operation,
-  scope: string,
-  paths: readonly string[],
-): Promise<PathFacts> {
-  try {
-    return await askPaths(operation, scope, paths);
-  } catch (error) {
-    if (error instanceof ToolError && error.blame === "guest") return { unfit: new Map(), derived: new Set() };
-    throw error;
+/** Why no trash keeps a file, whatever the plugin; `null` when it may, or when the path is none of the trash. */
+function trashFaultOf(path: string): RefusedPath | null {
+  if (!isScopePath(path) || !isTrashPath(path)) return null;
+  const inTrash = path.slice(trashFolder.length + 1);
+  if (!path.startsWith(`${trashFolder}/`)) {
+    return { path, code: "INPUT_INVALID", reason: `its name is that of the folder ${trashFolder}/` };
   }
-}
-
-/** Why nobody keeps anything under a path, whatever the plugin; `null` when a plugin may. */
-export function faultOfPath(path: string): PathFault | null {
-  if (!isScopePath(path)) return { code: "INPUT_INVALID", reason: "it is no path inside a scope" };
-  if (!isTrashPath(path) || path.startsWith(`${trashFolder}/`)) return null;
-  return { code: "INPUT_INVALID", reason: `its name is that of the folder ${trashFolder}/` };
+  if (!isTrashPath(inTrash) && !isTrashPath(parseTrashPath(path)?.path ?? "")) return null;
+  return { path, code: "INPUT_INVALID", reason: "its former place is in the trash, so nothing could put it back" };
 }

@@ -1,13 +1,12 @@
 /** What can be told of files that are to be imported without a look at what is there, or into what they say. */
 import { storeLimits } from "../../shared/limits.ts";
-import { scopeName } from "../../shared/path.ts";
+import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import { transferLimits } from "../archive/transfer-limits.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { faultOfPath } from "./fit-paths.ts";
-import type { PathFacts } from "./fit-paths.ts";
 import type { RefusedFile } from "./memory-files.ts";
+import { checkScope, checkTransfer } from "./transfer-bounds.ts";
+import type { TransferSum } from "./transfer-bounds.ts";
+import { checkScopes } from "./user-scopes.ts";
 
 /** Callers without types may pass anything. */
 export function checkFiles(files: readonly MemoryFile[]): void {
@@ -22,31 +21,32 @@ export function checkFiles(files: readonly MemoryFile[]): void {
 }
 
 /** Files by scope, in the order of scopes. Throws `QUOTA_EXCEEDED` for what no user has, before any of it is looked at. */
-export function filesByScope(files: readonly MemoryFile[]): [scope: string, files: readonly MemoryFile[]][] {
-  refuse(files.length, transferLimits.filesMax, "files");
-  refuse(bytesOf(files), transferLimits.exportBytesMax, "bytes");
+export function filesByScope(
+  files: readonly MemoryFile[],
+  scopes: readonly string[] | undefined,
+): [scope: string, files: readonly MemoryFile[]][] {
   const groups = new Map<string, MemoryFile[]>();
   for (const file of files) {
     const group = groups.get(file.scope) ?? [];
     group.push(file);
     groups.set(file.scope, group);
   }
-  for (const group of groups.values()) {
-    refuse(group.length, storeLimits.listEntriesMax, "files");
-    refuse(bytesOf(group), storeLimits.scopeBytesMax, "bytes");
-  }
-  return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  checkScopes("import", scopes, [...groups.keys()]);
+  const asked = [...groups]
+    .filter(([scope]) => scopes?.includes(scope) ?? true)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  checkTransfer("import", sumOf(asked.flatMap(([, group]) => group)), asked.length);
+  for (const [scope, group] of asked) checkScope(scope, sumOf(group));
+  return asked;
 }
 
-const bytesOf = (files: readonly MemoryFile[]): number => files.reduce((sum, { content }) => sum + content.length, 0);
-
-function refuse(present: number, most: number, unit: string): void {
-  if (present <= most) return;
-  throw new ToolError("QUOTA_EXCEEDED", `Cannot import the memory: it has ${present} ${unit}, at most ${most} allowed`);
-}
+const sumOf = (files: readonly MemoryFile[]): TransferSum => ({
+  files: files.length,
+  bytes: files.reduce((sum, { content }) => sum + content.length, 0),
+});
 
 /** What is wrong with each file of a scope, and with all of them together. Paths are inside the scope. */
-export function refusalsOf(files: readonly MemoryFile[], { unfit }: PathFacts): RefusedFile[] {
+export function refusalsOf(files: readonly MemoryFile[]): RefusedFile[] {
   const byFolded = new Map<string, string>();
   const taken = new Set(files.map(({ path }) => path.toLowerCase()));
   return files.flatMap(({ path, content }): RefusedFile[] => {
@@ -57,8 +57,8 @@ export function refusalsOf(files: readonly MemoryFile[], { unfit }: PathFacts): 
       return [{ path, code: "NAME_CONFLICT", reason: `it differs from ${quoted(earlier)} only by case` }];
     if (foldersOf(path.toLowerCase()).some((folder) => taken.has(folder)))
       return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
-    const fault = faultOfPath(path) ?? unfit.get(path);
-    return [...(fault ? [{ path, ...fault }] : []), ...wrongSize(path, content.length)];
+    if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is no path inside a scope" }];
+    return wrongSize(path, content.length);
   });
 }
 

@@ -49,9 +49,9 @@ export class LocalUpkeep implements Upkeep {
     return operate(this.#parts, ["purge", "purge the trash"], ctx, (operation) => purgeTrash(operation, beforeEpochMs));
   }
 
-  export(ctx: CallContext, { onProgress }: ExportOptions = {}): Promise<MemoryExport> {
+  export(ctx: CallContext, options: ExportOptions = {}): Promise<MemoryExport> {
     return operate(this.#parts, ["export", "export a user's memory"], ctx, (operation) =>
-      exportUser(operation, onProgress),
+      exportUser(operation, options),
     );
   }
 

@@ -7,6 +7,8 @@ import type { Finding } from "./finding.ts";
 export type OnProgress = (done: number, total: number) => void;
 
 export interface ExportOptions {
+  /** The scopes to export. Default: all that the user has. */
+  readonly scopes?: readonly string[] | undefined;
   /** Told of each file that was read. Default: nobody is. */
   readonly onProgress?: OnProgress | undefined;
 }
@@ -14,7 +16,7 @@ export interface ExportOptions {
 export interface MemoryExport {
   /** Of all scopes, sorted by scope and path. */
   readonly files: readonly MemoryFile[];
-  /** What lies there and is no file of memory: links, pipes, giants, strange names, what no import takes. A name may hold any character. */
+  /** What lies there and is no file of memory: links, pipes, giants, strange names. A name may hold any character. */
   readonly leftOut: readonly LeftOutFile[];
 }
 
@@ -26,6 +28,8 @@ export interface LeftOutFile {
 }
 
 export interface ImportOptions {
+  /** The scopes to import; files of others are passed over. Default: all that files are of. */
+  readonly scopes?: readonly string[] | undefined;
   /** Whether a file that is there with other content goes to the trash. Default: the import is refused. */
   readonly replace?: boolean | undefined;
 }
@@ -44,13 +48,18 @@ export interface ImportPlan {
   readonly bytes: number;
   /** What else is put right, as `mend` does it. */
   readonly mended: readonly Finding[];
+  /**
+   * What is not imported, while the rest is: files under paths that their plugin keeps nothing under, and scopes that no loaded
+   * plugin has. When nothing else is there, they are refused.
+   */
+  readonly leftOut: readonly RefusedFile[];
   /** Why nothing is imported: empty when all is well. At most 100; the rest is counted. */
   readonly refused: readonly RefusedFile[];
   readonly refusedHidden: number;
 }
 
 export interface RefusedFile {
-  /** With its scope before it; the scope alone for what is wrong with all of its files together. It may hold any character. */
+  /** With its scope before it; the scope alone for what holds for all of its files. It may hold any character. */
   readonly path: string;
   readonly code: ErrorCode;
   /** As a clause about "it". */

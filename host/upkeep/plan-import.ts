@@ -8,7 +8,6 @@ import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
-import type { PathFacts } from "./fit-paths.ts";
 import { refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
@@ -16,7 +15,8 @@ export interface ImportTask {
   readonly scope: string;
   /** All of that scope. */
   readonly files: readonly MemoryFile[];
-  readonly facts: PathFacts;
+  /** Those among them that the scope's plugin makes from the others. */
+  readonly derived: ReadonlySet<string>;
   /** Whether the scope's plugin is asked about the files, and may make others from them. */
   readonly isInspected: boolean;
   /** Whether a file that is there goes to the trash. */
@@ -35,10 +35,13 @@ export interface PlannedImport {
   bytes: number;
 }
 
+export function emptyPlan(refused: RefusedFile[] = []): PlannedImport {
+  return { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
+}
+
 export async function planImport(reader: HeldReader, task: ImportTask): Promise<PlannedImport> {
-  const refused = refusalsOf(task.files, task.facts);
-  const plan: PlannedImport = { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
-  if (refused.length > 0) return plan;
+  const plan = emptyPlan(refusalsOf(task.files));
+  if (plan.refused.length > 0) return plan;
   const present = (await reader.survey(task.scope)).files.map(({ path }) => path);
   const planner = new Planner(reader, task, plan, present);
   for (const file of task.files) await planner.add(file);
@@ -78,17 +81,17 @@ class Planner {
     else if (isTrashPath(path)) await this.#addTrashed(file, there !== null || twin !== path);
     else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, only case tells them apart`);
     else if (there === null) this.#create(file);
-    else if (this.#task.facts.derived.has(path)) this.#plan.skipped.push(path);
+    else if (this.#task.derived.has(path)) this.#plan.skipped.push(path);
     else if (this.#task.replaces) await this.#replace(file, there);
     else this.#refuse(path, "an entry of this name is there with other content");
   }
 
   /** An import is bounded as what tools write; so is what is there afterwards. */
   async checkQuotas(): Promise<void> {
-    const { scope, files: incoming, facts, isInspected } = this.#task;
+    const { scope, files: incoming, derived, isInspected } = this.#task;
     const { created, trashed, replaced, bytes, refused } = this.#plan;
     // A plugin may make a file from the others, where none comes that it would make.
-    const made = isInspected && !incoming.some(({ path }) => facts.derived.has(path)) ? 1 : 0;
+    const made = isInspected && !incoming.some(({ path }) => derived.has(path)) ? 1 : 0;
     const files = this.#present.length + created.length + trashed.length + replaced.length + made;
     for (const [present, most, unit] of [
       [files, storeLimits.listEntriesMax, "files"],

@@ -1,137 +1,137 @@
 /** The import of one scope's files: what is staged, what the scope's plugin says of it, and what becomes of it by that. */
-import { trashFolder } from "../../shared/path.ts";
+import { callLimits } from "../../shared/limits.ts";
+import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
 import type { CallOptions } from "../call/asked-call.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import type { HeldReader } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { findingsIn } from "./doctor.ts";
-import type { Finding } from "./finding.ts";
 import { askPaths } from "./fit-paths.ts";
 import { refuseImport } from "./import-refusal.ts";
 import type { ImportPlan, RefusedFile } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
-import { planImport } from "./plan-import.ts";
+import { emptyPlan, planImport } from "./plan-import.ts";
 import type { ImportTask, PlannedImport } from "./plan-import.ts";
 
-type Stage = NonNullable<CallOptions["stage"]>;
+/** Of one scope, with all that is refused. */
+export type ScopePlan = Omit<ImportPlan, "leftOut" | "refusedHidden">;
+
 type Task = Omit<ImportTask, "epochMs">;
+
+/** What paths take of one input, beside the rest of it. */
+const incomingBytesMax = callLimits.inputBytesMax - 100;
 
 const nothingFound: InspectOutput = { findings: [], findingsHidden: 0 };
 
 export class ScopeImport {
+  /** Files under paths that nothing is kept under. */
+  readonly leftOut: readonly RefusedFile[];
   readonly #operation: Operation;
-  readonly #inspector: CatalogTool | null;
   readonly #task: Task;
-  #planned: PlannedImport | null = null;
+  /** Live files that the plugin is to judge, in as many questions as it takes. */
+  readonly #questions: readonly (readonly string[])[];
 
-  private constructor(operation: Operation, task: Task, inspector: CatalogTool | null) {
+  private constructor(operation: Operation, task: Task, leftOut: readonly RefusedFile[]) {
     this.#operation = operation;
     this.#task = task;
-    this.#inspector = inspector;
+    this.leftOut = placed(leftOut, task.scope);
+    const live = task.files.map(({ path }) => path).filter((path) => isScopePath(path) && !isTrashPath(path));
+    this.#questions = inQuestions(live);
   }
 
   static async of(
     operation: Operation,
     scope: string,
-    { files, replaces }: { readonly files: readonly MemoryFile[]; readonly replaces: boolean },
+    { files: all, replaces }: { readonly files: readonly MemoryFile[]; readonly replaces: boolean },
   ): Promise<ScopeImport> {
-    const inspector = operation.tools.forScope("inspect", scope);
-    const paths = files.map(({ path }) => path);
+    const paths = all.map(({ path }) => path);
     const facts = await askPaths(operation, scope, paths);
-    return new ScopeImport(operation, { scope, files, facts, isInspected: inspector !== null, replaces }, inspector);
+    const files = all.filter(({ path }) => !facts.unfit.has(path));
+    const leftOut = paths.flatMap((path) => facts.unfit.get(path) ?? []);
+    const isInspected = operation.tools.forScope("inspect", scope) !== null;
+    return new ScopeImport(operation, { scope, files, derived: facts.derived, isInspected, replaces }, leftOut);
   }
 
   /** The plugin is shown what would be there, and says what it thinks of it. Nothing is committed. */
-  async plan(): Promise<ImportPlan> {
-    const { scope } = this.#task;
-    if (!this.#operation.tools.hasScope(scope)) return refusedPlan(scope);
-    const told = await this.#look(async (reader, epochMs) => {
-      const { changes, refused } = await this.#planWith(reader, epochMs);
+  async plan(): Promise<ScopePlan> {
+    const plans: ScopePlan[] = [];
+    for (const incoming of this.#questions) plans.push(await this.#judge(incoming, false));
+    const [refused, mended] = [plans.flatMap((plan) => plan.refused), plans.flatMap((plan) => plan.mended)];
+    return Object.assign({}, plans[0] as ScopePlan, { refused: distinct(refused), mended: distinct(mended) });
+  }
+
+  /** All of it, or nothing when someone has been faster since it was planned. Of several questions the first is asked again. */
+  async commit(): Promise<ScopePlan> {
+    return await this.#judge(this.#questions[0] ?? [], true);
+  }
+
+  async #judge(incoming: readonly string[], commits: boolean): Promise<ScopePlan> {
+    const [operation, { scope }] = [this.#operation, this.#task];
+    const inspector = operation.tools.forScope("inspect", scope);
+    const refuse = (refused: readonly RefusedFile[]): void => {
+      if (commits) refuseImport(placed(refused, scope));
+    };
+    let planned = emptyPlan();
+    // Asked again when a person has changed meanwhile what it was made from.
+    const stage: NonNullable<CallOptions["stage"]> = async (reader, epochMs) => {
+      planned = await planImport(reader, { ...this.#task, epochMs });
+      refuse(planned.refused);
       // What is refused is not staged: then the plugin looks at what is there.
-      return refused.length > 0 ? { changes: [], seen: [] } : { changes, seen: reader.seen };
-    });
-    return this.#planFrom(told);
-  }
-
-  /** All of it, or nothing when someone has been faster since it was planned. */
-  async commit(): Promise<ImportPlan> {
-    const operation = this.#operation;
-    const stage: Stage = async (reader, epochMs) => {
-      const { changes } = await this.#planWith(reader, epochMs);
-      refuseImport(this.#planFrom(nothingFound));
-      return { changes, seen: reader.seen };
+      return { changes: planned.refused.length > 0 ? [] : planned.changes, seen: reader.seen };
     };
-    if (this.#inspector !== null) {
-      const input = { mend: true, incoming: this.#incoming };
-      const told = await operation.ask("inspect", this.#inspector, input, { stage });
-      return this.#planFrom(told);
+    let told = nothingFound;
+    if (inspector !== null) {
+      const accepts = ({ refused = [] }: InspectOutput): void => refuse(refused);
+      const options = { stage, accepts, isLookingOnly: !commits };
+      told = await operation.ask("inspect", inspector, { mend: commits, incoming: [...incoming] }, options);
+    } else {
+      await operation.hold({ scopes: [scope], writes: commits }, async (held) => {
+        const { changes } = await stage(held.reader, operation.now());
+        if (commits) await operation.commit(held, changes);
+      });
     }
-    await operation.hold({ scopes: [this.#task.scope], writes: true }, async (held) => {
-      const { changes } = await stage(held.reader, operation.now());
-      await operation.commit(held, changes);
-    });
-    return this.#planFrom(nothingFound);
+    return this.#planFrom(planned, planned.refused.length > 0 ? nothingFound : told, incoming);
   }
 
-  /** Under the user's lock; again when a person has changed meanwhile what it was made from. */
-  async #planWith(reader: HeldReader, epochMs: number): Promise<PlannedImport> {
-    this.#planned = await planImport(reader, { ...this.#task, epochMs });
-    return this.#planned;
-  }
-
-  async #look(stage: Stage): Promise<InspectOutput> {
-    const operation = this.#operation;
-    if (this.#inspector !== null) {
-      const input = { mend: false, incoming: this.#incoming };
-      return await operation.ask("inspect", this.#inspector, input, { stage, isLookingOnly: true });
-    }
-    const options = { scopes: [this.#task.scope], writes: false };
-    await operation.hold(options, ({ reader }) => stage(reader, operation.now()));
-    return nothingFound;
-  }
-
-  /** What the plugin is to judge: files that it may keep, and none of the trash. */
-  get #incoming(): string[] {
-    const { files, facts } = this.#task;
-    return files
-      .map(({ path }) => path)
-      .filter((path) => !path.startsWith(`${trashFolder}/`) && !facts.unfit.has(path));
-  }
-
-  #planFrom(told: InspectOutput): ImportPlan {
-    const planned = this.#planned;
-    if (planned === null) throw new RangeError("Nothing has been staged");
+  /** `refused` alone decides; how many findings there are, and whether all are shown, says nothing of these files. */
+  #planFrom(planned: PlannedImport, { findings, refused = [] }: InspectOutput, incoming: readonly string[]): ScopePlan {
     const { scope } = this.#task;
-    const { created, replaced, skipped, trashed, bytes, refused: byHost } = planned;
-    const placed = (paths: readonly string[]): string[] => paths.map((path) => `${scope}/${path}`);
-    const refused = [...byHost, ...(byHost.length > 0 ? [] : refusedBy(told))];
-    const mended: Finding[] = byHost.length > 0 ? [] : findingsIn({ ...told, findingsHidden: 0 }, scope);
+    const { created, replaced, skipped, trashed, bytes } = planned;
+    const within = (paths: readonly string[]): string[] => paths.map((path) => `${scope}/${path}`);
+    // The plugin takes files of another question for files that were there.
+    const asked = new Set(incoming);
+    const elsewhere = new Set(this.#questions.flat().filter((path) => !asked.has(path)));
+    const mendable = findings.filter(({ path, remedy }) => remedy !== null && !elsewhere.has(path));
     return {
-      created: placed(created),
-      replaced: placed(replaced),
-      skipped: placed(skipped),
-      trashed: placed(trashed),
+      created: within(created),
+      replaced: within(replaced),
+      skipped: within(skipped),
+      trashed: within(trashed),
       bytes,
-      mended: mended.filter(({ remedy }) => remedy !== null),
-      refused: refused.map(({ path, code, reason }) => ({
-        path: path === "" ? scope : `${scope}/${path}`,
-        code,
-        reason,
-      })),
-      refusedHidden: 0,
+      mended: findingsIn({ findings: mendable, findingsHidden: 0 }, scope),
+      refused: placed([...planned.refused, ...refused], scope),
     };
   }
 }
 
-/** Where a plugin has found more than it tells, nobody knows what it thinks of the files. */
-function refusedBy({ refused = [], findingsHidden }: InspectOutput): RefusedFile[] {
-  const reason = `${findingsHidden} more findings are not shown`;
-  return [...refused, ...(findingsHidden > 0 ? [{ path: "", code: "QUOTA_EXCEEDED" as const, reason }] : [])];
+/** At least one: a plugin is also asked about files of which none is live. */
+function inQuestions(paths: readonly string[]): readonly (readonly string[])[] {
+  const questions: string[][] = [[]];
+  let bytes = 0;
+  for (const path of paths) {
+    // ASCII without anything that JSON escapes; quotation marks and a comma.
+    bytes += path.length + 3;
+    if (bytes > incomingBytesMax) {
+      questions.push([]);
+      bytes = path.length + 3;
+    }
+    questions.at(-1)?.push(path);
+  }
+  return questions;
 }
 
-function refusedPlan(scope: string): ImportPlan {
-  const nothing = { created: [], replaced: [], skipped: [], trashed: [], bytes: 0, mended: [], refusedHidden: 0 };
-  const refused = [{ path: scope, code: "TOOL_UNKNOWN" as const, reason: "no plugin that is loaded has this scope" }];
-  return { ...nothing, refused };
-}
+const placed = (files: readonly RefusedFile[], scope: string): RefusedFile[] =>
+  files.map(({ path, code, reason }) => ({ path: path === "" ? scope : `${scope}/${path}`, code, reason }));
+
+const distinct = <Item>(items: readonly Item[]): Item[] => [
+  ...new Map(items.map((item) => [JSON.stringify(item), item])).values(),
+];

@@ -62,9 +62,9 @@ export interface Upkeep {
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
 
   /**
-   * All of a user's scopes with their trash: bytes as on the disk, each scope as it is while nobody changes it. A user who
-   * has none has no files. What a plugin says that it keeps nothing under is left out, for no import would take it. Rejects
-   * with `QUOTA_EXCEEDED` beyond 60,000 files or 128 MiB.
+   * A user's scopes with their trash, or some of them: bytes as on the disk, each scope as it is while nobody changes it, whatever
+   * plugins say of it. A user who has none has no files. Rejects with `QUOTA_EXCEEDED` beyond 60,000 files or 128 MiB together,
+   * where `scopes` helps, and with `INPUT_INVALID` for a scope that nobody has.
    *
    * @example
    * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
@@ -82,7 +82,8 @@ export interface Upkeep {
   planImport(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
 
   /**
-   * Adds files to a user's scopes, durably. All of them are planned first, and one that is refused keeps all of them out.
+   * Adds files to a user's scopes, durably. What no loaded plugin keeps, a scope or a path, is left out and told, unless nothing
+   * else is there. All others are planned first, and one that is refused keeps all of them out.
    * Each scope is then one change set: all of its files or none. When the second scope fails for a reason that the plan
    * could not know, such as a full disk, the first is there; the same import again adds what is missing.
    *
@@ -91,9 +92,9 @@ export interface Upkeep {
    * checked as everything is that enters a user's folder: paths, sizes, quotas, and by the scope's plugin, if it can judge
    * them, names and whether it can read each.
    *
-   * Rejects with the code of the first file that is refused, and names some: `TOOL_UNKNOWN` for a scope that no loaded
-   * plugin has, `INPUT_INVALID` for a path that is none of the plugin's, `NAME_CONFLICT`, `NAME_RESERVED`,
-   * `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. `planImport` names them all.
+   * Rejects with the code of the first file that is refused, and names some: `INPUT_INVALID` for a path that none has,
+   * `NAME_CONFLICT`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`; where all is left out, `TOOL_UNKNOWN` for a scope that no loaded plugin
+   * has, `INPUT_INVALID` or `NAME_RESERVED` for a path. `planImport` names them all.
    *
    * @example
    * const { files } = await runtime.upkeep.export({ userId: "alice" });

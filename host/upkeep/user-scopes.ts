@@ -1,4 +1,6 @@
+import { quoted } from "../../shared/text.ts";
 import type { HeldReader, HeldUser } from "../store/store.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 
 /** A part of a user's scopes while it is held. */
@@ -9,22 +11,34 @@ export interface HeldPart {
   readonly scopes: readonly string[];
 }
 
-/** Does some work on each part of the user's scopes in turn. A scope that has a part of its own is found there alone. */
+/**
+ * Does some work on each part of the user's scopes in turn, or on each that has some of `only`. A scope that has a part of its
+ * own is found there alone.
+ */
 export async function eachPart<Result>(
   operation: Operation,
-  options: { readonly writes: boolean },
+  { writes, only }: { readonly writes: boolean; readonly only?: readonly string[] | undefined },
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result[]> {
   const parts = await operation.parts();
   const apart = new Set(parts.flat());
   const results: Result[] = [];
   for (const scopes of parts) {
-    const result = await operation.hold({ ...options, scopes }, async (held) => {
+    const isHere = (scope: string): boolean => scopes.includes(scope) || (scopes.length === 0 && !apart.has(scope));
+    if (only && !only.some(isHere)) continue;
+    const result = await operation.hold({ writes, scopes }, async (held) => {
       const { reader } = held;
-      const there = (await reader.scopes()).filter((scope) => scopes.includes(scope) || !apart.has(scope));
-      return await work({ held, reader, scopes: there });
+      return await work({ held, reader, scopes: (await reader.scopes()).filter(isHere) });
     });
     results.push(result);
   }
   return results;
+}
+
+/** Throws `INPUT_INVALID` for a scope that a caller names and nobody knows: misspelt, it would be passed over. */
+export function checkScopes(action: string, scopes: readonly string[] = [], known: readonly string[]): void {
+  const unknown = scopes.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return;
+  const allowed = [...new Set(known)].toSorted().join(", ") || "none";
+  throw new ToolError("INPUT_INVALID", `Cannot ${action} the memory: scope is ${quoted(unknown)}, allowed: ${allowed}`);
 }

@@ -8,7 +8,9 @@ import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { asTexts, entryText, indexLine } from "../support/memory-files.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
 
@@ -81,21 +83,24 @@ test("links, pipes, giants, second names and strange names are left out and told
   ]);
 });
 
-test("what no import would take is left out and told, so that the export can be imported", async () => {
+test("goes out whatever plugins say of it; an import leaves out what they keep nothing under, and tells it", async () => {
   using folder = temporaryFolder();
   const kept = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a"), "memory/trash/old/x.txt": "x" };
   const strange = { "memory/notes.txt": "x", "memory/sub/b.md": entryText("b"), "memory/con.md": entryText("con") };
   writeUserFiles(folder.path, { alice: { ...kept, ...strange } });
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   const { files, leftOut } = await runtime.upkeep.export(alice);
+  expect(leftOut).toEqual([]);
+  expect(files.map(({ path }) => `memory/${path}`)).toEqual(Object.keys({ ...kept, ...strange }).toSorted());
   const reason = "it is none of MEMORY.md, <name>.md with a name that an entry can have, and trash/…";
-  expect(leftOut).toEqual([
-    { scope: "memory", path: "con.md", reason: "its name is reserved" },
-    { scope: "memory", path: "notes.txt", reason },
-    { scope: "memory", path: "sub/b.md", reason },
+  const plan = await runtime.upkeep.import({ userId: "bob" }, files);
+  expect(plan.refused).toEqual([]);
+  expect(plan.leftOut).toEqual([
+    { path: "memory/con.md", code: "NAME_RESERVED", reason: "its name is reserved" },
+    { path: "memory/notes.txt", code: "INPUT_INVALID", reason },
+    { path: "memory/sub/b.md", code: "INPUT_INVALID", reason },
   ]);
-  expect(await runtime.upkeep.import({ userId: "bob" }, files)).toMatchObject({ refused: [] });
-  expect(readUserFiles(folder.path, "bob")).toMatchObject(kept);
+  expect(readUserFiles(folder.path, "bob")).toEqual(kept);
 });
 
 test("more than 128 MiB are refused before any is read", async () => {
@@ -109,8 +114,49 @@ test("more than 128 MiB are refused before any is read", async () => {
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({
     code: "QUOTA_EXCEEDED",
-    message: "Cannot export the memory: it holds 136314880 bytes, at most 134217728 allowed",
+    message: "Cannot export the memory: it has 136314880 bytes, at most 134217728 allowed",
   });
+});
+
+test("scopes that are too much together go out one by one; a scope that nobody has is named with those that are there", async () => {
+  using folder = temporaryFolder();
+  const place = (scope: string, name: string): string => join(userFolder(folder.path, "alice"), scope, "trash", name);
+  for (const scope of ["journal", "memory", "notes"]) {
+    mkdirSync(place(scope, "."), { recursive: true });
+    for (let count = 0; count < 23; count++) {
+      writeFileSync(place(scope, `x${count}.md`), "");
+      truncateSync(place(scope, `x${count}.md`), 2 ** 21);
+    }
+  }
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message:
+      "Cannot export the memory: it has 144703488 bytes, at most 134217728 allowed at once: " +
+      'name some of its scopes ("scopes", or --scope)',
+  });
+  const { files } = await runtime.upkeep.export(alice, { scopes: ["notes", "memory"] });
+  expect(new Set(files.map(({ scope }) => scope))).toEqual(new Set(["memory", "notes"]));
+  expect(files).toHaveLength(46);
+  await expect(runtime.upkeep.export(alice, { scopes: ["memory", "jurnal"] })).rejects.toMatchObject({
+    code: "INPUT_INVALID",
+    message: 'Cannot export the memory: scope is "jurnal", allowed: journal, memory, notes',
+  });
+  expect(await runtime.upkeep.export({ userId: "bob" }, { scopes: ["journal"] })).toEqual({ files: [], leftOut: [] });
+});
+
+test("asks no plugin, however small the inputs are that the policy allows", async () => {
+  using folder = temporaryFolder();
+  const names = Array.from({ length: 150 }, (_, at) => `some-name-of-an-entry-${at}`);
+  const files = Object.fromEntries(names.map((name) => [`memory/${name}.md`, entryText(name)]));
+  writeUserFiles(folder.path, { alice: files });
+  const plugins = [shippedPlugin("user-memory")];
+  const policy = policyFor(plugins, { inputBytes: 4096 });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins, policy, threadsMax: 1 });
+  const exported = await runtime.upkeep.export(alice);
+  expect(exported.files).toHaveLength(150);
+  expect(await runtime.upkeep.import({ userId: "bob" }, exported.files)).toMatchObject({ leftOut: [], refused: [] });
+  expect(readUserFiles(folder.path, "bob")).toMatchObject(files);
 });
 
 test("20,000 files go out and come in, and one more does neither", { timeout: 120_000 }, async () => {

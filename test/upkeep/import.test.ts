@@ -82,7 +82,7 @@ test("planImport() says what import() does, and changes nothing", async () => {
     const plan = await runtime.upkeep.planImport(alice, files);
     expect(userFolderNames(dataDir)).toEqual([]);
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-    const nothing = { replaced: [], skipped: [], mended: [], refused: [], refusedHidden: 0 };
+    const nothing = { replaced: [], skipped: [], mended: [], leftOut: [], refused: [], refusedHidden: 0 };
     expect(plan).toEqual({
       created: ["memory/MEMORY.md", "memory/a.md"],
       trashed: ["memory/trash/x"],

@@ -28,23 +28,46 @@ test("what is exported comes in, although the plugin that judges it may write no
     const kept = { "journal/2023/11/14.md": block("a"), "journal/MEMORY.md": block("b") };
     writeUserFiles(dataDir, { alice: { ...kept, "journal/notes.txt": "x" } });
     const { files, leftOut } = await runtime.upkeep.export(alice);
-    expect(leftOut).toMatchObject([{ path: expect.stringContaining("notes.txt") }]);
+    expect(leftOut).toEqual([]);
     const plan = await runtime.upkeep.import(bob, files);
     expect(plan).toMatchObject({ created: Object.keys(kept).toSorted(), refused: [] });
+    expect(plan.leftOut).toMatchObject([{ path: "journal/notes.txt", code: "INPUT_INVALID" }]);
     expect(readUserFiles(dataDir, "bob")).toEqual(kept);
     const entries = await runtime.memoryEntries(bob);
     expect(entries.map(({ family, name }) => `${family}/${name}`)).toEqual(["journal/b", "journal/a"]);
   });
 });
 
-test("an import with a file that is no text, or that the journal does not read, is refused whole", async () => {
+test("an import with a file that is no text is refused whole", async () => {
   await withJournal(async (runtime, dataDir) => {
     const good = asMemoryFiles({ "MEMORY.md": block("b") }, "journal");
     const noText = [...good, { scope: "journal", path: "x.md", content: Buffer.from([0xff]) }];
     await expect(runtime.upkeep.import(bob, noText)).rejects.toMatchObject({ code: "ENTRY_UNREADABLE" });
-    const unused = [...good, ...asMemoryFiles({ "x.txt": "x" }, "journal")];
-    await expect(runtime.upkeep.import(bob, unused)).rejects.toMatchObject({ code: "INPUT_INVALID" });
     expect(userFolderNames(dataDir)).toEqual([]);
+  });
+});
+
+test("more files than one question to the journal can name come in as one change set", async () => {
+  await withJournal(async (runtime, dataDir) => {
+    const paths = Array.from({ length: 3_000 }, (_, at) => `${"d".repeat(240)}-${at}.md`);
+    const files = asMemoryFiles(Object.fromEntries(paths.map((path) => [path, block("k")])), "journal");
+    expect(await runtime.upkeep.import(bob, files)).toMatchObject({ leftOut: [], mended: [], refused: [] });
+    expect(Object.keys(readUserFiles(dataDir, "bob"))).toHaveLength(3_000);
+    const last = { scope: "journal", path: "zzz.md", content: Buffer.from([0xff]) };
+    const refusal = { path: "journal/zzz.md", code: "ENTRY_UNREADABLE" };
+    const plan = await runtime.upkeep.planImport(alice, [...files, last]);
+    expect(plan.refused).toMatchObject([refusal]);
+    await expect(runtime.upkeep.import(alice, [...files, last])).rejects.toMatchObject({ code: refusal.code });
+    expect(userFolderNames(dataDir)).toEqual(["bob"]);
+  });
+});
+
+test("files that the journal cannot use, more than it tells, keep no other file out", async () => {
+  await withJournal(async (runtime, dataDir) => {
+    const unused = Array.from({ length: 1_001 }, (_, at) => [`journal/x${at}.txt`, "x"] as const);
+    writeUserFiles(dataDir, { bob: Object.fromEntries(unused) });
+    const files = asMemoryFiles({ "MEMORY.md": block("b") }, "journal");
+    expect(await runtime.upkeep.import(bob, files)).toMatchObject({ created: ["journal/MEMORY.md"], refused: [] });
   });
 });
 

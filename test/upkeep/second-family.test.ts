@@ -82,7 +82,6 @@ test("what is refused of one scope keeps the files of all out", async () => {
       [asMemoryFiles({ "text.md": "yours" }, "tally"), "NAME_CONFLICT", "tally/text.md"],
       [asMemoryFiles({ "../x": "" }, "tally"), "INPUT_INVALID", "tally/../x"],
       [asMemoryFiles({ "b.md": "no entry" }), "ENTRY_UNREADABLE", "memory/b.md"],
-      [asMemoryFiles({ "b.md": "x" }, "nobodys"), "TOOL_UNKNOWN", "nobodys"],
     ] as const) {
       const files = [...good, ...file];
       expect((await runtime.upkeep.planImport(bob, files)).refused).toMatchObject([{ code, path }]);
@@ -96,6 +95,33 @@ test("what is refused of one scope keeps the files of all out", async () => {
       "tally/trash/text.20260101T000000000Z.md": "mine",
       "memory/a.md": entryText("a"),
     });
+  });
+});
+
+test("a scope that no loaded plugin has is left out and told, and refused where nothing else comes in", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { alice: { ...kept, "nobodys/b.md": "x" } });
+    const { files } = await runtime.upkeep.export(alice);
+    const told = { path: "nobodys", code: "TOOL_UNKNOWN", reason: "no plugin that is loaded has this scope" };
+    const plan = await runtime.upkeep.planImport(bob, files);
+    expect(plan).toMatchObject({ leftOut: [told], refused: [] });
+    expect(await runtime.upkeep.import(bob, files)).toEqual(plan);
+    expect(readUserFiles(dataDir, "bob")).toEqual(kept);
+    const alone = files.filter(({ scope }) => scope === "nobodys");
+    expect(await runtime.upkeep.planImport(bob, alone)).toMatchObject({ leftOut: [], refused: [told] });
+    await expect(runtime.upkeep.import(bob, alone)).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
+  });
+});
+
+test("some scopes of many come in alone; one that no file is of is named with those that are", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { alice: kept });
+    const { files } = await runtime.upkeep.export(alice);
+    await runtime.upkeep.import(bob, files, { scopes: ["memory"] });
+    expect(Object.keys(readUserFiles(dataDir, "bob"))).toEqual(["memory/MEMORY.md", "memory/a.md"]);
+    const message = 'Cannot import the memory: scope is "journal", allowed: memory, tally';
+    const unknown = runtime.upkeep.planImport(bob, files, { scopes: ["journal"] });
+    await expect(unknown).rejects.toMatchObject({ code: "INPUT_INVALID", message });
   });
 });
 

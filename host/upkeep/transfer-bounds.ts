@@ -1,0 +1,30 @@
+import { storeLimits } from "../../shared/limits.ts";
+import { transferLimits } from "../archive/transfer-limits.ts";
+import { ToolError } from "../values/tool-error.ts";
+
+/** How many files are exported or imported, and of how many bytes together. */
+export interface TransferSum {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+const ofScope: TransferSum = { files: storeLimits.listEntriesMax, bytes: storeLimits.scopeBytesMax };
+const ofAll: TransferSum = { files: transferLimits.filesMax, bytes: transferLimits.exportBytesMax };
+
+/** Throws `QUOTA_EXCEEDED` for more than one operation holds in memory. `scopes` is how many scopes it is about. */
+export function checkTransfer(action: "export" | "import", sum: TransferSum, scopes: number): void {
+  const remedy = scopes > 1 ? ' at once: name some of its scopes ("scopes", or --scope)' : "";
+  check(`Cannot ${action} the memory: it has`, sum, ofAll, remedy);
+}
+
+/** Throws `QUOTA_EXCEEDED` for more than a scope may hold. */
+export function checkScope(scope: string, sum: TransferSum): void {
+  check(`Cannot import the memory: its scope "${scope}" has`, sum, ofScope, "");
+}
+
+function check(subject: string, sum: TransferSum, most: TransferSum, remedy: string): void {
+  for (const unit of ["files", "bytes"] as const) {
+    if (sum[unit] <= most[unit]) continue;
+    throw new ToolError("QUOTA_EXCEEDED", `${subject} ${sum[unit]} ${unit}, at most ${most[unit]} allowed${remedy}`);
+  }
+}

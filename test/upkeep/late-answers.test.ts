@@ -1,0 +1,32 @@
+/** A plugin that thinks otherwise of an import when it is committed than when it was planned: nothing of it is committed. */
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import { expect, test } from "vitest";
+
+import { asMemoryFiles } from "../support/memory-files.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolderNames } from "../support/user-files.ts";
+import { writeInspector } from "../support/write-inspector.ts";
+
+const bob = { userId: "bob" };
+const well = { findings: [], findingsHidden: 0 };
+
+test.for([
+  [
+    "refuses a file",
+    { ...well, refused: [{ path: "c.md", code: "NAME_CONFLICT", reason: "it is late" }] },
+    "NAME_CONFLICT",
+  ],
+  ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
+] as const)("one that %s", async ([, mending, code]) => {
+  using folder = temporaryFolder();
+  const plugins = [writeInspector(folder.path, { looking: well, mending })];
+  const dataDir = join(folder.path, "data");
+  await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
+  const files = asMemoryFiles({ "c.md": "x" }, "notes");
+  expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({ created: ["notes/c.md"], refused: [] });
+  await expect(runtime.upkeep.import(bob, files)).rejects.toMatchObject({ code });
+  expect(userFolderNames(dataDir)).toEqual([]);
+});
