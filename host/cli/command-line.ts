@@ -13,10 +13,10 @@ import type { Command, CommandLine } from "./command.ts";
  * What the arguments behind a command's name say, or its help when they ask for it. Throws `UsageError` for options and
  * arguments that the command does not have, and for texts that are empty or there twice.
  */
-export function readCommandLine<Text extends string, Flag extends string>(
-  command: Command<Text, Flag>,
+export function readCommandLine<Text extends string, Flag extends string, List extends string>(
+  command: Command<Text, Flag, List>,
   args: readonly string[],
-): CommandLine<Text, Flag> | { readonly help: string } {
+): CommandLine<Text, Flag, List> | { readonly help: string } {
   const settings: Said = { given: new Map() };
   const parser = parserOf(command, settings);
   let help = "";
@@ -30,7 +30,7 @@ export function readCommandLine<Text extends string, Flag extends string>(
     throw new UsageError(error.message.replace(/^error: /, "").replaceAll("\n", " "), { cause: error });
   }
   refuseUnfitOperands(parser);
-  return { operands: parser.args, options: parser.opts<CommandLine<Text, Flag>["options"]>(), settings };
+  return { operands: parser.args, options: parser.opts<CommandLine<Text, Flag, List>["options"]>(), settings };
 }
 
 /** The help of all commands: each name with what the command does. */
@@ -48,13 +48,21 @@ interface Said extends SettingFlags {
 }
 
 function parserOf(command: Command, settings: Said): Parser {
-  const { name, description, operands = {}, texts = {}, flags = {}, examples, exitCodes } = command;
+  const { name, description, operands = {}, texts = {}, lists = {}, flags = {}, examples, exitCodes } = command;
   const parser = new Parser(`memcell ${name}`).exitOverride().allowExcessArguments();
   parser.description(description.replaceAll(/(?<!\n)\n(?!\n)/g, " ").trim());
   for (const [operand, meaning] of Object.entries(operands)) parser.argument(operand, meaning);
   for (const [key, [placeholder, meaning]] of Object.entries(texts)) {
     const flag = flagName(key);
     parser.addOption(new Option(`--${flag} <${placeholder}>`, meaning).argParser(onlyText(flag)));
+  }
+  for (const [key, [placeholder, meaning]] of Object.entries(lists)) {
+    const flag = flagName(key);
+    const more = (text: string, others: readonly string[] = []): string[] => [
+      ...others,
+      onlyText(flag)(text, undefined),
+    ];
+    parser.addOption(new Option(`--${flag} <${placeholder}>`, `${meaning}; may be repeated`).argParser(more));
   }
   for (const [key, meaning] of Object.entries(flags)) parser.option(`--${flagName(key)}`, meaning);
   if (command.settings) addSettings(parser, command.settings, settings);

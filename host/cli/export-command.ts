@@ -9,17 +9,17 @@ import { withProgress } from "./progress.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
-  description: `Writes a user's memory and its trash into a zip file that "import" takes.
-
-Each scope is as it is at one moment. Two scopes may be of two moments, when the user's tools are called meanwhile.
+  description: `Writes a user's memory and its trash into a zip file that "import" takes: each scope in a folder of its own,
+whatever plugins say of it. Each scope is as it is at one moment; two may be of two moments, when tools are called meanwhile.
 
 The file is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives the
-same bytes. What is no file of memory (links, pipes, files over 2 MiB, names that no entry has) is left out and named. What
-every plugin keeps of the user is in it, each in a folder of its own.`,
+same bytes. What is no plain file of up to 2 MiB, or has a name that no plugin could use, is left out and named. One export
+holds at most 128 MiB and 60,000 files; --scope exports some scopes alone.`,
   operands: { "<FILE.zip>": "the file to write" },
   texts: { user: ["ID", "whose memory"] },
+  lists: { scope: ["NAME", "what to export (default: all scopes that the user has)"] },
   settings: runtimePaths,
-  examples: ["memcell export --user alice alice.zip"],
+  examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope journal journal.zip"],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
   async run({ operands: [file = ""], options, settings }) {
@@ -28,7 +28,7 @@ every plugin keeps of the user is in it, each in a folder of its own.`,
     const ctx = { userId: options.user as string };
     const { files, leftOut } = await withProgress("export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
-      const exported = await runtime.upkeep.export(ctx, { onProgress });
+      const exported = await runtime.upkeep.export(ctx, { scopes: options.scope, onProgress });
       if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
       return exported;
     });

@@ -35,7 +35,7 @@ test("plans first, then imports, and what comes in is what went out, byte for by
   const bytes = Object.values(mine).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const plan =
     "create memory/MEMORY.md\ncreate memory/a.md\nadd memory/trash/a.20250101T000000000Z.md\n" +
-    `2 created, 0 replaced, 0 skipped, 1 added to the trash, 0 refused, ${bytes} bytes\n`;
+    `2 created, 0 replaced, 0 skipped, 1 added to the trash, 0 left out, 0 refused, ${bytes} bytes\n`;
   const planned = at.memcell("import", "--user", "bob", at.place("alice.zip"));
   expect(planned).toMatchObject({ status: 0, stderr: "" });
   expect(planned.stdout).toBe(`${plan}Nothing was changed; --yes does it\n`);
@@ -67,6 +67,29 @@ test("a conflict is told and changes nothing, with --yes as well; --replace move
   expect(Object.values(after)).toContain(bobs["memory/a.md"]);
 });
 
+test("a zip file of two scopes: --scope takes one of them; what no plugin keeps is left out and named", () => {
+  using at = stage();
+  writeUserFiles(at.dataDir, { alice: { ...mine, "journal/2025/01/01.md": "### k\n\nv\n\n", "journal/x.txt": "x" } });
+  expect(at.memcell("export", "--user", "alice", at.place("all.zip")).stdout).toMatch(/^5 files, /);
+  const all = at.memcell("import", "--user", "bob", at.place("all.zip"));
+  expect(all.status).toBe(0);
+  expect(all.stdout).toContain("leave out journal/x.txt: its name does not end with .md, and no tool");
+  expect(all.stdout).toContain("3 created, 0 replaced, 0 skipped, 1 added to the trash, 1 left out, 0 refused, ");
+  const one = at.memcell("import", "--user", "bob", at.place("all.zip"), "--yes", "--scope", "memory");
+  expect(one.status).toBe(0);
+  expect(readUserFiles(at.dataDir, "bob")).toEqual(mine);
+  const args = ["--user", "alice", "--scope", "memory", "--scope", "journal"];
+  expect(at.memcell("export", ...args, at.place("both.zip")).status).toBe(0);
+  expect(readFileSync(at.place("both.zip"))).toEqual(readFileSync(at.place("all.zip")));
+  expect(at.memcell("export", "--user", "alice", "--scope", "journal", at.place("one.zip")).stdout).toMatch(
+    /^2 files, /,
+  );
+  const unknown = at.memcell("export", "--user", "alice", "--scope", "notes", at.place("none.zip"));
+  expect(unknown.status).toBe(1);
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { code: "INPUT_INVALID" } });
+  expect(existsSync(at.place("none.zip"))).toBe(false);
+});
+
 test("what is no zip file, no plain file or a giant is a coded failure, and nothing is made", () => {
   using at = stage();
   writeFileSync(at.place("text.zip"), "no zip file");
@@ -80,7 +103,7 @@ test("what is no zip file, no plain file or a giant is a coded failure, and noth
     ["text.zip", "the file is no zip file, or not all of one, or more than one"],
     ["pipe.zip", "it is no regular file"],
     ["folder.zip", "it is no regular file"],
-    ["sparse.zip", "it is 4294967296 bytes, at most 167772160 allowed"],
+    ["sparse.zip", "it is 4294967296 bytes, at most 176160768 allowed"],
     ["climbs.zip", 'entry "memory/../../../../outside.md" is refused: its name is neither "memcell-export.json"'],
     ["nothing.zip", "it is not there"],
     ["/dev/zero", "it is no regular file"],
@@ -97,7 +120,7 @@ test("what is no zip file, no plain file or a giant is a coded failure, and noth
 
 test("a command line that makes no sense is exit code 2", () => {
   using at = stage();
-  for (const args of [[], [""], ["a", "b"], ["a", "--force"]]) {
+  for (const args of [[], [""], ["a", "b"], ["a", "--force"], ["a", "--scope", ""]]) {
     expect(at.memcell("import", "--user", "alice", ...args)).toMatchObject({ status: 2, stdout: "" });
   }
 });
