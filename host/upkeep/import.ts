@@ -8,27 +8,16 @@ import type { Operation } from "./operation.ts";
 import { ScopeImport } from "./scope-import.ts";
 import type { ScopePlan } from "./scope-import.ts";
 
-export async function planFiles(
-  operation: Operation,
-  files: readonly MemoryFile[],
-  options: ImportOptions,
-): Promise<ImportPlan> {
-  const { imports, leftOut } = await importsOf(operation, files, options);
-  const plans: ScopePlan[] = [];
-  for (const each of imports) plans.push(await each.plan());
+type Asked = readonly [operation: Operation, files: readonly MemoryFile[], options: ImportOptions];
+
+export async function planFiles(...asked: Asked): Promise<ImportPlan> {
+  const { plans, leftOut } = await planAll(...asked);
   return together(plans, leftOut);
 }
 
-export async function importFiles(
-  operation: Operation,
-  files: readonly MemoryFile[],
-  options: ImportOptions,
-): Promise<ImportPlan> {
-  const { imports, leftOut } = await importsOf(operation, files, options);
-  if (imports.length === 0) refuseImport(leftOut);
-  const plans: ScopePlan[] = [];
-  for (const each of imports) plans.push(await each.plan());
-  refuseImport(plans.flatMap(({ refused }) => refused));
+export async function importFiles(...asked: Asked): Promise<ImportPlan> {
+  const { imports, plans, leftOut } = await planAll(...asked);
+  refuseImport(refusedOf(plans, leftOut));
   for (const [at, plan] of plans.entries()) {
     if (plan.created.length + plan.replaced.length + plan.trashed.length === 0) continue;
     plans[at] = (await imports[at]?.commit()) ?? plan;
@@ -36,17 +25,8 @@ export async function importFiles(
   return together(plans, leftOut);
 }
 
-interface AskedImports {
-  /** By scope, of those that have something to import. */
-  readonly imports: readonly ScopeImport[];
-  readonly leftOut: readonly RefusedFile[];
-}
-
-async function importsOf(
-  operation: Operation,
-  files: readonly MemoryFile[],
-  { replace = false, scopes }: ImportOptions,
-): Promise<AskedImports> {
+/** A plan for each scope that has something to import. */
+async function planAll(...[operation, files, { replace = false, scopes }]: Asked) {
   const imports: ScopeImport[] = [];
   const leftOut: RefusedFile[] = [];
   for (const [scope, ofScope] of filesByScope(files, scopes)) {
@@ -58,12 +38,17 @@ async function importsOf(
     leftOut.push(...each.leftOut);
     if (each.leftOut.length < ofScope.length) imports.push(each);
   }
-  return { imports, leftOut };
+  const plans: ScopePlan[] = [];
+  for (const each of imports) plans.push(await each.plan());
+  return { imports, plans, leftOut };
 }
 
+/** When all is left out, that is why nothing is imported. */
+const refusedOf = (plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]): readonly RefusedFile[] =>
+  plans.length === 0 ? leftOut : plans.flatMap(({ refused }) => refused);
+
 function together(plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]): ImportPlan {
-  // When all is left out, that is why nothing is imported.
-  const refused = plans.length === 0 ? leftOut : plans.flatMap((plan) => plan.refused);
+  const refused = refusedOf(plans, leftOut);
   return {
     created: plans.flatMap(({ created }) => created),
     replaced: plans.flatMap(({ replaced }) => replaced),
