@@ -55,6 +55,16 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** What a plugin may find out about what it was asked. Its own codes are cases of these, and of no others. */
+export const declarableCodes = [
+  "INPUT_INVALID",
+  "ENTRY_NOT_FOUND",
+  "ENTRY_UNREADABLE",
+  "NAME_RESERVED",
+  "NAME_CONFLICT",
+  "QUOTA_EXCEEDED",
+] as const satisfies readonly ErrorCode[];
+
 /** A code of the table, or one that a plugin declares in its manifest. Editors still offer those of the table. */
 export type AnyErrorCode = ErrorCode | (string & {});
 

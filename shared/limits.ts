@@ -217,6 +217,12 @@ export const promptLimits = {
   frameBytesMax: kib,
 } as const;
 
+/** What a plugin tells a host of itself and its files, by the roles of its tools. */
+export const roleLimits = {
+  /** Findings and refusals of one answer. With a path and a sentence each, more would not fit into it; beyond it findings are counted. */
+  toldMax: 1_000,
+} as const;
+
 /** What a report's page shows of what others wrote; the report in JSON has all of it. */
 export const pageLimits = {
   /** A tool's description takes some 700; a path at most 255. */

@@ -4,6 +4,7 @@
  * A host reads it before it runs anything, and refuses a file that is not exactly what its manifest says.
  */
 import { abiVersion, rights } from "./abi.ts";
+import { declarableCodes } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
 import { guestLimits } from "./limits.ts";
 import { scopeName } from "./path.ts";
@@ -42,16 +43,6 @@ const tool = z.strictObject({
   scopes: z.array(z.string().check(z.regex(scopeName))),
   rights: z.array(z.enum(rights)),
 });
-
-/** What a plugin may find out about what it was asked. Its own codes are cases of these, and of no others. */
-const declarableCodes = [
-  "INPUT_INVALID",
-  "ENTRY_NOT_FOUND",
-  "ENTRY_UNREADABLE",
-  "NAME_RESERVED",
-  "NAME_CONFLICT",
-  "QUOTA_EXCEEDED",
-] as const satisfies readonly ErrorCode[];
 
 /** What a plugin may report without having been told it: those, and what becomes of a plugin. */
 export const reportableCodes = [

@@ -5,7 +5,9 @@
  * No role is compulsory. Where a family has none of a kind, the host does without: its files are listed, exported, imported
  * and put back byte for byte, and nobody says what they mean.
  */
-import { errorCodes } from "./errors.ts";
+import { declarableCodes } from "./errors.ts";
+import { roleLimits } from "./limits.ts";
+import { isScopePath } from "./path.ts";
 import * as z from "./zod.ts";
 
 export const roleNames = ["index", "entries", "read", "inspect", "restore"] as const;
@@ -30,6 +32,8 @@ export type IndexOutput = z.infer<typeof indexOutput>;
 /** Every entry by its name, which is unique, and one line that tells what it is about. */
 export const entriesInput = z.strictObject({});
 
+export type EntriesInput = z.infer<typeof entriesInput>;
+
 export const entriesOutput = z.object({
   entries: z.array(z.object({ name: z.string(), description: z.string() })),
 });
@@ -38,6 +42,8 @@ export type EntriesOutput = z.infer<typeof entriesOutput>;
 
 /** One entry, by a name of `entries`. `body` is its text; whatever else the answer holds is shown beside it. */
 export const readInput = z.strictObject({ name: z.string() });
+
+export type ReadInput = z.infer<typeof readInput>;
 
 export const readOutput = z.object({ body: z.string() });
 
@@ -57,11 +63,13 @@ export const inspectInput = z.strictObject({
 
 export type InspectInput = z.infer<typeof inspectInput>;
 
+/** Inside the scope; empty for what is wrong with all files together. */
+const placeInScope = z.string().check(z.refine((path) => path === "" || isScopePath(path)));
+
 const finding = z.object({
   /** What kind of finding it is, in the family's own words: lower-case letters, digits and dashes. */
-  problem: z.string(),
-  /** The file, inside the scope. */
-  path: z.string(),
+  problem: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,63}$/)),
+  path: placeInScope,
   /** What is wrong, in a sentence. */
   message: z.string(),
   /** What mending does, in a sentence; `null` when only a person can help. */
@@ -69,26 +77,28 @@ const finding = z.object({
 });
 
 const refusedPath = z.object({
-  /** Inside the scope; empty for what is wrong with all of them together. */
-  path: z.string(),
-  code: z.enum(errorCodes),
+  path: placeInScope,
+  /** What a plugin may find out, and none of the host's own. */
+  code: z.enum(declarableCodes),
   /** As a clause about "it". */
   reason: z.string(),
 });
 
 export type RefusedPath = z.infer<typeof refusedPath>;
 
+const refusedPaths = z.array(refusedPath).check(z.maxLength(roleLimits.toldMax));
+
 /** With `mend`, what was found and has been mended as its remedy says. */
 export const inspectOutput = z.object({
-  findings: z.array(finding),
+  findings: z.array(finding).check(z.maxLength(roleLimits.toldMax)),
   /** How many more there are. */
-  findingsHidden: z.int(),
+  findingsHidden: z.int().check(z.nonnegative()),
   /** To `paths`: those under which the family keeps nothing. */
-  unfit: z.optional(z.array(refusedPath)),
+  unfit: z.optional(refusedPaths),
   /** To `paths`: those of files that the family makes from the others. An import leaves one that is there as it is. */
-  derived: z.optional(z.array(z.string())),
+  derived: z.optional(z.array(z.string()).check(z.maxLength(roleLimits.toldMax))),
   /** To `incoming`: those that cannot be used as they are. The findings then tell of all other files. */
-  refused: z.optional(z.array(refusedPath)),
+  refused: z.optional(refusedPaths),
 });
 
 export type InspectOutput = z.infer<typeof inspectOutput>;
@@ -96,6 +106,8 @@ export type InspectFinding = InspectOutput["findings"][number];
 
 /** Puts a file of the trash back. The host takes it out of the trash together with this. */
 export const restoreInput = z.strictObject({ trashed: z.string() });
+
+export type RestoreInput = z.infer<typeof restoreInput>;
 
 /** `path`: where it lies now, inside the scope. */
 export const restoreOutput = z.object({ path: z.string() });

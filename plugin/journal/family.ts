@@ -4,17 +4,10 @@
  * The descriptions are what a model reads when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
-import { readInput, searchInput, updateInput, writeInput } from "./input.ts";
+import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";
+import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
+import { readEntryInput, readInput, searchInput, updateInput, writeInput } from "./input.ts";
 import { readEntryOutput, readOutput, searchOutput, updateOutput, writeOutput } from "./output.ts";
-import {
-  entriesInput,
-  entriesOutput,
-  indexInput,
-  indexOutput,
-  inspectInput,
-  inspectOutput,
-  readEntryInput,
-} from "./role-schemas.ts";
 
 export const family: Family = {
   name: "journal",

@@ -4,6 +4,7 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul, quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { trim } from "./white-space.ts";
 
@@ -80,12 +81,8 @@ export const queryField = z.string({ error: queryAllowed }).check(
   }),
 );
 
-const limitAllowed = "a whole number from 0";
-
-export const limitField = z
-  .optional(z.nullable(z.int({ error: limitAllowed }).check(z.nonnegative({ error: limitAllowed }))))
-  .check(
-    z.meta({
-      description: `How many results at most. Default ${resultsDefault}; 0 counts as 1, over ${resultsMax} as ${resultsMax}`,
-    }),
-  );
+export const limitField = z.optional(z.nullable(wholeNumber("a whole number from 0", 0))).check(
+  z.meta({
+    description: `How many results at most. Default ${resultsDefault}; 0 counts as 1, over ${resultsMax} as ${resultsMax}`,
+  }),
+);

@@ -1,13 +1,13 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { rehearseInput } from "../parse-input.ts";
+import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
 import { serveTool, serveWithCodes } from "../serve-tool.ts";
-import { codeOfFieldIn, readInput, searchInput, updateInput, writeInput } from "./input.ts";
+import { codeOfFieldIn, readEntryInput, readInput, searchInput, updateInput, writeInput } from "./input.ts";
 import { inspectJournal } from "./inspect-journal.ts";
 import { listKeys } from "./list-keys.ts";
 import { promptSummary } from "./prompt-summary.ts";
 import { readEntry } from "./read-entry.ts";
 import { readKey } from "./read-key.ts";
-import { entriesInput, indexInput, inspectInput, readEntryInput } from "./role-schemas.ts";
 import { searchEntries } from "./search-entries.ts";
 import { updateEntry } from "./update-entry.ts";
 import { writeEntry } from "./write-entry.ts";

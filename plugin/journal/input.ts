@@ -33,6 +33,10 @@ export const readInput = z.strictObject(
 
 export type ReadInput = z.infer<typeof readInput>;
 
+/** The same for a host. Made for the call, as in `../role-inputs.ts`. */
+export const readEntryInput = () =>
+  z.strictObject({ name: keyField("A key of JournalEntries, or any other") }, { error: "no other field than name" });
+
 export const searchInput = z.strictObject(
   {
     query: queryField,

@@ -6,44 +6,31 @@
  * That a key stands in several blocks is nothing wrong: agentool writes a key anew each day, and the newest one counts.
  */
 import type { ListedFile } from "../../shared/abi.ts";
+import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
-import { importRefused } from "../import-refused.ts";
+import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { isJournalFile, journal } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { largeBlocksIn } from "./large-blocks.ts";
-import type { InspectInput, InspectOutput, JournalFinding, RefusedPath } from "./role-schemas.ts";
 
-const { filesMax, findingsMax, blockCharsMax } = journalLimits;
+const { filesMax, blockCharsMax } = journalLimits;
 
-/** With `mend`, it tells of no findings, as it has mended none. */
 export function inspectJournal({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
-  // Without a look at any file: an export has to work whatever lies there.
-  if (paths)
-    return answerOf({ findings: [], unfit: paths.filter((path) => !isJournalFile(path)).map(unfit), derived: [] });
+  if (paths) return answerPaths(paths.filter((path) => !isJournalFile(path)).map(unfit), []);
   const files = journal.list();
-  const found = findingsOf(files);
-  const comesIn = new Set(incoming);
-  const refused = incoming && [...tooManyFiles(files), ...unreadableOf(found, comesIn)].slice(0, findingsMax);
-  if (mend && refused?.length) throw importRefused(refused);
-  const findings = mend ? [] : found.filter(({ path }) => !comesIn.has(path));
-  return answerOf({ findings, ...(refused && { refused }) });
+  return answerInspection({ mend, incoming }, { found: findingsOf(files), codes, together: tooManyFiles(files) });
 }
 
-function answerOf({ findings, ...others }: Omit<InspectOutput, "findingsHidden">): Answer<InspectOutput> {
-  const shown = findings.slice(0, findingsMax - (others.refused?.length ?? 0));
-  return {
-    message: `${findings.length} findings`,
-    data: { findings: shown, findingsHidden: findings.length - shown.length, ...others },
-  };
-}
+/** A block that is too large is none of them: whoever keeps one takes it along. */
+const codes = { "file-unreadable": "ENTRY_UNREADABLE" } as const;
 
 const isUnused = "its name does not end with .md, and no tool of the journal reads it";
 
 const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", reason: isUnused });
 
-function findingsOf(files: readonly ListedFile[]): JournalFinding[] {
+function findingsOf(files: readonly ListedFile[]): InspectFinding[] {
   const own = files.filter(({ path }) => isJournalFile(path));
   const surplus = own.slice(filesMax, filesMax + 1);
   const crowded = `it is one of ${own.length} files, and at most ${filesMax} can be looked through`;
@@ -54,7 +41,7 @@ function findingsOf(files: readonly ListedFile[]): JournalFinding[] {
   ];
 }
 
-function findingsOfFile({ path, bytes }: ListedFile): JournalFinding[] {
+function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
   try {
     const text = journal.read(path);
     // A text has no more characters than bytes.
@@ -72,7 +59,9 @@ function findingsOfFile({ path, bytes }: ListedFile): JournalFinding[] {
   }
 }
 
-function finding(problem: JournalFinding["problem"], path: string, message: string): JournalFinding {
+type JournalProblem = "too-many-files" | "file-unused" | "file-unreadable" | "block-too-large";
+
+function finding(problem: JournalProblem, path: string, message: string): InspectFinding {
   return { problem, path, message, remedy: null };
 }
 
@@ -80,11 +69,4 @@ function tooManyFiles(files: readonly ListedFile[]): RefusedPath[] {
   const present = files.filter(({ path }) => isJournalFile(path)).length;
   const reason = `the user would have ${present} files in the journal, at most ${filesMax} allowed`;
   return present > filesMax ? [{ path: "", code: "QUOTA_EXCEEDED", reason }] : [];
-}
-
-/** A block that is too large is none of them: whoever keeps one takes it along. */
-function unreadableOf(found: readonly JournalFinding[], comesIn: ReadonlySet<string>): RefusedPath[] {
-  return found
-    .filter(({ problem, path }) => problem === "file-unreadable" && comesIn.has(path))
-    .map(({ path, message }) => ({ path, code: "ENTRY_UNREADABLE", reason: message }));
 }

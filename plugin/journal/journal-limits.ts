@@ -43,8 +43,6 @@ export const journalLimits = {
   /** Of the summary, what enters a prompt. */
   indexLinesMax: 200,
   indexBytesMax: 25_000,
-  /** Findings and refusals of one answer; beyond it findings are counted. */
-  findingsMax: 1_000,
   /** Files and keys that a message names; those beyond are counted. */
   namedMax: 3,
 } as const;

@@ -6,7 +6,9 @@
  * which only people can: over 200 characters, or with control characters in them.
  */
 import type { ListedFile } from "../../shared/abi.ts";
+import type { EntriesOutput } from "../../shared/roles.ts";
 import { withinAnswer } from "../entry-list.ts";
+import { oneLine } from "../one-line.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { cutBlocks, portionsOf } from "./cut-blocks.ts";
@@ -17,7 +19,6 @@ import type { BlockKind } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { isSurelyOlder } from "./newest-in.ts";
 import { NewestKeys } from "./newest-keys.ts";
-import type { EntriesOutput } from "./role-schemas.ts";
 import { StoredBlock } from "./stored-block.ts";
 
 const { keysListedMax, descriptionCharsMax } = journalLimits;
@@ -66,16 +67,9 @@ function listPortion({ files, newest }: Listing, portion: Portion, place: { path
   }
 }
 
-const breaksLine = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-
 /** The first line of its content; the key where there is none, or too much. */
 function descriptionOf(block: StoredBlock): string {
   if (block.isTooLarge) return block.key;
   const [line = ""] = block.content.split("\n", 1);
-  const shown = line
-    .slice(0, 4 * descriptionCharsMax)
-    .replaceAll(breaksLine, " ")
-    .toWellFormed()
-    .trim();
-  return Array.from(shown).slice(0, descriptionCharsMax).join("") || block.key;
+  return oneLine(line, descriptionCharsMax, block.key);
 }

@@ -2,13 +2,14 @@
  * The summary as it enters a system prompt, framed as data: whole blocks of `MEMORY.md` in their order, at most 200 lines
  * and 25 KB, or less where the host has less room; then one line that says how many blocks are not shown.
  */
+import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
+import { lowered } from "../role-inputs.ts";
 import type { Answer } from "../serve-tool.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { escapeContent } from "./escape.ts";
 import { JournalFiles } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
-import type { IndexInput, IndexOutput } from "./role-schemas.ts";
 import { StoredBlock } from "./stored-block.ts";
 
 const frameTag = "journal_summary";
@@ -44,8 +45,6 @@ function framed(texts: readonly string[], hidden: number): string {
   const cut = hidden === 0 ? [] : [`(${hidden} more ${hidden === 1 ? "block is" : "blocks are"} not shown)`];
   return [`<${frameTag}>`, frameNote, ...texts, ...cut, `</${frameTag}>`, ""].join("\n");
 }
-
-const lowered = (own: number, given: number = own): number => Math.max(0, Math.min(own, given));
 
 /** A block that alone is over the budget is passed over: one of them must not hide all that follow. */
 class ShownBlocks {

@@ -4,11 +4,10 @@
  * The descriptions are what a model reads when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
-import { inspectInput, inspectOutput } from "./schemas/inspect.ts";
-import { listEntriesInput, listEntriesOutput } from "./schemas/list-entries.ts";
-import { promptIndexInput, promptIndexOutput } from "./schemas/prompt-index.ts";
+import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";
+import * as z from "../../shared/zod.ts";
+import { entriesInput, indexInput, inspectInput, restoreInput } from "../role-inputs.ts";
 import { readInput, readOutput } from "./schemas/read.ts";
-import { restoreInput, restoreOutput } from "./schemas/restore.ts";
 import { updateInputFlat } from "./schemas/update-flat.ts";
 import { updateOutput } from "./schemas/update.ts";
 
@@ -50,8 +49,8 @@ export const family: Family = {
       export: "prompt_index",
       audience: "host",
       description: "The index of the caller's memory, framed for a system prompt. Reads only.",
-      input: promptIndexInput,
-      output: promptIndexOutput,
+      input: indexInput(),
+      output: indexOutput,
       scopes: ["memory"],
       rights: ["read", "list"],
     },
@@ -62,8 +61,8 @@ export const family: Family = {
       export: "list_entries",
       audience: "host",
       description: "All entries of the caller's index in its order, names and descriptions. Reads only.",
-      input: listEntriesInput(),
-      output: listEntriesOutput,
+      input: entriesInput(),
+      output: entriesOutput,
       scopes: ["memory"],
       rights: ["read", "list"],
     },
@@ -85,7 +84,7 @@ export const family: Family = {
       audience: "host",
       description: "Puts a trashed entry back and lists it in the index again.",
       input: restoreInput(),
-      output: restoreOutput,
+      output: z.strictObject({ name: z.string(), path: z.string(), trashed: z.string() }),
       scopes: ["memory"],
       rights: ["read", "list", "write"],
     },

@@ -1,6 +1,6 @@
 /** Which paths this family keeps files under, whatever lies there. */
+import type { RefusedPath } from "../../shared/roles.ts";
 import { entryNameAt, indexPath, isReserved } from "./entry-name.ts";
-import type { RefusedPath } from "./schemas/inspect.ts";
 
 /** Those that are neither the index's nor an entry's. */
 export function unfitAmong(paths: readonly string[]): RefusedPath[] {

@@ -1,5 +1,6 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { rehearseInput } from "../parse-input.ts";
+import { entriesInput, indexInput, inspectInput, restoreInput } from "../role-inputs.ts";
 import { serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";
@@ -7,13 +8,12 @@ import { listEntries } from "./list-entries.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
 import { restoreEntry } from "./restore-entry.ts";
-import { inspectInput } from "./schemas/inspect.ts";
-import { listEntriesInput } from "./schemas/list-entries.ts";
-import { promptIndexInput } from "./schemas/prompt-index.ts";
 import { readInput } from "./schemas/read.ts";
-import { restoreInput } from "./schemas/restore.ts";
 import { updateInput, updateInputFor } from "./schemas/update.ts";
 import { upsertEntry } from "./upsert-entry.ts";
+
+/** Made once: it is asked for before each prompt. */
+const promptIndexInput = indexInput();
 
 rehearseInput(updateInput, { action: "upsert", name: "a", type: "user", description: "a", body: "" });
 rehearseInput(updateInput, { action: "delete", name: "a" });
@@ -35,7 +35,7 @@ export function prompt_index(): number {
 }
 
 export function list_entries(): number {
-  return serveTool("ListEntries", listEntriesInput, () => listEntries());
+  return serveTool("ListEntries", entriesInput, () => listEntries());
 }
 
 export function inspect_memory(): number {

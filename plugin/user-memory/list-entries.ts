@@ -5,13 +5,13 @@
  * others left out. A thousand of the longest names and a quarter of each description always fit into an
  * answer, 430 KB, so that no entry is lost by that.
  */
+import type { EntriesOutput } from "../../shared/roles.ts";
 import { withinAnswer } from "../entry-list.ts";
 import type { Answer } from "../serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { asIndexDescription, loadIndex } from "./memory-scope.ts";
-import type { ListEntriesOutput } from "./schemas/list-entries.ts";
 
-export function listEntries(): Answer<ListEntriesOutput> {
+export function listEntries(): Answer<EntriesOutput> {
   const found = loadIndex().entries.slice(0, entryLimits.entriesMax);
   const described = found.map(({ name, description }) => ({
     name,

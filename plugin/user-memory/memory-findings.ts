@@ -1,11 +1,25 @@
 /** What may be wrong with a user's files, told so that a person understands it. */
+import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
 import { loadUnlessUnsafe, memory } from "./memory-scope.ts";
-import type { MemoryFinding } from "./schemas/inspect.ts";
+
+export type MemoryProblem =
+  | "index-missing"
+  | "index-unreadable"
+  | "line-without-entry"
+  | "line-repeated"
+  | "entry-without-line"
+  | "entry-unreadable"
+  | "entry-too-large"
+  | "names-differ-by-case";
+
+export interface MemoryFinding extends InspectFinding {
+  readonly problem: MemoryProblem;
+}
 
 /** What is to be known of an entry. Its text is not kept: a thousand of the largest do not fit into a guest's memory. */
 export type FoundEntry = { readonly description: string; readonly bodyBytes: number } | { readonly unreadable: string };
@@ -89,7 +103,7 @@ function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFindin
   ];
 }
 
-const ofIndex = (problem: MemoryFinding["problem"], message: string, remedy: string): MemoryFinding => ({
+const ofIndex = (problem: MemoryProblem, message: string, remedy: string): MemoryFinding => ({
   problem,
   path: indexPath,
   message,
@@ -98,7 +112,7 @@ const ofIndex = (problem: MemoryFinding["problem"], message: string, remedy: str
 
 function entryFindings({ index, entries }: MemoryState, name: string, twin: string | undefined): MemoryFinding[] {
   const entry = entries.get(name) ?? null;
-  const of = (problem: MemoryFinding["problem"], message: string, remedy: string | null): MemoryFinding => ({
+  const of = (problem: MemoryProblem, message: string, remedy: string | null): MemoryFinding => ({
     problem,
     path: entryPath(name),
     message,

@@ -1,12 +1,12 @@
 /** The memory folder as this family sees it: entries, and the index that lists them. */
 import { Scope } from "../capabilities.ts";
+import { oneLine } from "../one-line.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import type { Entry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
-import { breaksLine } from "./schemas/fields.ts";
 
 export const memory: Scope = new Scope("memory");
 
@@ -63,10 +63,7 @@ const byCreation = (a: { created: string; name: string }, b: { created: string; 
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const everyLineBreaker = new RegExp(breaksLine, "gu");
-
 /** A description that a person may have edited, as one line within the limit. */
 export function asIndexDescription(description: string, name: string): string {
-  const line = description.replaceAll(everyLineBreaker, " ").trim();
-  return Array.from(line).slice(0, entryLimits.descriptionCharsMax).join("") || name;
+  return oneLine(description, entryLimits.descriptionCharsMax, name);
 }

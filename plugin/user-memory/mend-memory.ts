@@ -9,11 +9,10 @@ import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { splitFrontMatter } from "./front-matter.ts";
 import { readText } from "./memory-findings.ts";
-import type { MemoryState } from "./memory-findings.ts";
+import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
 import { entryTypes } from "./schemas/fields.ts";
 import type { EntryType } from "./schemas/fields.ts";
-import type { MemoryFinding } from "./schemas/inspect.ts";
 
 /** The type of an entry of which only its text is known. */
 const typeWhenUnknown: EntryType = "reference";

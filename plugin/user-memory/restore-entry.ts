@@ -1,17 +1,17 @@
 import { parseTrashPath } from "../../shared/path.ts";
+import type { RestoreOutput } from "../../shared/roles.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, listEntryNames, loadIndex, memory } from "./memory-scope.ts";
-import type { RestoreEntryOutput } from "./schemas/restore.ts";
 
 /**
  * Puts the text of a trashed file back under its name, byte for byte, and lists it last in the index. The host takes the
  * file out of the trash together with this.
  */
-export function restoreEntry(trashed: string): Answer<RestoreEntryOutput> {
+export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: string; trashed: string }> {
   const name = entryNameAt(parseTrashPath(trashed)?.path ?? "");
   if (name === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": it is no trashed entry`);
   const text = memory.read(trashed);

@@ -4,6 +4,7 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
+import { breaksLine } from "../../one-line.ts";
 import { entryLimits } from "../entry-limits.ts";
 
 const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;
@@ -31,9 +32,6 @@ export const typeField = z
         "patterns of credentials, never credentials themselves)",
     }),
   );
-
-/** Control characters, line and paragraph separators, bidirectional embeddings, overrides and isolates. */
-export const breaksLine: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 const descriptionAllowed =
   `1 to ${descriptionCharsMax} characters on one line, not blank, ` +

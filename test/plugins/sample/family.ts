@@ -1,17 +1,11 @@
+import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 /**
  * What this family is: read by the build, which derives the manifest from it. Not part of the guest.
  *
  * The descriptions are what a model reads when it chooses a tool.
  */
 import type { Family } from "../../../shared/manifest.ts";
-import {
-  entriesInput,
-  entriesOutput,
-  indexInput,
-  indexOutput,
-  inspectInput,
-  inspectOutput,
-} from "../../../shared/roles.ts";
+import { entriesOutput, indexOutput, inspectOutput } from "../../../shared/roles.ts";
 import { readInput, readOutput, writeInput, writeOutput } from "./schemas.ts";
 
 export const family: Family = {
@@ -48,7 +42,7 @@ export const family: Family = {
       audience: "host",
       role: "index",
       description: "The caller's texts by name, each with its first line, framed for a system prompt. Reads only.",
-      input: indexInput,
+      input: indexInput(),
       output: indexOutput,
       scopes: ["sample"],
       rights: ["read", "list"],
@@ -60,7 +54,7 @@ export const family: Family = {
       role: "entries",
       entryFile: "{name}.txt",
       description: "The caller's texts by name, each with its first line. Reads only.",
-      input: entriesInput,
+      input: entriesInput(),
       output: entriesOutput,
       scopes: ["sample"],
       rights: ["read", "list"],
@@ -71,7 +65,7 @@ export const family: Family = {
       audience: "host",
       role: "inspect",
       description: "What of the caller's files is no text of this family. Reads only; nothing is mended.",
-      input: inspectInput,
+      input: inspectInput(),
       output: inspectOutput,
       scopes: ["sample"],
       rights: ["read", "list"],

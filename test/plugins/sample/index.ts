@@ -1,7 +1,7 @@
 /** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
 import { rehearseInput } from "../../../plugin/parse-input.ts";
+import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 import { serveTool } from "../../../plugin/serve-tool.ts";
-import { entriesInput, indexInput, inspectInput } from "../../../shared/roles.ts";
 import { codePoints } from "../../../shared/text.ts";
 import { readInput, writeInput } from "./schemas.ts";
 import { readText, writeText } from "./text-file.ts";
@@ -40,8 +40,5 @@ export function sample_entries(): number {
 }
 
 export function sample_inspect(): number {
-  return serveTool("sample_inspect", inspectInput, (question) => {
-    const data = inspectTexts(question);
-    return { message: `${data.findings.length} findings`, data };
-  });
+  return serveTool("sample_inspect", inspectInput, inspectTexts);
 }
