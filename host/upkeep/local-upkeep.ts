@@ -39,6 +39,7 @@ export class LocalUpkeep implements Upkeep {
 
   restore(ctx: CallContext, name: string, { scope }: { readonly scope?: string } = {}): Promise<TrashedFile> {
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
+    if (scope !== undefined && typeof scope !== "string") throw new TypeError("restore() needs the scope as a text");
     return operate(this.#parts, ["restore", "restore an entry"], ctx, (operation) =>
       restoreFile(operation, name, scope),
     );
@@ -55,17 +56,17 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
-  planImport(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
+  planImport(ctx: CallContext, files: readonly MemoryFile[], { replace }: ImportOptions = {}): Promise<ImportPlan> {
     checkFiles(files);
     return operate(this.#parts, ["planImport", "plan an import"], ctx, (operation) =>
-      planFiles(operation, files, options),
+      planFiles(operation, files, { replace }),
     );
   }
 
-  import(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
+  import(ctx: CallContext, files: readonly MemoryFile[], { replace }: ImportOptions = {}): Promise<ImportPlan> {
     checkFiles(files);
     return operate(this.#parts, ["import", "import a user's memory"], ctx, (operation) =>
-      importFiles(operation, files, options),
+      importFiles(operation, files, { replace }),
     );
   }
 }

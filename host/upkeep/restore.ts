@@ -1,8 +1,15 @@
-/** Puts a trashed file back: by its plugin, which knows what else belongs to it, or else byte for byte. */
-import { trashFolder } from "../../shared/path.ts";
+/**
+ * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else byte for byte. Nothing leaves the trash
+ * unless the very bytes are committed with it, outside the trash.
+ */
+import type { ErrorCode } from "../../shared/errors.ts";
+import { isTrashPath, trashFolder } from "../../shared/path.ts";
+import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
-import type { LoadedTools } from "../plugins/loaded-tools.ts";
+import type { StagedChanges } from "../call/asked-call.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 import { listTrash, removalOf } from "./trash.ts";
@@ -16,14 +23,42 @@ export async function restoreFile(operation: Operation, name: string, scope: str
     const where = scope === undefined ? "the trash" : `the trash of ${quoted(scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in ${where}`);
   }
-  const restorer = tools.forScope("restore", file.scope);
-  if (restorer === null) await putBack(operation, file);
-  else {
-    const trashed = `${trashFolder}/${file.name}`;
-    await operation.ask("restore", restorer, { trashed }, { alsoCommit: [removalOf(file)] });
+  if (isTrashPath(file.path)) {
+    throw new ToolError(
+      "INPUT_INVALID",
+      `${actionOn(file)}: ${quoted(file.path)}, where it lay, is in the trash itself`,
+    );
   }
+  const restorer = tools.forScope("restore", file.scope);
+  if (restorer === null || !(await isRestoredBy(operation, restorer, file))) await putBack(operation, file);
   return file;
 }
+
+/** False for a file that its plugin keeps nothing of. */
+async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
+  let trashed: Uint8Array | undefined;
+  const stage = async (reader: HeldReader): Promise<StagedChanges> => {
+    trashed = await trashedBytes(reader, file);
+    return { changes: [], seen: reader.seen };
+  };
+  const accepts = ({ path }: RestoreOutput, changes: readonly SizedChange[]): void => {
+    const isAt = (change: SizedChange): boolean => change.path.toLowerCase() === path.toLowerCase();
+    const last = changes.findLast((change) => change.scope === file.scope && isAt(change));
+    if (trashed && last?.kind === "write" && last.path === path && Buffer.from(last.content).equals(trashed)) return;
+    throw new ToolError("OUTPUT_INVALID", `${actionOn(file)}: the plugin has not put it back`);
+  };
+  try {
+    const input = { trashed: trashPathOf(file) };
+    await operation.ask("restore", restorer, input, { stage, accepts, alsoCommit: [removalOf(file)] });
+    return true;
+  } catch (error) {
+    if (error instanceof ToolError && noneOfItsOwn.has(error.tableCode)) return false;
+    throw error;
+  }
+}
+
+/** What a plugin says of a trashed file that is none of its entries, or no text. If it has gone, the host finds out itself. */
+const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
 
 /** Whether a file was the entry of a name, where its plugin says how entries and files go together. */
 function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string): boolean {
@@ -32,28 +67,29 @@ function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string)
 }
 
 async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
-  const { scope, name, path } = file;
+  const { scope, path } = file;
   if (!operation.tools.hasScope(scope)) {
-    throw new ToolError(
-      "TOOL_UNKNOWN",
-      `Cannot restore ${quoted(name)}: no plugin that is loaded has the scope "${scope}"`,
-    );
+    throw new ToolError("TOOL_UNKNOWN", `${actionOn(file)}: no plugin that is loaded has the scope "${scope}"`);
   }
   await operation.hold({ scopes: [scope], writes: true }, async (held) => {
-    const content = await held.reader.bytesOf(scope, `${trashFolder}/${name}`);
-    if (content === null) {
-      throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it has gone meanwhile`);
-    }
+    const content = await trashedBytes(held.reader, file);
     const taken = await takenBy(held.reader, file);
     if (taken !== null) {
-      throw new ToolError(
-        "NAME_CONFLICT",
-        `Cannot restore ${quoted(name)}: ${quoted(taken)} is in the place of "${path}"`,
-      );
+      throw new ToolError("NAME_CONFLICT", `${actionOn(file)}: ${quoted(taken)} is in the place of "${path}"`);
     }
     await operation.commit(held, [{ kind: "write", scope, path, content, bytes: content.length }, removalOf(file)]);
   });
 }
+
+async function trashedBytes(reader: HeldReader, file: TrashedFile): Promise<Uint8Array> {
+  const bytes = await reader.bytesOf(file.scope, trashPathOf(file));
+  if (bytes !== null) return bytes;
+  throw new ToolError("ENTRY_NOT_FOUND", `${actionOn(file)}: it has gone meanwhile`);
+}
+
+const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
+
+const actionOn = ({ name }: TrashedFile): string => `Cannot restore ${quoted(name)}`;
 
 /** The file whose name is taken for a path's, or for a folder on the way, as a disk that folds case tells them apart. */
 async function takenBy(reader: HeldReader, { scope, path }: TrashedFile): Promise<string | null> {

@@ -49,9 +49,10 @@ export interface Upkeep {
   /**
    * Puts a file back and takes it out of the trash. `name` is one of `listTrash`, or an entry's name for what was trashed
    * last of it, where its plugin keeps each entry in a file of its own; `scope` looks in one scope's trash alone. Where its
-   * plugin cannot put a file back, it comes back as it was, byte for byte. Rejects with `ENTRY_NOT_FOUND`, with
-   * `NAME_CONFLICT` when something is in its place, which the message names, and with `TOOL_UNKNOWN` when no loaded plugin
-   * has its scope.
+   * plugin cannot put files back, or the file is none of its entries, it comes back as it was, byte for byte. Rejects with
+   * `ENTRY_NOT_FOUND`, with `NAME_CONFLICT` when something is in its place, which the message names, with `TOOL_UNKNOWN` when
+   * no loaded plugin has its scope, with `INPUT_INVALID` for a file that lay in the trash already, and with `OUTPUT_INVALID`,
+   * the file still in the trash, when its plugin says that it has put it back and has not.
    *
    * @example
    * await runtime.upkeep.restore({ userId: "alice" }, "editor", { scope: "memory" });

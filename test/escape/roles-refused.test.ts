@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { errorCodes } from "../../shared/errors.ts";
+import { declarableCodes } from "../../shared/errors.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import { roleSchemas } from "../../shared/roles.ts";
 import type { Role } from "../../shared/roles.ts";
@@ -13,6 +13,7 @@ import { toJSONSchema } from "../../shared/zod.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
+import { importsFor } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -24,6 +25,7 @@ type Changes = Partial<ManifestTool>;
 const roleTool = (role: Role, changes: Changes = {}): Changes => ({
   role,
   audience: "host",
+  rights: role === "restore" ? ["write"] : [],
   input: toJSONSchema(roleSchemas[role].input, { io: "input" }),
   output: toJSONSchema(roleSchemas[role].output),
   ...changes,
@@ -36,7 +38,8 @@ function pluginOf(family: string, tools: Readonly<Record<string, Changes>>): str
   const changed = manifest.tools.map((tool) => Object.assign(tool, tools[tool.name]));
   const code = names.map((name) => `(func (export "${name.toLowerCase()}") (result i32) (i32.const 0))`);
   const file = join(folder.path, `${family}-${names.join("-")}-${Math.random()}.wasm`);
-  const text = `(module (memory (export "memory") 1 4) ${code.join(" ")})`;
+  const imports = importsFor(new Set(changed.flatMap(({ rights }) => rights)));
+  const text = `(module ${imports} (memory (export "memory") 1 4) ${code.join(" ")})`;
   writeFileSync(file, assembleGuest(text, [JSON.stringify({ ...manifest, tools: changed })]));
   return file;
 }
@@ -103,6 +106,8 @@ test.for<readonly [name: string, role: Role, changes: Changes, reason: string]>(
   ],
   ["a code of its own", "inspect", { output: withRefused({ type: "string" }) }, '"refused[].code"'],
   ["a code beyond the table", "inspect", { output: withRefused({ enum: ["MINE"] }) }, '"refused[].code"'],
+  ["a code of the host's", "inspect", { output: withRefused({ enum: ["STORAGE_FULL"] }) }, '"refused[].code"'],
+  ["a restorer that may write nothing", "restore", { rights: ["read", "trash"] }, 'without the right "write"'],
   ["an entryFile beside another role", "read", { entryFile: "{name}.md" }, 'entryFile "{name}.md" without the role'],
   ["an entryFile without a name", "entries", { entryFile: "a.md" }, 'the entryFile "a.md", allowed is a path'],
   ["an entryFile with two names", "entries", { entryFile: "{name}/{name}.md" }, "with {name} once"],
@@ -155,7 +160,7 @@ test.for<readonly [name: string, role: Role, changes: Changes]>([
     { output: entriesOf({ ...closed({ ...described, tags: { type: "array" } }), required: ["name", "description"] }) },
   ],
   ["findings that always have a remedy", "inspect", { output: findingsOf({}) }],
-  ["some codes of the table", "inspect", { output: withRefused({ enum: errorCodes.slice(0, 2) }) }],
+  ["some codes of the table", "inspect", { output: withRefused({ enum: declarableCodes.slice(0, 2) }) }],
   ["a choice of names", "read", { input: closed({ name: { anyOf: [{ type: "integer" }, text] } }) }],
   ["files of entries", "entries", { entryFile: "notes/{name}.txt" }],
 ])("control: %s is accepted", async ([, role, changes]) => {

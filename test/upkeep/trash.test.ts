@@ -1,10 +1,13 @@
 /** The trash as the owner of the data sees it: listed, put back, emptied. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
 const day = 86_400_000;
@@ -71,6 +74,66 @@ test("restore() refuses what is not there, what is no entry, and a name that is 
       await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code });
     }
     expect(readUserFiles(dataDir, "alice")).toEqual(before);
+  });
+});
+
+test("restore() puts back byte for byte what its plugin keeps nothing of, and what is no text", async () => {
+  await withRuntime(async (runtime, _at, dataDir) => {
+    const files = {
+      "memory/trash/MEMORY.20250101T000000000Z.md": "# mine\r\n",
+      "memory/trash/x.20250101T000000000Z.txt": "x",
+    };
+    writeUserFiles(dataDir, { alice: files });
+    const bytes = Buffer.from([0xff, 0xfe, 0x00]);
+    const memory = join(userFolder(dataDir, "alice"), "memory");
+    writeFileSync(join(memory, "trash/b.20250101T000000000Z.md"), bytes);
+    for (const { name } of await runtime.upkeep.listTrash(alice)) await runtime.upkeep.restore(alice, name);
+    expect(readUserFiles(dataDir, "alice")).toMatchObject({ "memory/MEMORY.md": "# mine\r\n", "memory/x.txt": "x" });
+    expect(readFileSync(join(memory, "b.md"))).toEqual(bytes);
+    expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+    // What is there already stays.
+    writeUserFiles(dataDir, { alice: files });
+    const taken = runtime.upkeep.restore(alice, "MEMORY.20250101T000000000Z.md");
+    await expect(taken).rejects.toMatchObject({ code: "NAME_CONFLICT" });
+    expect(readUserFiles(dataDir, "alice")).toMatchObject(files);
+  });
+});
+
+test.for(["memory", "notes"])(
+  "a file of %s that lay in the trash is not put back there, where nobody would find it",
+  async (scope) => {
+    await withRuntime(async (runtime, _at, dataDir) => {
+      const files = Object.fromEntries(
+        ["trash", "TRASH"].map((folder) => [`${scope}/trash/${folder}/x.20250101T000000000Z.md`, "x"]),
+      );
+      writeUserFiles(dataDir, { alice: files });
+      for (const folder of ["trash", "TRASH"]) {
+        const name = `${folder}/x.20250101T000000000Z.md`;
+        const message = `Cannot restore "${name}": "${folder}/x.md", where it lay, is in the trash itself`;
+        await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code: "INPUT_INVALID", message });
+      }
+      expect(readUserFiles(dataDir, "alice")).toEqual(files);
+      const listed = names(await runtime.upkeep.listTrash(alice));
+      expect(listed).toEqual(["trash/x.20250101T000000000Z.md", "TRASH/x.20250101T000000000Z.md"]);
+      expect(names(await runtime.upkeep.purge(alice, { beforeEpochMs: start }))).toEqual(listed);
+      expect(readUserFiles(dataDir, "alice")).toEqual({});
+    });
+  },
+);
+
+test("arguments of a wrong type are the caller's mistake", async () => {
+  await withRuntime(async ({ upkeep }) => {
+    const nothing = null as never;
+    for (const call of [
+      () => upkeep.restore(alice, "a", { scope: 5 as never }),
+      () => upkeep.restore(alice, "a", nothing),
+      () => upkeep.restore(alice, nothing),
+      () => upkeep.import(alice, nothing),
+      () => upkeep.import(alice, [], nothing),
+      () => upkeep.planImport(alice, [], nothing),
+    ]) {
+      expect(call).toThrow(TypeError);
+    }
   });
 });
 

@@ -1,0 +1,96 @@
+/** A plugin whose tools do what was laid down when it was made, whatever they are asked: a host's questions, answered falsely. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { capabilityNames, capabilityRights } from "../../shared/abi.ts";
+import type { Right } from "../../shared/abi.ts";
+import type { ManifestTool } from "../../shared/manifest.ts";
+import { roleSchemas } from "../../shared/roles.ts";
+import type { Role } from "../../shared/roles.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
+import { assembleGuest } from "./assemble-guest.ts";
+import { guestManifest } from "./guest-manifest.ts";
+
+export interface Script {
+  readonly role: Role;
+  readonly rights?: readonly Right[];
+  /** Requests that it makes first, with the names of their capabilities. */
+  readonly requests?: readonly (readonly [capability: string, request: object])[];
+  /** The `data` of its success. */
+  readonly answer: unknown;
+}
+
+const pages = 4;
+
+/** Assembles it into a folder and returns its file. Its scope is `notes`. */
+export function writeScriptedPlugin(folder: string, family: string, scripts: Readonly<Record<string, Script>>): string {
+  const names = Object.keys(scripts);
+  const texts = new Texts();
+  const exports = names.map(
+    (name) => `(func (export "${name.toLowerCase()}") (result i32) ${body(scripts[name], texts)})`,
+  );
+  const rights = new Set(Object.values(scripts).flatMap((script) => script.rights ?? []));
+  const text = `(module
+    (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+    (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))
+    (import "extism:host/env" "output_set" (func $output_set (param i64 i64)))
+    ${importsFor(rights)}
+    (memory (export "memory") ${pages} ${pages + 1})
+    ${texts.data.join("\n")}
+    ${exports.join("\n")}
+    (func $block (param $from i32) (param $bytes i32) (result i64)
+      (local $block i64) (local $at i32)
+      (local.set $block (call $alloc (i64.extend_i32_u (local.get $bytes))))
+      (loop $copy
+        (call $store_u8
+          (i64.add (local.get $block) (i64.extend_i32_u (local.get $at)))
+          (i32.load8_u (i32.add (local.get $from) (local.get $at))))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br_if $copy (i32.lt_u (local.get $at) (local.get $bytes))))
+      (local.get $block)))`;
+  const manifest = guestManifest(family, Object.fromEntries(names.map((name) => [name, name.toLowerCase()])));
+  const tools = manifest.tools.map((tool) => Object.assign(tool, toolOf(scripts[tool.name])));
+  const sealed = { ...manifest, tools, memoryPages: { min: pages, max: pages + 1 } };
+  const file = join(folder, `${family}.wasm`);
+  writeFileSync(file, assembleGuest(text, [JSON.stringify(sealed)]));
+  return file;
+}
+
+/** A module imports the capabilities that its manifest's rights are for, and no others. */
+export function importsFor(rights: ReadonlySet<Right>): string {
+  return capabilityNames
+    .filter((name) => rights.has(capabilityRights[name]))
+    .map((name) => `(import "extism:host/user" "${name}" (func $${name} (param i64) (result i64)))`)
+    .join("\n");
+}
+
+function toolOf(script: Script | undefined): Partial<ManifestTool> {
+  if (script === undefined) return {};
+  const { role, rights = [] } = script;
+  const input = toJSONSchema(roleSchemas[role].input, { io: "input" });
+  const output = toJSONSchema(roleSchemas[role].output);
+  return { role, rights: [...rights], audience: "host", scopes: ["notes"], input, output };
+}
+
+function body(script: Script | undefined, texts: Texts): string {
+  const { requests = [], answer } = script ?? { answer: null };
+  const [block, bytes] = texts.block({ ok: true, message: "Done", data: answer });
+  const asks = requests.map(([capability, request]) => `(drop (call $${capability} ${texts.block(request)[0]}))`);
+  return `${asks.join(" ")} (call $output_set ${block} (i64.const ${bytes})) (i32.const 0)`;
+}
+
+/** JSON texts in the guest's memory. */
+class Texts {
+  readonly data: string[] = [];
+  #at = 0;
+
+  /** The expression that makes a block of a value's text, and the text's bytes. */
+  block(value: unknown): [expression: string, bytes: number] {
+    const text = Buffer.from(JSON.stringify(value));
+    const escaped = Array.from(text, (byte) => `\\${byte.toString(16).padStart(2, "0")}`).join("");
+    this.data.push(`(data (i32.const ${this.#at}) "${escaped}")`);
+    const expression = `(call $block (i32.const ${this.#at}) (i32.const ${text.length}))`;
+    this.#at += text.length;
+    return [expression, text.length];
+  }
+}
