@@ -1,9 +1,9 @@
 /** Finds and mends: the store what concerns any file, and each plugin what its own files say. */
+import type { AnyErrorCode } from "../../shared/errors.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
 import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { StoreFinding } from "../store/store.ts";
-import { roleAnswer } from "../values/role-answer.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
@@ -26,31 +26,47 @@ export async function mendUser(operation: Operation): Promise<Finding[]> {
   if (before.every(({ remedy }) => remedy === null)) return [];
   await mendAll(operation);
   // What was put right is told, also to who has cancelled meanwhile.
-  const after = new Set((await inspectUser(operation.uncancelled())).map(keyOf));
-  return before.filter((finding) => finding.remedy !== null && !after.has(keyOf(finding)));
+  return mendedOf(before, await inspectUser(operation.uncancelled()));
+}
+
+/** What could be mended, and is not found any more. */
+export function mendedOf(before: readonly Finding[], after: readonly Finding[]): Finding[] {
+  const left = new Set(after.map(keyOf));
+  return before.filter((finding) => finding.remedy !== null && !left.has(keyOf(finding)));
 }
 
 /** What a plugin has found in its scope; `scope` stands before the paths. */
 export function findingsIn({ findings, findingsHidden }: InspectOutput, scope: string): Finding[] {
   const shown = findings.map(({ problem, path, message, remedy }) => ({
     problem,
-    path: `${scope}/${path}`,
+    path: path === "" ? scope : `${scope}/${path}`,
     message,
     remedy,
   }));
   if (findingsHidden === 0) return shown;
-  return [...shown, notInspected(scope, `${findingsHidden} more findings are not shown`, "mend the others first")];
+  const remedy = shown.some((each) => each.remedy !== null) ? "mend the others first" : null;
+  return [...shown, notInspected(scope, `${findingsHidden} more findings are not shown`, remedy)];
 }
 
 /** The scope of a tool whose role is about exactly one. */
 export const scopeOf = ({ tool }: CatalogTool): string => tool.scopes[0] ?? "";
 
-/** A guest that cannot look is a finding itself, beside all others. */
+/** A guest that cannot look, or answers with something else, is a finding itself, beside all others. */
 async function look(operation: Operation, inspector: CatalogTool): Promise<Finding[]> {
-  const result = await operation.call(inspector, { mend: false }, { isLookingOnly: true });
-  if (!result.ok) return [notInspected(scopeOf(inspector), result.error.message, null)];
-  return findingsIn(roleAnswer("inspect", inspector.tool.name, result), scopeOf(inspector));
+  try {
+    const told = await operation.ask("inspect", inspector, { mend: false }, { isLookingOnly: true });
+    return findingsIn(told, scopeOf(inspector));
+  } catch (error) {
+    const { code, message } = asToolError(error, action);
+    if (notInspecting.has(code)) throw error;
+    return [notInspected(scopeOf(inspector), message, null)];
+  }
 }
+
+const action = "look after a user's files";
+
+/** These say nothing of the files, and a later inspection may. */
+const notInspecting: ReadonlySet<AnyErrorCode> = new Set(["CANCELLED", "BUSY", "CLOSED"]);
 
 const notInspected = (path: string, message: string, remedy: string | null): Finding => ({
   problem: "not-inspected",
@@ -67,7 +83,7 @@ async function mendAll(operation: Operation): Promise<void> {
   const failures: ToolError[] = [];
   for (const inspector of mendersIn(operation)) {
     const mending = operation.ask("inspect", inspector, { mend: true }, { isThorough: true });
-    await mending.catch((error: unknown) => void failures.push(asToolError(error, "mend a user's files")));
+    await mending.catch((error: unknown) => void failures.push(asToolError(error, action)));
   }
   for (const scopes of await unheldParts(operation)) {
     await operation.hold({ scopes, writes: true, isThorough: true }, async () => {});

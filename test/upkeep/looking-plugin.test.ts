@@ -71,6 +71,22 @@ test("files that the journal cannot use, more than it tells, keep no other file 
   });
 });
 
+test("more findings than an answer has room for are counted, and nothing is said to mend where nothing can be", async () => {
+  await withJournal(async (runtime, dataDir) => {
+    const unused = Object.fromEntries(Array.from({ length: 1_001 }, (_, count) => [`journal/f${count}.txt`, "x"]));
+    writeUserFiles(dataDir, { alice: unused });
+    const found = await runtime.upkeep.inspect(alice);
+    expect(found).toHaveLength(1_001);
+    expect(found.at(-1)).toEqual({
+      problem: "not-inspected",
+      path: "journal",
+      message: "1 more findings are not shown",
+      remedy: null,
+    });
+    expect(await runtime.upkeep.mend(alice)).toEqual([]);
+  });
+});
+
 test("what the store can mend is mended, and what the plugin finds stays and is told", async () => {
   await withJournal(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: { "journal/x.txt": "x", "journal/MEMORY.md": block("b") } });

@@ -1,0 +1,155 @@
+/** Plugins that answer a host's questions falsely: nothing that a person wrote is lost by it, and nobody else is kept waiting. */
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Runtime, RuntimeOptions } from "memcell";
+import { expect, test } from "vitest";
+
+import { policyFor } from "../support/policy-for.ts";
+import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
+import type { Script } from "../support/scripted-plugin.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+
+const alice = { userId: "alice" };
+const name = "x.20240101T000000000Z.md";
+const trashed = { [`notes/trash/${name}`]: "precious \u00fc" };
+
+async function withPlugin(
+  scripts: Readonly<Record<string, Script>>,
+  work: (runtime: Runtime, dataDir: string) => Promise<void>,
+  { plugins: others = [], ...options }: Partial<RuntimeOptions> = {},
+): Promise<void> {
+  using folder = temporaryFolder();
+  const plugins = [writeScriptedPlugin(folder.path, "hostile", scripts), ...others];
+  const dataDir = join(folder.path, "data");
+  await using runtime = await createRuntime({
+    dataDir,
+    plugins,
+    policy: policyFor(plugins),
+    threadsMax: 1,
+    ...options,
+  });
+  await work(runtime, dataDir);
+}
+
+const write = (path: string, content: string) => ["store_write", { scope: "notes", path, content }] as const;
+const writes = { role: "restore", rights: ["write"] } as const;
+const trashes = { role: "restore", rights: ["write", "trash"] } as const;
+
+test.for<readonly [name: string, script: Script]>([
+  ["puts nothing back", { ...writes, answer: { path: "x.md" } }],
+  ["says nothing of a path", { ...writes, requests: [write("x.md", "precious \u00fc")], answer: { nope: 1 } }],
+  [
+    "names another path than it writes",
+    { ...writes, requests: [write("y.md", "precious \u00fc")], answer: { path: "x.md" } },
+  ],
+  ["names a path of somebody else", { ...writes, answer: { path: "../../bob/notes/x.md" } }],
+  ["names the trash", { ...writes, answer: { path: `trash/${name}` } }],
+  ["writes something else", { ...writes, requests: [write("x.md", "precious")], answer: { path: "x.md" } }],
+  [
+    "writes over what it has put back",
+    {
+      ...writes,
+      requests: [write("x.md", "precious \u00fc"), write("x.md", "")],
+      answer: { path: "x.md" },
+    },
+  ],
+  [
+    "writes over it where case is folded",
+    {
+      ...writes,
+      requests: [write("x.md", "precious \u00fc"), write("X.md", "")],
+      answer: { path: "x.md" },
+    },
+  ],
+  [
+    "puts it away again",
+    {
+      ...trashes,
+      requests: [write("x.md", "precious \u00fc"), ["store_trash", { scope: "notes", path: "x.md" }]],
+      answer: { path: "x.md" },
+    },
+  ],
+])("a restorer that %s is OUTPUT_INVALID, and the file stays in the trash", async ([, script]) => {
+  await withPlugin({ Restore: script }, async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { alice: trashed });
+    await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code: "OUTPUT_INVALID", blame: "guest" });
+    expect(readUserFiles(dataDir, "alice")).toEqual(trashed);
+  });
+});
+
+test("control: a restorer that puts the very bytes back takes the file out of the trash", async () => {
+  const script = { ...writes, requests: [write("back/x.md", "precious \u00fc")], answer: { path: "back/x.md" } };
+  await withPlugin({ Restore: script }, async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { alice: trashed });
+    expect(await runtime.upkeep.restore(alice, name)).toMatchObject({ name });
+    expect(readUserFiles(dataDir, "alice")).toEqual({ "notes/back/x.md": "precious \u00fc" });
+  });
+});
+
+const finding = { problem: "odd", path: "a.md", message: "it is odd", remedy: null };
+const refusal = { path: "a.md", code: "INPUT_INVALID", reason: "it is odd" };
+const told = { findings: [finding], findingsHidden: 0 };
+const many = Array.from({ length: 1001 }, () => refusal);
+
+test.for<readonly [name: string, answer: unknown]>([
+  ["another form", { nope: 1 }],
+  ["findings below none", { ...told, findingsHidden: -1 }],
+  ["a finding outside the scope", { ...told, findings: [{ ...finding, path: "../../bob/a.md" }] }],
+  ["a problem that is none", { ...told, findings: [{ ...finding, problem: "\u001b[2J" }] }],
+  ["a code of the host's", { ...told, refused: [{ ...refusal, code: "STORAGE_FULL" }] }],
+  ["a code of the caller's", { ...told, unfit: [{ ...refusal, code: "USER_INVALID" }] }],
+  ["more findings than a host takes", { ...told, findings: many.map(() => finding) }],
+  ["more refusals than a host takes", { ...told, refused: many }],
+  ["more unfit paths than a host takes", { ...told, unfit: many }],
+])("an inspector that tells %s is a finding, and other families are mended", async ([, answer]) => {
+  const plugins = [shippedPlugin("user-memory")];
+  await withPlugin({ Inspect: { role: "inspect", answer } }, expectOthersMended, { plugins });
+});
+
+async function expectOthersMended({ upkeep }: Runtime, dataDir: string): Promise<void> {
+  writeUserFiles(dataDir, { alice: { "memory/a.md": "no entry", "notes/a.md": "x" } });
+  const notInspected = {
+    problem: "not-inspected",
+    path: "notes",
+    message: 'Cannot use the answer of Inspect: it is none of the role "inspect"',
+    remedy: null,
+  };
+  expect(await upkeep.inspect(alice)).toContainEqual(notInspected);
+  expect(await upkeep.mend(alice)).toMatchObject([{ problem: "index-missing" }, { problem: "entry-unreadable" }]);
+  expect(await upkeep.inspect(alice)).toEqual([notInspected]);
+}
+
+test("findings of all files together name the scope; hidden ones have a remedy only if one that is shown has", async () => {
+  for (const [remedy, hidden] of [
+    [null, null],
+    ["mend it", "mend the others first"],
+  ] as const) {
+    const answer = { findings: [{ ...finding, path: "", remedy }], findingsHidden: 3 };
+    await withPlugin({ Inspect: { role: "inspect", answer } }, async (runtime) => {
+      expect(await runtime.upkeep.inspect(alice)).toMatchObject([
+        { path: "notes", remedy },
+        { path: "notes", message: "3 more findings are not shown", remedy: hidden },
+      ]);
+    });
+  }
+});
+
+test("an inspection that is cancelled while a plugin looks rejects, and is no finding", async () => {
+  const cancelling = new AbortController();
+  // The clock is asked when a guest is about to run.
+  const clock = (): number => {
+    cancelling.abort();
+    return 0;
+  };
+  const scripts = { Inspect: { role: "inspect", answer: told } } as const;
+  const work = async (runtime: Runtime): Promise<void> => {
+    for (const operation of ["inspect", "mend"] as const) {
+      const cancelled = runtime.upkeep[operation]({ ...alice, signal: cancelling.signal });
+      await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    }
+  };
+  await withPlugin(scripts, work, { clock });
+});
