@@ -5,6 +5,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { wrongInput } from "../guest/guest-json.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { readInput } from "./read-input.ts";
@@ -56,6 +57,6 @@ function unusable(tool: string, value: string, allowed: string): number {
 }
 
 function print(result: ToolResult): number {
-  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  process.stdout.write(`${visibleJson(result)}\n`);
   return result.ok ? 0 : 1;
 }

@@ -1,9 +1,11 @@
 import { runtimePaths } from "../config/settings.ts";
 import type { Runtime } from "../runtime/api.ts";
+import { mendedOf } from "../upkeep/doctor.ts";
 import type { Finding } from "../upkeep/finding.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { failureOf } from "../values/tool-result.ts";
 import type { ToolFailure } from "../values/tool-result.ts";
+import { visibleJson, visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
@@ -33,7 +35,7 @@ With --fix it then does it. What a person has written is never destroyed: it goe
       return reports;
     };
     const reports = await withProgress("doctor", lookAtAll, isQuiet);
-    if (isQuiet) process.stdout.write(`${JSON.stringify(reports, null, 2)}\n`);
+    if (isQuiet) process.stdout.write(`${visibleJson(reports)}\n`);
     else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
     return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
   },
@@ -62,22 +64,30 @@ async function examine(runtime: Runtime, { userId, isFixing, print }: Examinatio
     report.findings = report.remaining = await runtime.upkeep.inspect({ userId });
     print(describe(userId, report.findings));
     if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
-      report.mended = await runtime.upkeep.mend({ userId });
-      report.remaining = await runtime.upkeep.inspect({ userId });
-      print(`  mended: ${report.mended.length}, left: ${report.remaining.length}\n`);
+      try {
+        await runtime.upkeep.mend({ userId });
+      } finally {
+        // Also when one plugin has failed: the others have mended what is theirs.
+        report.remaining = await runtime.upkeep.inspect({ userId });
+        report.mended = mendedOf(report.findings, report.remaining);
+        print(`  mended: ${report.mended.length}, left: ${report.remaining.length}\n`);
+      }
     }
     return { ...report, error: null };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    print(`${JSON.stringify(userId)}\n  ${error.code}: ${error.message}\n`);
+    print(`${userLine(userId)}  ${error.code}: ${visibleText(error.message)}\n`);
     return { ...report, error: failureOf(error) };
   }
 }
 
 function describe(userId: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return "";
-  const lines = findings.map(({ path, message, remedy }) => {
-    return `  ${path}: ${message}\n    ${remedy === null ? "needs a person" : `to mend: ${remedy}`}\n`;
-  });
-  return `${JSON.stringify(userId)}\n${lines.join("")}`;
+  const lines = findings.flatMap(({ path, message, remedy }) => [
+    `  ${path}: ${message}`,
+    `    ${remedy === null ? "needs a person" : `to mend: ${remedy}`}`,
+  ]);
+  return userLine(userId) + lines.map((line) => `${visibleText(line)}\n`).join("");
 }
+
+const userLine = (userId: string): string => `${visibleText(JSON.stringify(userId))}\n`;

@@ -35,7 +35,7 @@ holds at most 128 MiB and 60,000 files; --scope exports some scopes alone.`,
     if (files.length + leftOut.length === 0) {
       throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
-    for (const { scope, path, reason } of leftOut) print(`left out: ${scope}/${visibleText(path)}: ${reason}`);
+    for (const { scope, path, reason } of leftOut) print(visibleText(`left out: ${scope}/${path}: ${reason}`));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     print(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytes} bytes written`);
     return 0;

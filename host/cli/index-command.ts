@@ -1,4 +1,5 @@
 import { runtimePaths } from "../config/settings.ts";
+import { visibleLines } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 
@@ -12,7 +13,9 @@ export const indexCommand = defineCommand({
 
   async run({ options, settings }) {
     await using runtime = await openRuntime(settings, options.user);
-    process.stdout.write(await runtime.memoryIndex({ userId: options.user as string }));
+    const index = await runtime.memoryIndex({ userId: options.user as string });
+    // A program gets it as it is; a terminal must not obey what is stored.
+    process.stdout.write(process.stdout.isTTY ? visibleLines(index) : index);
     return 0;
   },
 });

@@ -8,6 +8,7 @@ import { UsageError } from "../config/usage-error.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { Runtime, RuntimeOptions } from "../runtime/api.ts";
 import { createRuntime } from "../runtime/runtime.ts";
+import { visibleLines } from "../values/visible-text.ts";
 
 /**
  * A runtime for one command, as its flags, the environment and the config file say: a single thread. What is mounted is
@@ -50,5 +51,5 @@ function logAt(file: string): AuditLogOptions {
 }
 
 function printLog({ level, tool, text }: LogEntry): void {
-  process.stderr.write(`${level} ${tool}: ${text}\n`);
+  process.stderr.write(`${level} ${tool}: ${visibleLines(text, "  ")}\n`);
 }

@@ -2,7 +2,7 @@ import { quoted } from "../../shared/text.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
-import { visibleText } from "../values/visible-text.ts";
+import { visibleJson, visibleText } from "../values/visible-text.ts";
 import { overview, readCommandLine } from "./command-line.ts";
 import type { Command } from "./command.ts";
 
@@ -99,7 +99,7 @@ async function runLoaded(command: Command, args: readonly string[]): Promise<num
     return await command.run(line);
   } catch (error) {
     if (error instanceof ToolError) {
-      process.stdout.write(`${JSON.stringify(resultOf(envelopeOf(error)), null, 2)}\n`);
+      process.stdout.write(`${visibleJson(resultOf(envelopeOf(error)))}\n`);
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;

@@ -11,6 +11,7 @@ import type { HttpServeOptions } from "../serve/serve-options.ts";
 import { stopSignal } from "../serve/stop-signal.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { checkUserId } from "../values/user-id.ts";
+import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { runtimeOptions } from "./open-runtime.ts";
 
@@ -102,7 +103,7 @@ async function orRefusal(run: () => Promise<number>): Promise<number> {
     return await run();
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    process.stderr.write(`memcell serve: ${error.code}: ${error.message}\n`);
+    process.stderr.write(`memcell serve: ${error.code}: ${visibleText(error.message)}\n`);
     return 1;
   }
 }

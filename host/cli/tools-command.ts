@@ -1,6 +1,7 @@
 import { quoted } from "../../shared/text.ts";
 import { catalogPaths } from "../config/settings.ts";
 import type { Runtime } from "../runtime/api.ts";
+import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openCatalog } from "./open-runtime.ts";
 
@@ -19,7 +20,7 @@ With --doc, prints the page of one of them.`,
   async run({ options, settings }) {
     await using runtime = await openCatalog(settings);
     if (options.doc !== undefined) return printPage(runtime, options.doc);
-    process.stdout.write(`${JSON.stringify(runtime.tools(), null, 2)}\n`);
+    process.stdout.write(`${visibleJson(runtime.tools())}\n`);
     return 0;
   },
 });

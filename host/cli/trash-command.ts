@@ -1,6 +1,7 @@
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
+import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { parseAge } from "./parse-age.ts";
@@ -34,7 +35,7 @@ export const trashCommand = defineCommand({
     const perform = performerOf(action, name, options);
     await using runtime = await openRuntime(settings, options.user);
     const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
-    if (options.json) process.stdout.write(`${JSON.stringify(files, null, 2)}\n`);
+    if (options.json) process.stdout.write(`${visibleJson(files)}\n`);
     else for (const file of files) process.stdout.write(lineOf(file));
     return 0;
   },

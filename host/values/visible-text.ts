@@ -12,6 +12,11 @@ export function visibleText(text: string): string {
   });
 }
 
+/** All of its lines. `indent` stands before each but the first, so that none looks like the beginning of another text. */
+export function visibleLines(text: string, indent = ""): string {
+  return text.split("\n").map(visibleText).join(`\n${indent}`);
+}
+
 /** JSON, indented, that means the same with its escapes. */
 export function visibleJson(value: unknown): string {
   // Line feeds of the indentation are the only ones: JSON writes those inside texts as escapes.
