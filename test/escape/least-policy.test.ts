@@ -67,8 +67,8 @@ test.for(grants)("$tool really uses $part of its $kind", async ({ plugin: name, 
   const shipped = readFileSync(shippedPlugin(name));
   const manifest = manifestOf(shipped);
   const asked = manifest.tools.find((each) => each.name === tool)?.[kind] ?? [];
-  // A role without its scope is refused as such. Here it is the capability that is to be refused.
-  const withoutRole = kind === "scopes" ? { role: undefined, entryFile: undefined } : {};
+  // A role without its scope or right is refused as such. Here it is the capability that is to be refused.
+  const withoutRole = { role: undefined, entryFile: undefined };
   const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part), ...withoutRole });
   writeFileSync(plugin, resealPlugin(shipped, narrowed));
   const plugins = [plugin];
