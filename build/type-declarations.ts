@@ -21,12 +21,16 @@ interface Schema {
 
 /** A module of types: `UpdateUserMemoryInput` and `UpdateUserMemoryOutput` for the tool `UpdateUserMemory`, and so on. */
 export function typeDeclarations({ name, tools }: Pick<Manifest, "name" | "tools">): string {
-  const types = tools
-    .filter(({ audience }) => audience === "model")
-    .flatMap((tool) => [
-      `/** What \`${tool.name}\` takes. */\nexport type ${typeName(tool.name)}Input = ${typeOf(tool.input)};\n`,
-      `/** What \`${tool.name}\` answers as \`data\`. */\nexport type ${typeName(tool.name)}Output = ${typeOf(tool.output)};\n`,
-    ]);
+  const told = tools.filter(({ audience }) => audience === "model");
+  const types = told.flatMap((tool) => {
+    // Two tools that only underscores or case tell apart keep their own names.
+    const isShared = told.some((other) => other !== tool && typeName(other.name) === typeName(tool.name));
+    const type = isShared ? tool.name : typeName(tool.name);
+    return [
+      `/** What \`${tool.name}\` takes. */\nexport type ${type}Input = ${typeOf(tool.input)};\n`,
+      `/** What \`${tool.name}\` answers as \`data\`. */\nexport type ${type}Output = ${typeOf(tool.output)};\n`,
+    ];
+  });
   return [`/** Of the plugin "${name}", made by its build. */\n`, ...types, "export {};\n"].join("\n");
 }
 
@@ -53,7 +57,10 @@ function plainType(type: string, schema: Schema, indent: string): string {
 
 function objectType({ properties = {}, required = [], additionalProperties }: Schema, indent: string): string {
   const within = `${indent}  `;
-  const fields = Object.entries(properties).map(([key, field]) => {
+  // What is required and not described is what any other field may be.
+  const other = typeof additionalProperties === "object" ? additionalProperties : {};
+  const undescribed = required.filter((key) => !Object.hasOwn(properties, key)).map((key) => [key, other] as const);
+  const fields = [...Object.entries(properties), ...undescribed].map(([key, field]) => {
     const mark = required.includes(key) ? "" : "?";
     return `${comment(field, within)}${within}${keyOf(key)}${mark}: ${typeOf(field, within)};\n`;
   });

@@ -34,7 +34,7 @@ export function answerInspection(
   return answerOf({ findings, refused: refused.slice(0, roleLimits.toldMax) });
 }
 
-/** To `paths`. No file is looked at for it: an export has to work whatever lies there. */
+/** To `paths`. No file is looked at for it: an import is judged by its names first. */
 export function answerPaths(unfit: RefusedPath[], derived?: string[]): Answer<InspectOutput> {
   return answerOf({ findings: [], unfit, ...(derived && { derived }) });
 }

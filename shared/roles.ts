@@ -50,7 +50,7 @@ export const readOutput = z.object({ body: z.string() });
 export type ReadOutput = z.infer<typeof readOutput>;
 
 /**
- * What is wrong with the user's files, and with `mend` its mending. Two more questions are asked for exports and imports:
+ * What is wrong with the user's files, and with `mend` its mending. Two more questions are asked for imports:
  * `paths` asks which of these paths the family keeps files under, whatever lies there; `incoming` names files that an import
  * has just put there, and asks which of them cannot be used as they are. The two are never asked together. To `paths` it answers
  * without a look at any file. With `mend` and `incoming` it fails when anything is refused: a success is committed.

@@ -62,6 +62,8 @@ class Planner {
   readonly #present: readonly string[];
   /** Every path that something has or is to have, as a disk that folds case would tell them apart. */
   readonly #folded: Map<string, string>;
+  /** The folders that lead to them, told apart in the same way. */
+  readonly #folders: Set<string>;
   /** Of what lies in the trash, as far as it was looked at; `null` where nothing lies. */
   readonly #digests = new Map<string, string | null>();
 
@@ -71,6 +73,7 @@ class Planner {
     this.#plan = plan;
     this.#present = present;
     this.#folded = new Map([...task.files, ...present.map((path) => ({ path }))].map(({ path }) => [fold(path), path]));
+    this.#folders = new Set(Array.from(this.#folded.keys()).flatMap(foldersOf));
   }
 
   async add(file: MemoryFile): Promise<void> {
@@ -78,6 +81,7 @@ class Planner {
     const there = await this.#reader.bytesOf(this.#task.scope, path);
     const twin = this.#folded.get(fold(path));
     if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
+    else if (this.#isNested(path)) this.#refuse(path, "a file would lie in another one's place for a folder");
     else if (isTrashPath(path)) await this.#addTrashed(file, there !== null || twin !== path);
     else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, only case tells them apart`);
     else if (there === null) this.#create(file);
@@ -138,15 +142,23 @@ class Planner {
     for (const candidate of trashPaths(path, epochMs)) {
       // With a number, a name may be longer than any that is allowed.
       if (++tries > transferLimits.trashNamesTriedMax || !isScopePath(candidate)) return null;
+      if (this.#isNested(candidate)) continue;
       const isTaken = this.#folded.has(fold(candidate));
       // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
       const there = await this.#digestAt(candidate);
       if (isTaken && there === digest) return { path: candidate, isThere: true };
       if (isTaken) continue;
       this.#folded.set(fold(candidate), candidate);
+      for (const folder of foldersOf(fold(candidate))) this.#folders.add(folder);
       return { path: candidate, isThere: false };
     }
     return null;
+  }
+
+  /** Whether a folder is in the path's place, or a file in that of one that leads to it. No disk can hold both. */
+  #isNested(path: string): boolean {
+    const folded = fold(path);
+    return this.#folders.has(folded) || foldersOf(folded).some((folder) => this.#folded.has(folder));
   }
 
   /** Files of one name are compared each with each: none is read more than once. */
@@ -173,5 +185,10 @@ class Planner {
 const crowded = `another file has its name in the trash, and of the ${transferLimits.trashNamesTriedMax} that an import tries none is free`;
 
 const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("base64");
+
+function foldersOf(path: string): string[] {
+  const names = path.split("/").slice(0, -1);
+  return names.map((_, at) => names.slice(0, at + 1).join("/"));
+}
 
 const fold = (path: string): string => path.toLowerCase();

@@ -6,7 +6,7 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import { isTrashPath, trashFolder } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
-import type { StagedChanges } from "../call/asked-call.ts";
+import type { PreparedChanges } from "../call/asked-call.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -37,7 +37,7 @@ export async function restoreFile(operation: Operation, name: string, scope: str
 /** False for a file that its plugin keeps nothing of. */
 async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
   let trashed: Uint8Array | undefined;
-  const stage = async (reader: HeldReader): Promise<StagedChanges> => {
+  const stage = async (reader: HeldReader): Promise<PreparedChanges> => {
     trashed = await trashedBytes(reader, file);
     return { changes: [], seen: reader.seen };
   };

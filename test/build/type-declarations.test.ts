@@ -85,3 +85,15 @@ test("each form of a schema becomes its type, and what hosts call has none", () 
   expect(declared).toContain("export type DoItOutput = unknown;");
   expect(declared).not.toContain("Inner");
 });
+
+test("tools of like names have types of their own, and a required field is there although nothing describes it", () => {
+  const rest = { description: "", output: {}, scopes: [], rights: [], audience: "model" as const };
+  const input = { type: "object", required: ["id"] };
+  const tools = [
+    { ...rest, name: "note_add", export: "note_add", input },
+    { ...rest, name: "NoteAdd", export: "note_add2", input: {} },
+  ];
+  const declared = typeDeclarations({ name: "some", tools });
+  expect(declared).toContain("export type note_addInput = {\n  id: unknown;\n};");
+  expect(declared).toContain("export type NoteAddInput = unknown;");
+});

@@ -229,3 +229,16 @@ test("an import is one change set on record, before it is committed", async () =
   expect(records.find(({ kind }) => kind === "upkeep")).toMatchObject({ action: "import", code: null });
   expect(log).not.toContain("secret");
 });
+
+test("no file of the trash takes the place of another one's folder, and the user's memory is used as before", async () => {
+  await withRuntime(async (runtime, dataDir) => {
+    const name = "trash/a.20250101T000000000Z";
+    await runtime.upkeep.import(alice, asMemoryFiles({ [name]: "mine" }));
+    const nested = `${name}-2/y.20250101T000000000Z.md`;
+    await runtime.upkeep.import(alice, asMemoryFiles({ [name]: "yours", [nested]: "theirs" }));
+    const files = readUserFiles(dataDir, "alice");
+    expect(Object.values(files).toSorted()).toEqual(["mine", "theirs", "yours"]);
+    expect(files[`memory/${nested}`]).toBe("theirs");
+    expect(await runtime.upkeep.listTrash(alice)).toHaveLength(3);
+  });
+});
