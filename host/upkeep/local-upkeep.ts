@@ -56,17 +56,21 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
-  planImport(ctx: CallContext, files: readonly MemoryFile[], { replace }: ImportOptions = {}): Promise<ImportPlan> {
+  planImport(
+    ctx: CallContext,
+    files: readonly MemoryFile[],
+    { replace, scopes }: ImportOptions = {},
+  ): Promise<ImportPlan> {
     checkFiles(files);
     return operate(this.#parts, ["planImport", "plan an import"], ctx, (operation) =>
-      planFiles(operation, files, { replace }),
+      planFiles(operation, files, { replace, scopes }),
     );
   }
 
-  import(ctx: CallContext, files: readonly MemoryFile[], { replace }: ImportOptions = {}): Promise<ImportPlan> {
+  import(ctx: CallContext, files: readonly MemoryFile[], { replace, scopes }: ImportOptions = {}): Promise<ImportPlan> {
     checkFiles(files);
     return operate(this.#parts, ["import", "import a user's memory"], ctx, (operation) =>
-      importFiles(operation, files, { replace }),
+      importFiles(operation, files, { replace, scopes }),
     );
   }
 }
