@@ -32,7 +32,7 @@ const finding = {
 };
 const unfit = [{ path: "a.md", code: "INPUT_INVALID", reason: "\u001b[2Jit is\nodd" }];
 
-test("doctor and export print findings and reasons with escapes, as text and as JSON", () => {
+test("doctor and import print findings and reasons with escapes, as text and as JSON", () => {
   writeUserFiles(data, { alice: { "notes/a.md": "x" } });
   const answer = { findings: [finding], findingsHidden: 0, unfit };
   const plugins = [writeScriptedPlugin(folder.path, "hostile", { Inspect: { role: "inspect", answer } })];
@@ -46,8 +46,10 @@ test("doctor and export print findings and reasons with escapes, as text and as 
   const json = memcell(plugins, "doctor", "--json").stdout;
   expect(json).not.toMatch(/\p{Cf}|(?!\n)\p{Cc}/u);
   expect(JSON.parse(json)).toMatchObject([{ findings: [{ message: finding.message, remedy: finding.remedy }] }]);
-  const exported = memcell(plugins, "export", join(folder.path, "x.zip")).stdout;
-  expect(exported).toContain("left out: notes/a.md: \\u001b[2Jit is\\u000aodd\n");
+  const zip = join(folder.path, "x.zip");
+  expect(memcell(plugins, "export", zip).stdout).toBe("1 file, 1 bytes written\n");
+  const planned = memcell(plugins, "import", zip).stdout;
+  expect(planned).toContain("notes/a.md: \\u001b[2Jit is\\u000aodd\n");
 });
 
 test("doctor --fix tells what others have mended although one plugin has failed", () => {

@@ -18,6 +18,8 @@ export interface Script {
   readonly requests?: readonly (readonly [capability: string, request: object])[];
   /** The `data` of its success. */
   readonly answer: unknown;
+  /** Of a tool with the role "inspect": the `data` when it is asked to mend. */
+  readonly mendingAnswer?: unknown;
 }
 
 const pages = 4;
@@ -31,6 +33,7 @@ export function writeScriptedPlugin(folder: string, family: string, scripts: Rea
   );
   const rights = new Set(Object.values(scripts).flatMap((script) => script.rights ?? []));
   const text = `(module
+    (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))
     (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
     (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))
     (import "extism:host/env" "output_set" (func $output_set (param i64 i64)))
@@ -73,10 +76,19 @@ function toolOf(script: Script | undefined): Partial<ManifestTool> {
 }
 
 function body(script: Script | undefined, texts: Texts): string {
-  const { requests = [], answer } = script ?? { answer: null };
-  const [block, bytes] = texts.block({ ok: true, message: "Done", data: answer });
+  const { requests = [], answer, mendingAnswer } = script ?? { answer: null };
+  const output = (data: unknown): string => {
+    const [block, bytes] = texts.block({ ok: true, message: "Done", data });
+    return `(call $output_set ${block} (i64.const ${bytes}))`;
+  };
+  // The input is `{"mend":true…` or `{"mend":false…`: the ninth byte tells.
+  const isMending = "(i32.eq (call $input_load_u8 (i64.const 8)) (i32.const 116))";
+  const told =
+    mendingAnswer === undefined
+      ? output(answer)
+      : `(if ${isMending} (then ${output(mendingAnswer)}) (else ${output(answer)}))`;
   const asks = requests.map(([capability, request]) => `(drop (call $${capability} ${texts.block(request)[0]}))`);
-  return `${asks.join(" ")} (call $output_set ${block} (i64.const ${bytes})) (i32.const 0)`;
+  return `${asks.join(" ")} ${told} (i32.const 0)`;
 }
 
 /** JSON texts in the guest's memory. */

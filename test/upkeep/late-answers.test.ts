@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 
 import { asMemoryFiles } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
+import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { writeInspector } from "../support/write-inspector.ts";
 
 const bob = { userId: "bob" };
 const well = { findings: [], findingsHidden: 0 };
@@ -22,7 +22,8 @@ test.for([
   ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
 ] as const)("one that %s", async ([, mending, code]) => {
   using folder = temporaryFolder();
-  const plugins = [writeInspector(folder.path, { looking: well, mending })];
+  const inspect = { role: "inspect", answer: well, mendingAnswer: mending } as const;
+  const plugins = [writeScriptedPlugin(folder.path, "inspector", { Inspect: inspect })];
   const dataDir = join(folder.path, "data");
   await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
   const files = asMemoryFiles({ "c.md": "x" }, "notes");
