@@ -69,7 +69,7 @@ function wrongSize(path: string, bytes: number): RefusedFile[] {
 }
 
 /** The folders on the way to a path. */
-function foldersOf(path: string): string[] {
+export function foldersOf(path: string): string[] {
   const parts = path.split("/").slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
 }

@@ -8,7 +8,7 @@ import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
-import { refusalsOf } from "./import-files.ts";
+import { foldersOf, refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {
@@ -185,10 +185,5 @@ class Planner {
 const crowded = `another file has its name in the trash, and of the ${transferLimits.trashNamesTriedMax} that an import tries none is free`;
 
 const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("base64");
-
-function foldersOf(path: string): string[] {
-  const names = path.split("/").slice(0, -1);
-  return names.map((_, at) => names.slice(0, at + 1).join("/"));
-}
 
 const fold = (path: string): string => path.toLowerCase();
