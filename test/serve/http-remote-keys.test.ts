@@ -1,14 +1,14 @@
 import { errors, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 
-import { RemoteKeys } from "../../host/serve/http/remote-keys.ts";
+import { remoteKeys } from "../../host/serve/http/token-keys.ts";
 import { TokenIssuer } from "./token-issuer.ts";
 
 const times = { keysMs: 5_000, keysCooldownMs: 5_000, keysAgeMs: 600_000 };
 
 test("a new key is fetched when the last fetch is a while ago, and the former one no longer counts", async () => {
   await using issuing = await TokenIssuer.start();
-  const keys = new RemoteKeys(issuing.jwksUrl, { ...times, keysCooldownMs: 0 });
+  const keys = remoteKeys(issuing.jwksUrl, { ...times, keysCooldownMs: 0 });
   expect(await keys.isReady()).toBe(true);
   const former = await issuing.token("alice");
   await jwtVerify(former, keys.find);
@@ -21,10 +21,7 @@ test("a new key is fetched when the last fetch is a while ago, and the former on
 
 test("while the issuer cannot be reached, known keys count until they are too old", async () => {
   await using issuing = await TokenIssuer.start();
-  const [young, old] = [
-    new RemoteKeys(issuing.jwksUrl, times),
-    new RemoteKeys(issuing.jwksUrl, { ...times, keysAgeMs: 0 }),
-  ];
+  const [young, old] = [remoteKeys(issuing.jwksUrl, times), remoteKeys(issuing.jwksUrl, { ...times, keysAgeMs: 0 })];
   const token = await issuing.token("alice");
   for (const keys of [young, old]) await jwtVerify(token, keys.find);
   issuing.answer = { status: 500, body: "{}" };

@@ -1,7 +1,7 @@
 /** Sessions of the 2025 revisions: whose they are, when they end, and that nothing is left of them. */
 import { expect, test } from "vitest";
 
-import { SessionRoom } from "../../host/serve/http/session-room.ts";
+import { SessionRoom } from "../../host/serve/http/sessions.ts";
 import { handshake, legacyRequest, openSession } from "./http-requests.ts";
 import type { Answer } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";

@@ -4,14 +4,13 @@ import { createHash } from "node:crypto";
 import { checkUserId } from "../../values/user-id.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
-import { bearerToken, challenge } from "./bearer-token.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
-import { RateLimit } from "./rate-limit.ts";
+import { RateLimit, putLast } from "./rate-limit.ts";
 import { RefusedRequest } from "./refusals.ts";
 import { openTokenKeys } from "./token-keys.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
-import { verifyToken } from "./verify-token.ts";
+import { bearerToken, verifyToken } from "./verify-token.ts";
 import type { Identity } from "./verify-token.ts";
 
 export interface Admission {
@@ -19,7 +18,6 @@ export interface Admission {
   identify(authorization: string | undefined, peer: string | undefined): Promise<Identity>;
   /** Whether anybody could be admitted. Asks for the keys again when there have never been any. */
   isReady(): Promise<boolean>;
-  close(): Promise<void>;
 }
 
 /** Rejects with a `RangeError` for keys that cannot be used, and for one user who could be reached from elsewhere. */
@@ -33,30 +31,21 @@ export async function openAdmission(options: HttpServeOptions, metadataUrl: stri
       `Cannot serve one user on ${host}: allowed are loopback addresses (127.0.0.0/8, ::1, localhost)`,
     );
   }
-  return new OneUserAdmission(checkUserId(access.userId, "serve one user"));
+  return admitOneUser(checkUserId(access.userId, "serve one user"));
 }
 
 /**
  * A token is refused, and not ignored: who sends one believes to ask for the user whom it names, and would be given the
  * memory of another.
  */
-class OneUserAdmission implements Admission {
-  readonly #identity: Identity;
-
-  constructor(userId: string) {
-    this.#identity = { userId, endsAtMs: null, tokenId: null };
-  }
-
-  async identify(authorization: string | undefined): Promise<Identity> {
-    if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
-    return this.#identity;
-  }
-
-  async isReady(): Promise<boolean> {
-    return true;
-  }
-
-  async close(): Promise<void> {}
+function admitOneUser(userId: string): Admission {
+  return {
+    async identify(authorization) {
+      if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
+      return { userId, endsAtMs: null, tokenId: null };
+    },
+    isReady: () => Promise.resolve(true),
+  };
 }
 
 class TokenAdmission implements Admission {
@@ -64,7 +53,8 @@ class TokenAdmission implements Admission {
   readonly #keys: VerifyingKeys;
   readonly #metadataUrl: string | null;
   readonly #badTokens = new RateLimit(httpLimits.badTokensPerMinute);
-  readonly #knownTokens = new KnownTokens();
+  /** Hashes of tokens that have been good. Being known admits nobody. */
+  readonly #knownTokens = new Set<string>();
 
   constructor(options: TokenOptions, keys: VerifyingKeys, metadataUrl: string | null) {
     this.#options = options;
@@ -83,8 +73,7 @@ class TokenAdmission implements Admission {
       if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
       if (reason !== "token-missing") await this.#badTokens.count(peerKey(peer));
       if (reason === "token-user") throw error;
-      const headers = challenge(reason === "token-missing" ? reason : "other", this.#metadataUrl);
-      throw new RefusedRequest(reason, { headers, cause });
+      throw new RefusedRequest(reason, { headers: this.#challenge(reason === "token-missing"), cause });
     }
   }
 
@@ -92,18 +81,22 @@ class TokenAdmission implements Admission {
     return this.#keys.isReady();
   }
 
-  close(): Promise<void> {
-    return this.#badTokens.clear();
+  /** RFC 6750: a client without a token is told no error, and of what is wrong with one no more than that. */
+  #challenge(isMissing: boolean): Record<string, string> {
+    const metadata = this.#metadataUrl === null ? [] : [`resource_metadata="${this.#metadataUrl}"`];
+    const parts = [...(isMissing ? [] : ['error="invalid_token"']), ...metadata];
+    return { "WWW-Authenticate": `Bearer ${parts.join(", ")}`.trim() };
   }
 
   async #verify(token: string): Promise<Identity> {
     try {
       const identity = await verifyToken(token, this.#keys, this.#options);
-      this.#knownTokens.add(token);
+      putLast(this.#knownTokens, hashOf(token));
       return identity;
     } catch (error) {
       // It has expired, say: from now on it is as any other that is no good. Of keys that cannot be had it knows nothing.
-      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable") this.#knownTokens.delete(token);
+      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable")
+        this.#knownTokens.delete(hashOf(token));
       throw error;
     }
   }
@@ -111,29 +104,8 @@ class TokenAdmission implements Admission {
   /** Behind one address there may be others, whose tokens have been good and are verified as ever. */
   async #checkPeer(token: string, peer: string | undefined): Promise<void> {
     const waitS = await this.#badTokens.waitS(peerKey(peer));
-    if (waitS === 0 || this.#knownTokens.has(token)) return;
+    if (waitS === 0 || this.#knownTokens.has(hashOf(token))) return;
     throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
-  }
-}
-
-/** Tokens that have been good: their hashes, of the latest. Being known admits nobody. */
-class KnownTokens {
-  readonly #hashes = new Set<string>();
-
-  has(token: string): boolean {
-    return this.#hashes.has(hashOf(token));
-  }
-
-  delete(token: string): void {
-    this.#hashes.delete(hashOf(token));
-  }
-
-  add(token: string): void {
-    const hash = hashOf(token);
-    this.#hashes.delete(hash);
-    this.#hashes.add(hash);
-    const [first] = this.#hashes;
-    if (this.#hashes.size > httpLimits.countedMax && first !== undefined) this.#hashes.delete(first);
   }
 }
 

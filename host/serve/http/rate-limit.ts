@@ -5,7 +5,7 @@ import { httpLimits } from "./http-limits.ts";
 
 /**
  * As many as allowed in the minute that begins with the first. Who counts is bounded: beyond, the one that was first
- * counted is forgotten, so that a crowd of strangers costs no memory and keeps nobody out.
+ * counted is forgotten, so that a crowd of strangers costs no memory and keeps nobody out. Its timers keep no process alive.
  */
 export class RateLimit {
   readonly #limiter: RateLimiterMemory;
@@ -17,7 +17,8 @@ export class RateLimit {
 
   /** Counts one. The seconds to wait when it is too many, otherwise 0. */
   async count(key: string): Promise<number> {
-    await this.#remember(key);
+    const forgotten = putLast(this.#counted, key);
+    if (forgotten !== undefined) await this.#limiter.delete(forgotten);
     try {
       await this.#limiter.consume(key);
       return 0;
@@ -32,22 +33,16 @@ export class RateLimit {
     const counted = await this.#limiter.get(key);
     return counted && counted.remainingPoints <= 0 ? waitS(counted) : 0;
   }
-
-  /** Ends its timers. */
-  async clear(): Promise<void> {
-    const keys = [...this.#counted];
-    this.#counted.clear();
-    await Promise.all(keys.map((key) => this.#limiter.delete(key)));
-  }
-
-  async #remember(key: string): Promise<void> {
-    this.#counted.delete(key);
-    this.#counted.add(key);
-    const [first] = this.#counted;
-    if (this.#counted.size <= httpLimits.countedMax || first === undefined) return;
-    this.#counted.delete(first);
-    await this.#limiter.delete(first);
-  }
 }
 
 const waitS = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
+
+/** Makes it the latest of the set. The first one goes where there is no room for all, and is returned. */
+export function putLast(latest: Set<string>, each: string): string | undefined {
+  latest.delete(each);
+  latest.add(each);
+  const [first] = latest;
+  if (latest.size <= httpLimits.countedMax || first === undefined) return undefined;
+  latest.delete(first);
+  return first;
+}

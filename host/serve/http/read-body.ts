@@ -5,7 +5,6 @@ import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
-import { checkValues } from "./json-values.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 /** One JSON-RPC message, as far as it has been looked at. */
@@ -30,9 +29,7 @@ export async function readMessage(req: IncomingMessage, bytesMax: number): Promi
 
 /** How many bytes of bodies a request may take, as far as it says: without a length, as many as any may. */
 export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: number): number {
-  if (method !== "POST") return 0;
-  const declared = Number(headers["content-length"] ?? bytesMax);
-  return Math.min(declared, bytesMax);
+  return method === "POST" ? Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax) : 0;
 }
 
 /** What a stream names is kept for as long as the stream, and each change is compared with every name. */
@@ -92,4 +89,17 @@ function checkMessage(body: unknown): RpcMessage {
   const isText = typeof id === "string" && id.length <= httpLimits.requestIdCharsMax;
   if (id !== undefined && !isText && !Number.isSafeInteger(id)) throw new RefusedRequest("body-no-message");
   return body;
+}
+
+/** Throws `UnfitJson` before anything is made of a text: each value of it begins after a bracket or a comma. */
+function checkValues(json: string, valuesMax: number): void {
+  let values = 0;
+  let isInString = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') isInString = !isInString;
+    else if (isInString && character === "\\") at++;
+    else if (!isInString && (character === "[" || character === "{" || character === ",")) values++;
+  }
+  if (values > valuesMax) throw new UnfitJson(`has ${values} values, at most ${valuesMax} allowed`);
 }

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { httpLimits } from "./http-limits.ts";
 
 /** Of what the SDK would say, what is said: caching and connections are not its business. */
-const passedHeaders = ["content-type", "mcp-session-id", "allow"];
+const passedHeaders = new Set(["content-type", "mcp-session-id", "allow"]);
 
 export interface Sending {
   readonly res: ServerResponse;
@@ -21,10 +21,7 @@ export async function sendResponse(
   response: Response,
   { res, headers, ...signals }: Sending,
 ): Promise<"sent" | "stalled"> {
-  const passed = passedHeaders.flatMap((name) => {
-    const value = response.headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
+  const passed = Array.from(response.headers).filter(([name]) => passedHeaders.has(name));
   const all = { ...headers, ...Object.fromEntries(passed) };
   if (response.headers.get("content-type")?.startsWith("text/event-stream") && response.body) {
     // Proxies must neither keep it nor wait until there is more of it.
@@ -58,24 +55,21 @@ async function pump(
 ): Promise<"sent" | "stalled"> {
   const reader = stream.getReader();
   const stop = (): void => void reader.cancel().catch(() => null);
+  // Neither signal outlives the request by much, and a stream that has ended is not stopped any more.
   for (const signal of [end, gone]) {
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
   }
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      // Whatever is written last may be large; what was written before must not still lie there.
-      if (res.writableLength > httpLimits.streamBytesMax) {
-        stop();
-        res.destroy();
-        return "stalled";
-      }
-      res.write(value);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    // Whatever is written last may be large; what was written before must not still lie there.
+    if (res.writableLength > httpLimits.streamBytesMax) {
+      stop();
+      res.destroy();
+      return "stalled";
     }
-  } finally {
-    for (const signal of [end, gone]) signal.removeEventListener("abort", stop);
+    res.write(value);
   }
   return await finish(res, Buffer.alloc(0), gone);
 }

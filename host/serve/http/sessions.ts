@@ -1,10 +1,9 @@
-/** The sessions of one user. No other user's are to be found here. */
+/** The sessions of clients that speak a 2025 revision: those of each user by themselves, within room for all. */
 import { randomUUID } from "node:crypto";
 
 import { httpLimits } from "./http-limits.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
-import type { SessionRoom } from "./session-room.ts";
 import { Session } from "./session.ts";
 
 export interface SessionLimits {
@@ -21,6 +20,7 @@ interface Place {
   idleTimer?: NodeJS.Timeout;
 }
 
+/** Those of one user. No other user's are to be found here. */
 export class Sessions {
   readonly #parts: UserParts;
   readonly #limits: SessionLimits;
@@ -98,5 +98,41 @@ export class Sessions {
     clearTimeout(this.#places.get(id)?.idleTimer);
     this.#limits.room.leave(id);
     if (this.#places.delete(id)) this.#onEnd();
+  }
+}
+
+/** Room for the sessions of all users: so many clients that never come back do not take all memory. */
+export class SessionRoom {
+  readonly #sessionsMax: number;
+  readonly #used = new Set<string>();
+  /** How each session that nobody uses ends; the longest unused first. */
+  readonly #unused = new Map<string, () => Promise<void>>();
+
+  constructor(sessionsMax: number) {
+    this.#sessionsMax = sessionsMax;
+  }
+
+  /** A new session, in use. Where there is no room, the longest unused ends. Throws `sessions-full` when all are in use. */
+  async enter(id: string): Promise<void> {
+    // Another may have taken the room meanwhile.
+    while (this.#used.size + this.#unused.size >= this.#sessionsMax) {
+      const [end] = this.#unused.values();
+      if (!end) throw new RefusedRequest("sessions-full", { headers: { "Retry-After": "10" } });
+      await end();
+    }
+    this.#used.add(id);
+  }
+
+  use(id: string): void {
+    if (this.#unused.delete(id)) this.#used.add(id);
+  }
+
+  unuse(id: string, end: () => Promise<void>): void {
+    if (this.#used.delete(id)) this.#unused.set(id, end);
+  }
+
+  leave(id: string): void {
+    this.#used.delete(id);
+    this.#unused.delete(id);
   }
 }

@@ -12,14 +12,13 @@ import { openAdmission } from "./admission.ts";
 import { answerRequest } from "./answer-request.ts";
 import type { AnsweringParts } from "./answer-request.ts";
 import { boundedLog } from "./bounded-log.ts";
-import { allowedHostNames } from "./host-header.ts";
+import { allowedHostNames } from "./check-request.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerOf } from "./peer.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
-import { Unanswered } from "./unanswered.ts";
 import { UnderWay } from "./under-way.ts";
-import { UserEndpoints } from "./user-endpoints.ts";
+import { UserEndpoints } from "./user-endpoint.ts";
 
 export interface HttpServer {
   /** Where MCP is spoken, by the address that it listens on. */
@@ -53,7 +52,6 @@ export async function startHttpServer(
   const metadataUrl = metadataUrlOf(options);
   const admission = await openAdmission(options, metadataUrl?.href ?? null);
   const underWay = new UnderWay();
-  const { sessionsPerUserMax, sessionIdleMs } = options;
   const parts: AnsweringParts = {
     runtime,
     options,
@@ -62,7 +60,7 @@ export async function startHttpServer(
     origins: new Set(options.allowedOrigins),
     admission,
     userRate: new RateLimit(options.requestsPerMinute),
-    endpoints: new UserEndpoints({ runtime, onError: onFault, sessionsPerUserMax, sessionIdleMs }),
+    endpoints: new UserEndpoints({ ...options, runtime, onError: onFault }),
     isClosing: () => underWay.isClosing,
     onError,
   };
@@ -88,11 +86,12 @@ function checkPath(path: string): string {
 }
 
 function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
-  const unanswered = new Unanswered();
+  const unanswered = new WeakMap<Socket, number>();
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     // What was read of a connection before it was cut is not answered.
     if (req.socket.destroyed) return;
-    if (unanswered.add(req, res)) return void underWay.add((stands) => answerRequest({ req, res, stands }, parts));
+    if (countUnanswered(unanswered, req.socket, res))
+      return void underWay.add((stands) => answerRequest({ req, res, stands }, parts));
     parts.runtime.refused({ surface: "http", reason: "http-malformed", peer: peerOf(req.socket) });
     req.socket.destroy();
   };
@@ -117,15 +116,27 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   server.on("connect", (_req, socket) => {
     // Node listens to it no more, and a client that has gone would end the process.
     socket.on("error", () => socket.destroy());
-    refuseConnection({}, socket as Socket, parts.runtime);
+    refuseConnection("", socket as Socket, parts.runtime);
   });
   server.on("drop", (dropped) => {
     parts.runtime.refused({ surface: "http", reason: "connections-full", peer: dropped && peerOf(dropped) });
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    refuseConnection(error, socket as Socket, parts.runtime);
+    refuseConnection(error.code ?? "", socket as Socket, parts.runtime);
   });
   return server;
+}
+
+/**
+ * Counts the requests of each connection until they are answered. Node reads on while they wait, for as long as the client
+ * sends: of a connection that waits for nothing it would take any number. `false` when there are as many as may be.
+ */
+function countUnanswered(counts: WeakMap<Socket, number>, socket: Socket, res: ServerResponse): boolean {
+  const count = counts.get(socket) ?? 0;
+  if (count >= httpLimits.pipelinedMax) return false;
+  counts.set(socket, count + 1);
+  res.once("close", () => counts.set(socket, (counts.get(socket) ?? 1) - 1));
+  return true;
 }
 
 const connectionAnswers: Readonly<Record<string, string>> = {
@@ -134,11 +145,7 @@ const connectionAnswers: Readonly<Record<string, string>> = {
 };
 
 /** What is no request at all: too slow, too large, or not HTTP. */
-function refuseConnection(
-  { code = "" }: { readonly code?: string | undefined },
-  socket: Socket,
-  runtime: Runtime,
-): void {
+function refuseConnection(code: string, socket: Socket, runtime: Runtime): void {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   runtime.refused({ surface: "http", reason: "http-malformed", peer: peerOf(socket) });
   const answer = connectionAnswers[code] ?? "400 Bad Request";
@@ -166,5 +173,5 @@ async function closeAll(server: Server, parts: AnsweringParts, underWay: UnderWa
   // What the streams have been told last shall reach their clients.
   await underWay.settled(httpLimits.lastWordsMs);
   server.closeAllConnections();
-  await Promise.all([closed, parts.userRate.clear(), parts.admission.close()]);
+  await closed;
 }

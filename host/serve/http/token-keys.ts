@@ -1,14 +1,14 @@
-/** The keys that tokens are verified with, checked as far as they can be before anybody asks. */
+/** The keys that tokens are verified with: from a file, checked as far as they can be before anybody asks, or fetched. */
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
+import { isLoopback } from "../loopback.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
-import { createLocalJWKSet } from "./jose.ts";
-import type { JWTVerifyGetKey } from "./jose.ts";
-import { RemoteKeys } from "./remote-keys.ts";
+import { createLocalJWKSet, createRemoteJWKSet, customFetch } from "./jose.ts";
+import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
 
 export interface VerifyingKeys {
   /** The key that a token's header names, of those that are known here. */
@@ -21,65 +21,50 @@ export interface VerifyingKeys {
 
 /** Rejects with a `RangeError` when the keys cannot be used, or fit none of the algorithms. */
 export async function openTokenKeys({ keys, algorithms }: TokenOptions): Promise<VerifyingKeys> {
-  if (keys.kind === "jwks-url") {
-    const remote = new RemoteKeys(keys.url);
-    return { find: remote.find, algorithms, isReady: () => remote.isReady() };
-  }
+  if (keys.kind === "jwks-url") return { algorithms, ...remoteKeys(keys.url) };
   const text = await readKeyFile(keys);
+  const allowed = algorithms.join(", ");
   if (keys.kind === "public-key") {
     const key = readPublicKey(text);
-    return { find: () => Promise.resolve(key), algorithms: fitting(key, algorithms), isReady };
+    const usable = algorithms.filter((algorithm) => fits(key, algorithm));
+    if (usable.length === 0)
+      throw unusable(keys.kind, `a key of type ${key.asymmetricKeyType} fits none of ${allowed}`);
+    return { find: () => Promise.resolve(key), algorithms: usable, isReady };
   }
   const set = readKeySet(text);
   const usable = algorithms.filter((algorithm) =>
     set.some((key) => fits(key.object, algorithm) && mayBe(key, algorithm)),
   );
-  if (usable.length === 0) throw unusable(keys, `no key of it fits ${algorithms.join(", ")}`);
+  if (usable.length === 0) throw unusable(keys.kind, `no key of it fits ${allowed}`);
   return { find: createLocalJWKSet({ keys: set.map(({ jwk }) => jwk) }), algorithms: usable, isReady };
 }
 
 /** What was read at the start is there. */
 const isReady = (): Promise<boolean> => Promise.resolve(true);
 
-const names: Record<TokenKeys["kind"], string> = {
-  "jwks-url": "the key set",
-  "jwks-file": "the key set",
-  "public-key": "the public key",
-};
-
-function unusable({ kind }: Pick<TokenKeys, "kind">, why: string, cause?: unknown): RangeError {
-  return new RangeError(`Cannot use ${names[kind]}: ${why}`, { cause });
+function unusable(kind: TokenKeys["kind"], why: string, cause?: unknown): RangeError {
+  return new RangeError(`Cannot use ${kind === "public-key" ? "the public key" : "the key set"}: ${why}`, { cause });
 }
 
 async function readKeyFile(keys: Exclude<TokenKeys, { kind: "jwks-url" }>): Promise<string> {
   const read = await readBoundedFile(keys.file, httpLimits.keyFileBytesMax).catch((cause: unknown) => {
-    throw unusable(keys, "its file cannot be read", cause);
+    throw unusable(keys.kind, "its file cannot be read", cause);
   });
-  if (read.kind === "unfit") throw unusable(keys, read.reason);
+  if (read.kind === "unfit") throw unusable(keys.kind, read.reason);
   return Buffer.from(read.bytes).toString("utf8");
 }
 
 /** From a private key Node would make the public one: it is refused, for it should not be here. */
 function readPublicKey(text: string): KeyObject {
-  const kind = "public-key";
   const labels = Array.from(text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g), ([, label]) => label);
   if (labels.length !== 1 || labels[0] !== "PUBLIC KEY") {
-    throw unusable({ kind }, `its PEM holds ${labels.join(", ") || "nothing"}, allowed: one PUBLIC KEY`);
+    throw unusable("public-key", `its PEM holds ${labels.join(", ") || "nothing"}, allowed: one PUBLIC KEY`);
   }
   try {
     return createPublicKey({ key: text, format: "pem" });
   } catch (cause) {
-    throw unusable({ kind }, "its PEM cannot be decoded", cause);
+    throw unusable("public-key", "its PEM cannot be decoded", cause);
   }
-}
-
-function fitting(key: KeyObject, algorithms: readonly TokenAlgorithm[]): readonly TokenAlgorithm[] {
-  const fit = algorithms.filter((algorithm) => fits(key, algorithm));
-  if (fit.length > 0) return fit;
-  throw unusable(
-    { kind: "public-key" },
-    `a key of type ${key.asymmetricKeyType} fits none of ${algorithms.join(", ")}`,
-  );
 }
 
 const curves: Readonly<Record<string, string>> = { ES256: "prime256v1", ES384: "secp384r1", ES512: "secp521r1" };
@@ -97,22 +82,20 @@ const mayBe = ({ jwk }: SetKey, algorithm: TokenAlgorithm): boolean =>
   (jwk["alg"] ?? algorithm) === algorithm && (jwk["use"] ?? "sig") === "sig";
 
 function readKeySet(text: string): SetKey[] {
-  const kind = "jwks-file";
   let keys: unknown;
   try {
     keys = (parseStrictJson(text, 16) as { keys?: unknown } | null)?.keys;
   } catch (error) {
-    throw unusable({ kind }, error instanceof UnfitJson ? `it ${error.message}` : "it is not JSON", error);
+    throw unusable("jwks-file", error instanceof UnfitJson ? `it ${error.message}` : "it is not JSON", error);
   }
   if (!Array.isArray(keys) || keys.length < 1 || keys.length > httpLimits.keysMax) {
-    throw unusable({ kind }, `it has no "keys" of 1 to ${httpLimits.keysMax} JSON Web Keys`);
+    throw unusable("jwks-file", `it has no "keys" of 1 to ${httpLimits.keysMax} JSON Web Keys`);
   }
   return keys.map((key, at) => readSetKey(key, at));
 }
 
 function readSetKey(key: unknown, at: number): SetKey {
-  const wrong = (why: string, cause?: unknown): RangeError =>
-    unusable({ kind: "jwks-file" }, `key ${at} ${why}`, cause);
+  const wrong = (why: string, cause?: unknown): RangeError => unusable("jwks-file", `key ${at} ${why}`, cause);
   if (typeof key !== "object" || key === null || !("kty" in key)) throw wrong("is no JSON Web Key");
   const jwk = key as SetKey["jwk"];
   if (!["RSA", "EC", "OKP"].includes(jwk.kty)) throw wrong("is no public key of type RSA, EC or OKP");
@@ -122,4 +105,63 @@ function readSetKey(key: unknown, at: number): SetKey {
   } catch (cause) {
     throw wrong("cannot be decoded", cause);
   }
+}
+
+type KeyTimes = { readonly [Name in "keysMs" | "keysCooldownMs" | "keysAgeMs"]: number };
+
+/**
+ * A key set that is fetched, kept for a while, and fetched again for a key that it does not have. Forged tokens that name
+ * unknown keys make it ask once in a while, not once for each. While the server of the keys cannot be reached, tokens are
+ * verified with what is known of it until that is too old. Throws a `RangeError` for a URL that others on the way could
+ * answer.
+ */
+export function remoteKeys(
+  address: string,
+  { keysMs, keysCooldownMs, keysAgeMs }: KeyTimes = httpLimits,
+): Pick<VerifyingKeys, "find" | "isReady"> {
+  const url = new URL(address);
+  const isSafe = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+  if (!isSafe) throw new RangeError("Cannot use the key set: its URL is neither https: nor on a loopback address");
+  let retryAtMs = 0;
+  const fetchKeys: FetchImplementation = async (...request) => {
+    if (performance.now() < retryAtMs) throw new Error("The key set could not be fetched a moment ago");
+    retryAtMs = performance.now() + keysCooldownMs;
+    const response = await fetchKeySet(...request);
+    retryAtMs = 0;
+    return response;
+  };
+  const find = createRemoteJWKSet(url, {
+    timeoutDuration: keysMs,
+    cooldownDuration: keysCooldownMs,
+    cacheMaxAge: keysAgeMs,
+    [customFetch]: fetchKeys,
+  });
+  const hasKeys = async (): Promise<boolean> => {
+    // What is wrong is told when a token is to be verified.
+    if (find.jwks() === undefined) await find.reload().catch(() => null);
+    return find.jwks() !== undefined;
+  };
+  return { find, isReady: hasKeys };
+}
+
+const fetchKeySet: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options);
+  if (response.status !== 200) throw new Error(`The server of the key set answered ${response.status}, expected 200`);
+  const body = await readBounded(response, httpLimits.keyFileBytesMax);
+  const { keys } = JSON.parse(body) as { keys?: unknown };
+  if (!Array.isArray(keys) || keys.length > httpLimits.keysMax) {
+    throw new Error(`The key set is none of at most ${httpLimits.keysMax} keys`);
+  }
+  return new Response(body);
+};
+
+async function readBounded(response: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) throw new Error(`The key set is larger than ${bytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,26 +1,28 @@
+import { EventEmitter, once } from "node:events";
+
 /** Requests that are not answered yet, so that the end of a server can wait for them. Streams stand until they are ended. */
 export class UnderWay {
+  #open = 0;
+  /** Those that are open and no streams. */
   #answering = 0;
-  #standing = 0;
   #isClosing = false;
-  readonly #waiting = new Set<() => void>();
+  readonly #changes = new EventEmitter<{ less: [] }>();
 
   /** Counts an answer until it is given; it calls `stands` when it turns out to be a stream. */
   async add(answer: (stands: () => void) => Promise<void>): Promise<void> {
-    let isStanding = false;
+    let isAnswering = true;
+    const stands = (): void => {
+      if (isAnswering) this.#answering--;
+      isAnswering = false;
+      this.#changes.emit("less");
+    };
+    this.#open++;
     this.#answering++;
     try {
-      await answer(() => {
-        if (isStanding) return;
-        isStanding = true;
-        this.#answering--;
-        this.#standing++;
-        this.#look();
-      });
+      await answer(stands);
     } finally {
-      if (isStanding) this.#standing--;
-      else this.#answering--;
-      this.#look();
+      this.#open--;
+      stands();
     }
   }
 
@@ -36,26 +38,14 @@ export class UnderWay {
 
   /** Resolves when nothing is open any more, or the time is over. */
   async settled(timeMs: number): Promise<void> {
-    await this.#until(() => this.#answering + this.#standing === 0, timeMs);
+    await this.#until(() => this.#open === 0, timeMs);
   }
 
   async #until(isDone: () => boolean, timeMs: number): Promise<void> {
-    if (isDone()) return;
-    await new Promise<void>((resolve) => {
-      const finish = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(look);
-        resolve();
-      };
-      const look = (): void => {
-        if (isDone()) finish();
-      };
-      const timer = setTimeout(finish, timeMs);
-      this.#waiting.add(look);
-    });
-  }
-
-  #look(): void {
-    for (const look of this.#waiting) look();
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), timeMs);
+    const { signal } = over;
+    while (!isDone() && !signal.aborted) await once(this.#changes, "less", { signal }).catch(() => null);
+    clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-/** All that is kept for one user while he has something open. What happens to other users never enters it. */
+/** What is kept for users while they have something open. */
 import type { Runtime } from "../../runtime/api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
@@ -9,15 +9,41 @@ import { httpLimits } from "./http-limits.ts";
 import { authOf, isStanding } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
-import { Sessions } from "./sessions.ts";
+import { SessionRoom, Sessions } from "./sessions.ts";
 import type { SessionLimits } from "./sessions.ts";
 
-export interface EndpointParts extends SessionLimits {
+interface EndpointParts extends SessionLimits {
   readonly runtime: Runtime;
   readonly onError: (error: Error) => void;
 }
 
-export class UserEndpoint {
+/** The endpoints of the users who have something open, and of nobody else. */
+export class UserEndpoints {
+  readonly #parts: EndpointParts;
+  readonly #endpoints = new Map<string, UserEndpoint>();
+
+  constructor(parts: Omit<EndpointParts, "room">) {
+    this.#parts = { ...parts, room: new SessionRoom(httpLimits.sessionsMax) };
+  }
+
+  /** That of a user whose identity has been verified. */
+  of(userId: string): UserEndpoint {
+    const known = this.#endpoints.get(userId);
+    if (known) return known;
+    const endpoint = new UserEndpoint(userId, this.#parts, () => {
+      if (this.#endpoints.get(userId) === endpoint) this.#endpoints.delete(userId);
+    });
+    this.#endpoints.set(userId, endpoint);
+    return endpoint;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#endpoints.values(), (endpoint) => endpoint.close()));
+  }
+}
+
+/** One user's. What happens to other users never enters it. */
+class UserEndpoint {
   readonly #parts: UserParts;
   readonly #streamsMax: number;
   readonly #modern: McpHttpHandler;
@@ -41,8 +67,8 @@ export class UserEndpoint {
     });
   }
 
-  /** Makes room for a request and its body until it is left again. Throws `user-busy`. */
-  enter(bodyBytes: number): { leave(): void } {
+  /** Makes room for a request and its body until it leaves again. Throws `user-busy`. */
+  enter(bodyBytes: number): void {
     // The first finds room, however large a body may be.
     const isTooMuch = this.#requests > 0 && this.#bodyBytes + bodyBytes > httpLimits.bodyBytesPerUserMax;
     if (isTooMuch || this.#requests >= httpLimits.requestsPerUserMax) {
@@ -50,16 +76,13 @@ export class UserEndpoint {
     }
     this.#requests++;
     this.#bodyBytes += bodyBytes;
-    let isInside = true;
-    const leave = (): void => {
-      if (isInside) {
-        this.#requests--;
-        this.#bodyBytes -= bodyBytes;
-      }
-      isInside = false;
-      this.#settle();
-    };
-    return { leave };
+  }
+
+  /** To be called once for each `enter`. */
+  leave(bodyBytes: number): void {
+    this.#requests--;
+    this.#bodyBytes -= bodyBytes;
+    this.#settle();
   }
 
   /** Has `send` write the answer: until it has, a session is in use and a stream is counted. */

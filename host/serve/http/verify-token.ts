@@ -1,4 +1,4 @@
-/** Check 6: who issued the token, for whom, until when, and for which user. */
+/** Checks 5 and 6 of a token: where it is, then who issued it, for whom, until when, and for which user. */
 import { parseStrictJson } from "../../../shared/strict-json.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { TokenOptions } from "../serve-options.ts";
@@ -16,6 +16,18 @@ export interface Identity {
   readonly endsAtMs: number | null;
   /** The token's own name, where it has one that can be shown. */
   readonly tokenId: string | null;
+}
+
+/**
+ * One token, in the one place where a token may be. Throws `token-missing`, also for another scheme, and `token-malformed`.
+ * Headers and body hold no other token.
+ */
+export function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) throw new RefusedRequest("token-missing");
+  if (authorization.length > httpLimits.tokenCharsMax) throw new RefusedRequest("token-malformed");
+  const token = /^bearer ([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization)?.[1];
+  if (token === undefined) throw new RefusedRequest("token-malformed");
+  return token;
 }
 
 /** Throws a reason that begins with `token-`, or `keys-unavailable`. */
