@@ -17,24 +17,24 @@ export type ServeSettings =
 export function serveSettings(settings: Settings): ServeSettings {
   const { values } = settings;
   if (!values["serve.http"]) return { kind: "stdio", userId: userOverStdio(settings) };
-  const access = accessOf(settings);
-  return {
-    kind: "http",
-    options: {
-      access,
-      host: values["serve.host"],
-      port: values["serve.port"],
-      path: values["serve.path"],
-      allowedHosts: allowedHostsOf(settings),
-      allowedOrigins: values["serve.allowedOrigins"],
-      publicUrl: values["serve.publicUrl"],
-      bodyBytesMax: values["serve.bodyBytesMax"],
-      requestsPerMinute: values["serve.requestsPerMinute"],
-      sessionsPerUserMax: values["serve.sessionsPerUserMax"],
-      sessionIdleMs: values["serve.sessionIdleMs"],
-      closeGraceMs: values["serve.closeGraceMs"],
-    },
+  const options: HttpServeOptions = {
+    access: accessOf(settings),
+    host: values["serve.host"],
+    port: values["serve.port"],
+    path: values["serve.path"],
+    allowedHosts: values["serve.allowedHosts"],
+    allowedOrigins: values["serve.allowedOrigins"],
+    publicUrl: values["serve.publicUrl"],
+    bodyBytesMax: values["serve.bodyBytesMax"],
+    requestsPerMinute: values["serve.requestsPerMinute"],
+    sessionsPerUserMax: values["serve.sessionsPerUserMax"],
+    sessionIdleMs: values["serve.sessionIdleMs"],
+    closeGraceMs: values["serve.closeGraceMs"],
   };
+  if (isWildcard(options.host) && options.allowedHosts.length === 0 && options.publicUrl === null) {
+    missing("serve.allowedHosts", "nothing else says by which name clients ask");
+  }
+  return { kind: "http", options };
 }
 
 const authPaths = settingPaths.filter((path) => path.startsWith("serve.auth."));
@@ -98,16 +98,6 @@ function keysOf({ values, sources }: Pick<Settings, "values" | "sources">): Toke
   if (publicKey !== null) return { kind: "public-key", file: publicKey };
   if (jwks === null) return missing("serve.auth.jwks", `it, or ${named("serve.auth.publicKey")}, verifies tokens`);
   return isUrl(jwks) ? { kind: "jwks-url", url: jwks } : { kind: "jwks-file", file: jwks };
-}
-
-/** The address that is listened on and the public URL's host are names of the server too. */
-function allowedHostsOf({ values }: Pick<Settings, "values">): readonly string[] {
-  const [host, publicUrl] = [values["serve.host"], values["serve.publicUrl"]];
-  const own = isLoopback(host) || isWildcard(host) ? [] : [host.includes(":") ? `[${host}]` : host];
-  const names = [...values["serve.allowedHosts"], ...own, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname])];
-  if (names.length === 0 && !isLoopback(host))
-    missing("serve.allowedHosts", "nothing else says by which name clients ask");
-  return [...new Set(names.map((name) => name.toLowerCase()))];
 }
 
 function named(path: SettingPath): string {

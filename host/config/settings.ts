@@ -1,64 +1,52 @@
 /** All that can be configured, in one table: whatever reads, prints or documents settings goes by it. */
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
-import * as z from "../../shared/zod.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
 import { isUserId, userIdsAllowed } from "../values/user-id.ts";
-import { fileName, folderName, isListed, listOf, optionalSetting, plainText, readMount, setting } from "./setting.ts";
-import { someOf, textLike, textThat, timeMs, wholeNumber } from "./setting.ts";
+import { fileName, folderName, isListed, isName, listOf, onOrOff, oneOf, optionalSetting } from "./setting.ts";
+import { plainText, readMount, setting, someOf, textLike, textThat, timeMs, whole } from "./setting.ts";
 import type { Setting } from "./setting.ts";
 import { isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
 
-const mount = () => textThat((text) => readMount(text) !== null, 'SCOPE=DIR, as in "notes=../notes"');
-const user = () => textThat(isUserId, `the id of a user, ${userIdsAllowed} (USER_INVALID)`);
-const host = () => textLike(/^[A-Za-z0-9.:-]{1,253}$/, "an IP address or a host's name, without a port");
-const hostHeader = () => textLike(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port");
-const path = () =>
-  textLike(
-    /^\/$|^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}$/,
-    'a path of a URL, as in "/mcp", without a "/" at its end',
-  );
-const origin = () => textThat(isOrigin, 'an origin, as in "https://app.example"');
-const url = () => textThat(isSafeUrl, "an https: URL, or http: on a loopback address");
-const fileOrUrl = () =>
-  textThat(
-    (text) => (isUrl(text) ? isSafeUrl(text) : z.safeParse(fileName(), text).success),
-    "the name of a file, an https: URL, or http: on a loopback address",
-  );
-const algorithm = () => z.enum(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`);
-const whole = (min: number, max: number) => () => wholeNumber(min, max);
+const mount = textThat((text) => readMount(text) !== null, 'SCOPE=DIR, as in "notes=../notes"');
+const user = textThat(isUserId, `the id of a user, ${userIdsAllowed} (USER_INVALID)`);
+const host = textLike(/^[A-Za-z0-9.:-]{1,253}$/, "an IP address or a host's name, without a port");
+const hostHeader = textLike(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port");
+const path = textLike(
+  /^\/$|^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}$/,
+  'a path of a URL, as in "/mcp", without a "/" at its end',
+);
+const origin = textThat(isOrigin, 'an origin, as in "https://app.example"');
+const url = textThat(isSafeUrl, "an https: URL, or http: on a loopback address");
+const fileOrUrl = textThat(
+  (text) => (isUrl(text) ? isSafeUrl(text) : isName(text)),
+  "the name of a file, an https: URL, or http: on a loopback address",
+  "file-or-url",
+);
+const algorithm = oneOf(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`);
 
 /** The settings of whatever opens a runtime. */
 const runtimeTable = {
-  data: setting("file", folderName, "the data folder", "data"),
-  mounts: setting(
-    "mounts",
-    () => listOf(mount(), "SCOPE=DIR"),
-    "folders that each stand for a scope of the one user",
-    [],
-  ),
-  policy: optionalSetting("file", fileName, "what the host is willing to grant", "what the tools of the package need"),
-  auditLog: optionalSetting("file", fileName, "where to record what is done", "nowhere"),
+  data: setting(folderName, "the data folder", "data"),
+  mounts: setting(listOf("mounts", mount, "SCOPE=DIR"), "folders that each stand for a scope of the one user", []),
+  policy: optionalSetting(fileName, "what the host is willing to grant", "what the tools of the package need"),
+  auditLog: optionalSetting(fileName, "where to record what is done", "nowhere"),
   plugins: optionalSetting(
-    "files-or-names",
-    () => someOf(fileName(), "plugin files, or names of plugins"),
+    someOf("files-or-names", fileName, "plugin files, or names of plugins"),
     "the plugins to load: files, or names of those that come with the package",
     "all that come with the package",
   ),
   durability: setting(
-    "text",
-    () => z.enum(["full", "relaxed"], "full, relaxed"),
+    oneOf(["full", "relaxed"], "full, relaxed"),
     "full: what is acknowledged survives a power cut; relaxed: the death of the process",
     "full",
   ),
-  waitMs: setting("number", timeMs, "how long a call may wait for its turn, in milliseconds", queueLimits.waitMs),
+  waitMs: setting(timeMs, "how long a call may wait for its turn, in milliseconds", queueLimits.waitMs),
   deadlineMs: optionalSetting(
-    "number",
     timeMs,
     "how long a tool may run, in milliseconds; it only lowers",
     "what plugin and policy say",
   ),
   threadsMax: optionalSetting(
-    "number",
     whole(1, 1_024),
     "threads that run tools in memcell serve; other commands take one",
     "one for each core",
@@ -67,71 +55,38 @@ const runtimeTable = {
 
 /** The settings of `memcell serve`, which `serve-settings.ts` makes into what the servers take. */
 const serveTable = {
-  "serve.user": optionalSetting("text", user, "the one user that is served, without tokens", "nobody"),
-  "serve.http": setting(
-    "switch",
-    () => z.boolean("true or false"),
-    "serves over HTTP, and not over standard input and output",
-    false,
-  ),
-  "serve.host": setting("text", host, "the address to listen on", "127.0.0.1"),
-  "serve.port": setting("number", whole(0, 65_535), "the port to listen on; 0 takes a free one", 7391),
-  "serve.path": setting("text", path, "where MCP is spoken", "/mcp"),
+  "serve.user": optionalSetting(user, "the one user that is served, without tokens", "nobody"),
+  "serve.http": setting(onOrOff, "serves over HTTP, and not over standard input and output", false),
+  "serve.host": setting(host, "the address to listen on", "127.0.0.1"),
+  "serve.port": setting(whole(0, 65_535), "the port to listen on; 0 takes a free one", 7391),
+  "serve.path": setting(path, "where MCP is spoken", "/mcp"),
   "serve.allowedHosts": setting(
-    "texts",
-    () => listOf(hostHeader(), "hosts' names"),
+    listOf("texts", hostHeader, "hosts' names"),
     "names that a Host header may have besides serve.host and that of serve.publicUrl",
     [],
   ),
-  "serve.allowedOrigins": setting(
-    "texts",
-    () => listOf(origin(), "origins"),
-    "origins of browsers' pages that may ask",
-    [],
-  ),
-  "serve.publicUrl": optionalSetting("text", url, "the URL by which clients reach the server", "not told"),
-  "serve.bodyBytesMax": setting(
-    "number",
-    whole(1_024, 67_108_864),
-    "the largest body of a request, in bytes",
-    1_048_576,
-  ),
-  "serve.requestsPerMinute": setting("number", whole(1, 1_000_000), "requests of one user in a minute", 600),
-  "serve.sessionsPerUserMax": setting(
-    "number",
-    whole(1, 10_000),
-    "sessions and streams of one user that are open at once",
-    32,
-  ),
-  "serve.sessionIdleMs": setting("number", timeMs, "how long a session may be unused, in milliseconds", 1_800_000),
+  "serve.allowedOrigins": setting(listOf("texts", origin, "origins"), "origins of browsers' pages that may ask", []),
+  "serve.publicUrl": optionalSetting(url, "the URL by which clients reach the server", "not told"),
+  "serve.bodyBytesMax": setting(whole(1_024, 67_108_864), "the largest body of a request, in bytes", 1_048_576),
+  "serve.requestsPerMinute": setting(whole(1, 1_000_000), "requests of one user in a minute", 600),
+  "serve.sessionsPerUserMax": setting(whole(1, 10_000), "sessions and streams of one user that are open at once", 32),
+  "serve.sessionIdleMs": setting(timeMs, "how long a session may be unused, in milliseconds", 1_800_000),
   "serve.closeGraceMs": setting(
-    "number",
     timeMs,
     "how long requests may go on when the server ends, in milliseconds",
     closingLimits.graceMs,
   ),
-  "serve.auth.issuer": optionalSetting("text", plainText, "who issues the tokens: their one iss", "no tokens"),
-  "serve.auth.audience": optionalSetting("text", plainText, "whom the tokens are for: their one aud", "no tokens"),
-  "serve.auth.jwks": optionalSetting(
-    "file-or-url",
-    fileOrUrl,
-    "the key set that tokens are verified with: a file, or a URL",
-    "none",
-  ),
-  "serve.auth.publicKey": optionalSetting(
-    "file",
-    fileName,
-    "the public key that tokens are verified with: a PEM file",
-    "none",
-  ),
-  "serve.auth.userClaim": setting("text", plainText, "the claim that holds the user's id", "sub"),
+  "serve.auth.issuer": optionalSetting(plainText, "who issues the tokens: their one iss", "no tokens"),
+  "serve.auth.audience": optionalSetting(plainText, "whom the tokens are for: their one aud", "no tokens"),
+  "serve.auth.jwks": optionalSetting(fileOrUrl, "the key set that tokens are verified with: a file, or a URL", "none"),
+  "serve.auth.publicKey": optionalSetting(fileName, "the public key that tokens are verified with: a PEM file", "none"),
+  "serve.auth.userClaim": setting(plainText, "the claim that holds the user's id", "sub"),
   "serve.auth.algorithms": setting(
-    "texts",
-    () => someOf(algorithm(), "names of algorithms"),
+    someOf("texts", algorithm, "names of algorithms"),
     "the signature algorithms that a token may have",
     tokenAlgorithms,
   ),
-  "serve.auth.clockToleranceS": setting("number", whole(0, 300), "how far clocks may differ, in seconds", 5),
+  "serve.auth.clockToleranceS": setting(whole(0, 300), "how far clocks may differ, in seconds", 5),
 };
 
 const table = { ...runtimeTable, ...serveTable };

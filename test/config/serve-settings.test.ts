@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { serveSettings } from "../../host/config/serve-settings.ts";
 import type { ServeSettings } from "../../host/config/serve-settings.ts";
 import { UsageError } from "../../host/config/usage-error.ts";
+import { allowedHostNames } from "../../host/serve/http/check-request.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { settingsOf } from "./settings-of.ts";
@@ -65,7 +66,7 @@ test("tokens over HTTP, from an environment and a file", async () => {
       clockToleranceS: 5,
     },
   };
-  const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["memory.example"] };
+  const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["Memory.example"] };
   expect(await served([], environment)).toEqual({ kind: "http", options });
 });
 
@@ -79,15 +80,18 @@ test.for([
   expect(await served(args)).toMatchObject({ options: { access: { token: { keys: is, algorithms } } } });
 });
 
+const ofLoopback = ["localhost", "127.0.0.1", "[::1]"];
+
 test.for([
   { args: ["--host", "192.0.2.1"], is: ["192.0.2.1"] },
-  { args: ["--host", "2001:db8::1"], is: ["[2001:db8::1]"] },
+  { args: ["--host", "2001:DB8::1"], is: ["[2001:db8::1]"] },
   { args: ["--host", "::", "--public-url", "https://Memory.example:8443/mcp"], is: ["memory.example"] },
-  { args: ["--allowed-host", "a.example", "--allowed-host", "A.example"], is: ["a.example"] },
-  { args: ["--host", "localhost"], is: [] },
-  { args: ["--host", "127.9.9.9"], is: [] },
+  { args: ["--allowed-host", "a.example", "--allowed-host", "A.example"], is: ["a.example", ...ofLoopback] },
+  { args: ["--host", "localhost"], is: ofLoopback },
+  { args: ["--host", "127.9.9.9"], is: ["127.9.9.9", ...ofLoopback] },
 ])("names that a Host header may have: $args", async ({ args, is }) => {
-  expect(await served(["--http", ...token, ...args])).toMatchObject({ options: { allowedHosts: is } });
+  const settings = await served(["--http", ...token, ...args]);
+  expect(settings.kind === "http" && [...allowedHostNames(settings.options)].toSorted()).toEqual(is.toSorted());
 });
 
 test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
