@@ -1,3 +1,4 @@
+import { callLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { SettingFlags } from "../config/read-settings.ts";
 import { runtimePaths } from "../config/settings.ts";
@@ -8,7 +9,6 @@ import type { ToolResult } from "../values/tool-result.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
-import { readInput } from "./read-input.ts";
 
 export const callCommand = defineCommand({
   name: "call",
@@ -50,6 +50,24 @@ async function callTool(tool: string, options: CallOptions, settings: SettingFla
   await using runtime = await openRuntime(settings, options.user);
   // Printed before the runtime is closed: the result is durable, and whoever waits for it need not wait for the threads.
   return print(await runtime.call(tool, input, { userId: options.user as string }));
+}
+
+/** Standard input as text, or why it is none: too long for any tool, or not UTF-8. */
+async function readInput(): Promise<{ text: string } | { value: string; allowed: string }> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > callLimits.inputBytesMax) {
+      return { value: `over ${callLimits.inputBytesMax} bytes`, allowed: `at most ${callLimits.inputBytesMax} bytes` };
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)) };
+  } catch {
+    return { value: "not UTF-8", allowed: "a JSON object in UTF-8" };
+  }
 }
 
 function unusable(tool: string, value: string, allowed: string): number {

@@ -1,5 +1,4 @@
-/** Reads command lines, and writes helps. Sole importer of commander. */
-import { Command as Parser, CommanderError, Option } from "commander";
+/** Reads the command line of a command, and writes its help. */
 
 import type { SettingFlags } from "../config/read-settings.ts";
 import { isListed } from "../config/setting.ts";
@@ -8,6 +7,7 @@ import { flagName, flagOf, settingAt, variableOf } from "../config/settings.ts";
 import type { SettingPath } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { Command, CommandLine } from "./command.ts";
+import { CommanderError, Option, Parser } from "./commander.ts";
 
 /**
  * What the arguments behind a command's name say, or its help when they ask for it. Throws `UsageError` for options and
@@ -31,14 +31,6 @@ export function readCommandLine<Text extends string, Flag extends string, List e
   }
   refuseUnfitOperands(parser);
   return { operands: parser.args, options: parser.opts<CommandLine<Text, Flag, List>["options"]>(), settings };
-}
-
-/** The help of all commands: each name with what the command does. */
-export function overview(summaries: ReadonlyMap<string, string>, more: string): string {
-  const parser = new Parser("memcell").helpCommand(false);
-  parser.description("Memory tools for LLM agents, run in a WebAssembly sandbox").usage("<command> [options]");
-  for (const [name, summary] of summaries) parser.addCommand(new Parser(name).description(summary));
-  return `${parser.helpInformation()}\n${more}`;
 }
 
 /** What flags have said of settings so far. */

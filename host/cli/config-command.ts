@@ -1,7 +1,9 @@
 import { readSettings } from "../config/read-settings.ts";
-import { settingReports, settingsText } from "../config/settings-text.ts";
-import { settingPaths } from "../config/settings.ts";
-import { visibleJson } from "../values/visible-text.ts";
+import type { Settings } from "../config/read-settings.ts";
+import { flagOf, settingAt, settingPaths, variableOf } from "../config/settings.ts";
+import type { SettingPath } from "../config/settings.ts";
+import { sourceText } from "../config/source.ts";
+import { visibleJson, visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 
 export const configCommand = defineCommand({
@@ -26,3 +28,45 @@ do, and other texts with commas. A variable that is empty, or whose name begins 
     return 0;
   },
 });
+
+/** What holds of each setting, and who says so: a line for each, in columns. */
+function settingsText({ values, sources }: Settings): string {
+  const rows = settingPaths.map((path) => [path, valueText(path, values[path]), sourceText(sources[path])] as const);
+  return columns([["setting", "value", "from"], ...rows].map((row) => row.map(visibleText)));
+}
+
+/** The same for programs. */
+function settingReports({ values, sources }: Settings) {
+  return settingPaths.map((setting) => ({
+    setting,
+    /** `null`: none, which has its own meaning for each. */
+    value: values[setting],
+    from: sources[setting],
+    flag: `--${flagOf(setting)}`,
+    variable: variableOf(setting),
+    default: settingAt(setting).default,
+  }));
+}
+
+/** A value as JSON has it, or in words what is done without one. */
+function valueText(path: SettingPath, value: unknown): string {
+  const { unset = "none" } = settingAt(path);
+  if (value === null) return `(${unset})`;
+  return Array.isArray(value) ? value.map((each) => JSON.stringify(each)).join(" ") || "(none)" : JSON.stringify(value);
+}
+
+/** A value that is longer than this does not push the next column away from all others. */
+const columnCharsMax = 48;
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = [0, 1].map((column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0).filter((width) => width <= columnCharsMax)),
+  );
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}

@@ -4,7 +4,6 @@ import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
-import { parseAge } from "./parse-age.ts";
 import { withProgress } from "./progress.ts";
 
 export const trashCommand = defineCommand({
@@ -69,6 +68,17 @@ function performerOf(
     default:
       throw new UsageError(`no action "${action}", allowed: list, restore, purge`);
   }
+}
+
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30d` and the like, in milliseconds. */
+function parseAge(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) {
+    throw new UsageError(`--older-than is "${text}", allowed: a number and s, m, h or d, as in 30d`);
+  }
+  return Number(count) * unitsMs[unit as keyof typeof unitsMs];
 }
 
 function lineOf({ scope, name, bytes, epochMs }: TrashedFile): string {

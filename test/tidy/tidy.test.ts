@@ -40,7 +40,7 @@ const soleImporters: Record<string, string> = {
   "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
   "@modelcontextprotocol/server/stdio": "host/serve/mcp/sdk.ts",
   "@opentelemetry/api": "host/audit/collect/telemetry.ts",
-  commander: "host/cli/command-line.ts",
+  commander: "host/cli/commander.ts",
   "fastest-levenshtein": "host/config/nearest-name.ts",
   jose: "host/serve/http/jose.ts",
   "rate-limiter-flexible": "host/serve/http/rate-limit.ts",

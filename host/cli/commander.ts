@@ -1,0 +1,2 @@
+/** The part of commander that memcell uses, and the only file that imports it. */
+export { Command as Parser, CommanderError, Option } from "commander";
