@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 
 import { mcpLimits } from "../../host/serve/mcp/mcp-limits.ts";
 import type { JSONRPCMessage } from "../../host/serve/mcp/sdk.ts";
-import { LineBuffer } from "../../host/serve/stdio/line-buffer.ts";
 import { LineTransport } from "../../host/serve/stdio/line-transport.ts";
+import { LineBuffer } from "../../host/serve/stdio/read-lines.ts";
 
 const ping = (id: number): string => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
 const pings = (count: number): string => Array.from({ length: count }, (_, id) => ping(id)).join("");

@@ -3,15 +3,20 @@
  * answer, or the client does not read what it was sent. The SDK's own transport reads on, and drops what is in flight at
  * the end of input.
  */
+import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 import { mcpLimits } from "../mcp/mcp-limits.ts";
-import { isJSONRPCRequest, serializeMessage } from "../mcp/sdk.ts";
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  serializeMessage,
+} from "../mcp/sdk.ts";
 import type { JSONRPCMessage, Transport } from "../mcp/sdk.ts";
-import { LineBuffer } from "./line-buffer.ts";
 import type { ListenedResources } from "./listened-resources.ts";
-import { readLine } from "./read-line.ts";
-import { UnansweredRequests } from "./unanswered-requests.ts";
+import { LineBuffer, readLine } from "./read-lines.ts";
 
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -20,8 +25,9 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #listened: ListenedResources | undefined;
-  readonly #unanswered = new UnansweredRequests();
-  readonly #waiting: (() => void)[] = [];
+  /** Ids of requests that were read and not answered. A client may give one id to several. */
+  readonly #unanswered: unknown[] = [];
+  readonly #changes = new EventEmitter<{ change: [] }>();
   #isBroken = false;
   #isStopped = false;
   #isClosed = false;
@@ -57,7 +63,7 @@ export class LineTransport implements Transport {
 
   /** Resolves when all that was read is answered, or when `signal` aborts. */
   async answered(signal: AbortSignal): Promise<void> {
-    await this.#until(() => this.#unanswered.count === 0, signal);
+    await this.#until(() => this.#unanswered.length === 0, signal);
   }
 
   /** Resolves when the operating system has all that was sent, or when `signal` aborts. */
@@ -66,7 +72,7 @@ export class LineTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    this.#unanswered.sent(message);
+    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id);
     this.#listened?.sent(message);
     const isWritable = !this.#isClosed && !this.#isBroken;
     if (isWritable) this.#output.write(serializeMessage(message), () => this.#lookAgain());
@@ -102,27 +108,34 @@ export class LineTransport implements Transport {
     const { message, refusal } = readLine(line);
     const isRequest = message && isJSONRPCRequest(message);
     await this.#until(() => {
-      const mayAsk = !isRequest || this.#unanswered.count < mcpLimits.requestsInFlightMax;
+      const mayAsk = !isRequest || this.#unanswered.length < mcpLimits.requestsInFlightMax;
       return this.#isStopped || (mayAsk && !this.#output.writableNeedDrain);
     });
     if (this.#isStopped) return;
     if (refusal) await this.send(refusal);
     if (!message) return;
-    this.#unanswered.read(message);
+    // A stream of changes is answered when it ends: it is none of those that are waited for.
+    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") this.#unanswered.push(message.id);
+    // What is cancelled gets no answer.
+    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+      this.#settle(message.params?.["requestId"]);
+    }
     this.#listened?.read(message);
     this.onmessage?.(message);
   }
 
+  #settle(id: unknown): void {
+    const at = this.#unanswered.indexOf(id);
+    if (at !== -1) this.#unanswered.splice(at, 1);
+  }
+
   async #until(holds: () => boolean, signal?: AbortSignal): Promise<void> {
-    const lookAgain = (): void => this.#lookAgain();
-    signal?.addEventListener("abort", lookAgain);
     const isOver = (): boolean => holds() || signal?.aborted === true;
-    while (!isOver()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    signal?.removeEventListener("abort", lookAgain);
+    while (!isOver()) await once(this.#changes, "change", { signal }).catch(() => null);
   }
 
   /** Wakes all that wait for something: there are never more than the reader and whoever ends the connection. */
   #lookAgain(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#changes.emit("change");
   }
 }
