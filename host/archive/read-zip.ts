@@ -13,6 +13,7 @@ import type { Entry, LocalFileHeader, ZipFile } from "yauzl";
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import { boundedBytes } from "../values/bounded-bytes.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { labelName, placeOf, readLabel } from "./export-label.ts";
@@ -113,20 +114,16 @@ async function endOf(zip: ZipFile, [name, entry]: Named<Entry>, at: number): Pro
 
 /** Inflating ends as soon as there is more than was declared. */
 async function contentOf(zip: ZipFile, [name, entry]: Named<Entry>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let length = 0;
+  let content;
   try {
-    for await (const piece of await zip.openReadStreamPromise(entry)) {
-      pieces.push(piece as Buffer);
-      length += (piece as Buffer).length;
-      if (length > entry.uncompressedSize) break;
-    }
+    const stream = await zip.openReadStreamPromise(entry);
+    content = await boundedBytes(stream as AsyncIterable<Buffer>, entry.uncompressedSize);
   } catch (cause) {
     throw new ToolError("INPUT_INVALID", `Cannot read the zip file: entry ${quoted(name)} is damaged`, { cause });
   }
-  const content = Buffer.concat(pieces);
-  if (length !== entry.uncompressedSize || crc32(content) !== entry.crc32)
+  if (content?.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) {
     throw unfit(`entry ${quoted(name)} is damaged`);
+  }
   return content;
 }
 

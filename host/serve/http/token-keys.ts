@@ -4,6 +4,7 @@ import type { KeyObject } from "node:crypto";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
+import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { isLoopback } from "../loopback.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
@@ -147,21 +148,13 @@ export function remoteKeys(
 const fetchKeySet: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
   if (response.status !== 200) throw new Error(`The server of the key set answered ${response.status}, expected 200`);
-  const body = await readBounded(response, httpLimits.keyFileBytesMax);
+  const { keyFileBytesMax } = httpLimits;
+  const bytes = await boundedBytes(response.body ?? [], keyFileBytesMax);
+  if (bytes === null) throw new Error(`The key set is larger than ${keyFileBytesMax} bytes`);
+  const body = bytes.toString("utf8");
   const { keys } = JSON.parse(body) as { keys?: unknown };
   if (!Array.isArray(keys) || keys.length > httpLimits.keysMax) {
     throw new Error(`The key set is none of at most ${httpLimits.keysMax} keys`);
   }
   return new Response(body);
 };
-
-async function readBounded(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw new Error(`The key set is larger than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
