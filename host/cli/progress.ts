@@ -20,7 +20,7 @@ export async function withProgress<Result>(
   work: (progress: Progress) => Promise<Result>,
   isQuiet = false,
 ): Promise<Result> {
-  const line = isQuiet || !isWatched() ? null : new ProgressLine(command);
+  const line = isQuiet || !isWatched() ? null : progressLine(command);
   try {
     return await work({
       show: (state) => line?.show(state),
@@ -40,52 +40,37 @@ function isWatched(): boolean {
   return isTTY && columns > 0 && process.env["CI"] === undefined && process.env["TERM"] !== "dumb";
 }
 
-class ProgressLine {
-  readonly #command: string;
-  #state = "";
-  #spinner: Ora | null = null;
-  #isOver = false;
-  #starting: Promise<void> | null = null;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(command: string) {
-    this.#command = command;
-    // A spinner that cannot be had ends no work.
-    this.#timer = setTimeout(() => (this.#starting = this.#start().catch(() => {})), delayMs);
-  }
-
-  show(state: string): void {
-    this.#state = state;
-    if (this.#spinner) this.#spinner.text = this.#text;
-  }
-
-  clear(): void {
-    this.#spinner?.clear();
-  }
-
-  async end(): Promise<void> {
-    this.#isOver = true;
-    clearTimeout(this.#timer);
-    await this.#starting;
-    this.#spinner?.stop();
-    process.stderr.off("resize", this.#onResize);
-  }
-
+function progressLine(command: string) {
+  let text = command;
+  let spinner: Ora | null = null;
+  let isOver = false;
+  let starting: Promise<void> | null = null;
   /** A window that is shut to nothing, or a terminal that is given away, stays without the line. */
-  readonly #onResize = (): void => {
-    if (!isWatched()) this.#spinner?.stop();
+  const onResize = (): void => {
+    if (!isWatched()) spinner?.stop();
   };
-
-  get #text(): string {
-    return this.#state === "" ? this.#command : `${this.#command}: ${this.#state}`;
-  }
-
-  async #start(): Promise<void> {
+  const start = async (): Promise<void> => {
     const { default: ora } = await import("ora");
-    if (this.#isOver || !isWatched()) return;
-    process.stderr.on("resize", this.#onResize);
+    if (isOver || !isWatched()) return;
+    process.stderr.on("resize", onResize);
     // Keys that are pressed meanwhile stay the shell's, and a killed command leaves a cursor.
     const options = { stream: process.stderr, color: false, discardStdin: false, hideCursor: false } as const;
-    this.#spinner = ora({ ...options, isEnabled: true, text: this.#text }).start();
-  }
+    spinner = ora({ ...options, isEnabled: true, text }).start();
+  };
+  // A spinner that cannot be had ends no work.
+  const timer = setTimeout(() => (starting = start().catch(() => {})), delayMs);
+  return {
+    show(state: string): void {
+      text = `${command}: ${state}`;
+      if (spinner) spinner.text = text;
+    },
+    clear: () => void spinner?.clear(),
+    async end(): Promise<void> {
+      isOver = true;
+      clearTimeout(timer);
+      await starting;
+      spinner?.stop();
+      process.stderr.off("resize", onResize);
+    },
+  };
 }

@@ -39,11 +39,16 @@ signal ends it at once. Standard output carries MCP and nothing else; logs go to
     const settings = await readSettings(line.settings);
     const serve = serveSettings(settings);
     const options = { ...runtimeOptions(settings.values), mounts: mountsOf(settings, serve) };
-    return await orRefusal(() =>
-      serve.kind === "http"
-        ? serveOverHttp(options, serve.options)
-        : serveOverStdio(options, serve.userId, settings.values["serve.closeGraceMs"]),
-    );
+    try {
+      return serve.kind === "http"
+        ? await serveOverHttp(options, serve.options)
+        : await serveOverStdio(options, serve.userId, settings.values["serve.closeGraceMs"]);
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      // Standard output is the client's, so a server that cannot start tells why on standard error.
+      process.stderr.write(`memcell serve: ${error.code}: ${error.message}\n`);
+      return 1;
+    }
   },
 });
 
@@ -52,6 +57,8 @@ function mountsOf(settings: Settings, serve: ServeSettings): RuntimeOptions["mou
   const { access } = serve.options;
   return mountsFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens are for many");
 }
+
+const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
 
 async function serveOverStdio(options: RuntimeOptions, asked: string, closeGraceMs: number): Promise<number> {
   const userId = checkUserId(asked, "serve");
@@ -93,17 +100,4 @@ function asRefusalToListen(error: unknown, { host, port }: HttpServeOptions): un
   if (error instanceof RangeError) return new UsageError(error.message, { cause: error });
   const reason = listenFailures[(error as NodeJS.ErrnoException).code ?? ""];
   return reason === undefined ? error : new UsageError(`cannot listen on port ${port} of ${host}: ${reason}`);
-}
-
-const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
-
-/** Standard output is the client's, so a server that cannot start tells why on standard error. */
-async function orRefusal(run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    process.stderr.write(`memcell serve: ${error.code}: ${visibleText(error.message)}\n`);
-    return 1;
-  }
 }

@@ -1,6 +1,5 @@
 import { quoted } from "../../shared/text.ts";
 import { catalogPaths } from "../config/settings.ts";
-import type { Runtime } from "../runtime/api.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openCatalog } from "./open-runtime.ts";
@@ -17,21 +16,15 @@ With --doc, prints the page of one of them.`,
     "1 failed, with the error as JSON on standard output; or the tool has no page, told on standard error",
   ],
 
-  async run({ options, settings }) {
+  async run({ options: { doc }, settings }) {
     await using runtime = await openCatalog(settings);
-    if (options.doc !== undefined) return printPage(runtime, options.doc);
-    process.stdout.write(`${visibleJson(runtime.tools())}\n`);
+    const page = doc === undefined ? visibleJson(runtime.tools()) : runtime.documentation(doc);
+    if (page === null) {
+      process.stderr.write(`memcell tools: the tool ${quoted(doc ?? "")} has no page\n`);
+      return 1;
+    }
+    // A page holds nothing that a terminal would obey: who loaded the plugin has looked.
+    process.stdout.write(page.endsWith("\n") ? page : `${page}\n`);
     return 0;
   },
 });
-
-/** A page holds nothing that a terminal would obey: who loaded the plugin has looked. */
-function printPage(runtime: Runtime, name: string): number {
-  const page = runtime.documentation(name);
-  if (page === null) {
-    process.stderr.write(`memcell tools: the tool ${quoted(name)} has no page\n`);
-    return 1;
-  }
-  process.stdout.write(page.endsWith("\n") ? page : `${page}\n`);
-  return 0;
-}

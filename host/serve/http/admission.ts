@@ -8,6 +8,7 @@ import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
 import { RateLimit, putLast } from "./rate-limit.ts";
 import { RefusedRequest } from "./refusals.ts";
+import type { RefusalReason } from "./refusals.ts";
 import { openTokenKeys } from "./token-keys.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
 import { bearerToken, verifyToken } from "./verify-token.ts";
@@ -24,7 +25,7 @@ export interface Admission {
 export async function openAdmission(options: HttpServeOptions, metadataUrl: string | null): Promise<Admission> {
   const { access, host } = options;
   if (access.kind === "token") {
-    return new TokenAdmission(access.token, await openTokenKeys(access.token), metadataUrl);
+    return admitByToken(access.token, await openTokenKeys(access.token), metadataUrl);
   }
   if (!isLoopback(host)) {
     throw new RangeError(
@@ -48,65 +49,53 @@ function admitOneUser(userId: string): Admission {
   };
 }
 
-class TokenAdmission implements Admission {
-  readonly #options: TokenOptions;
-  readonly #keys: VerifyingKeys;
-  readonly #metadataUrl: string | null;
-  readonly #badTokens = new RateLimit(httpLimits.badTokensPerMinute);
+function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: string | null): Admission {
+  const badTokens = new RateLimit(httpLimits.badTokensPerMinute);
   /** Hashes of tokens that have been good. Being known admits nobody. */
-  readonly #knownTokens = new Set<string>();
+  const knownTokens = new Set<string>();
 
-  constructor(options: TokenOptions, keys: VerifyingKeys, metadataUrl: string | null) {
-    this.#options = options;
-    this.#keys = keys;
-    this.#metadataUrl = metadataUrl;
-  }
+  /** Behind one address there may be others, whose tokens have been good and are verified as ever. */
+  const checkPeer = async (hash: string, peer: string | undefined): Promise<void> => {
+    const waitS = await badTokens.waitS(peerKey(peer));
+    if (waitS === 0 || knownTokens.has(hash)) return;
+    throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
+  };
 
-  async identify(authorization: string | undefined, peer: string | undefined): Promise<Identity> {
+  const verify = async (token: string, hash: string): Promise<Identity> => {
     try {
-      const token = bearerToken(authorization);
-      await this.#checkPeer(token, peer);
-      return await this.#verify(token);
-    } catch (error) {
-      if (!(error instanceof RefusedRequest) || error.headers["Retry-After"] !== undefined) throw error;
-      const { reason, cause } = error;
-      if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
-      if (reason !== "token-missing") await this.#badTokens.count(peerKey(peer));
-      if (reason === "token-user") throw error;
-      throw new RefusedRequest(reason, { headers: this.#challenge(reason === "token-missing"), cause });
-    }
-  }
-
-  isReady(): Promise<boolean> {
-    return this.#keys.isReady();
-  }
-
-  /** RFC 6750: a client without a token is told no error, and of what is wrong with one no more than that. */
-  #challenge(isMissing: boolean): Record<string, string> {
-    const metadata = this.#metadataUrl === null ? [] : [`resource_metadata="${this.#metadataUrl}"`];
-    const parts = [...(isMissing ? [] : ['error="invalid_token"']), ...metadata];
-    return { "WWW-Authenticate": `Bearer ${parts.join(", ")}`.trim() };
-  }
-
-  async #verify(token: string): Promise<Identity> {
-    try {
-      const identity = await verifyToken(token, this.#keys, this.#options);
-      putLast(this.#knownTokens, hashOf(token));
+      const identity = await verifyToken(token, keys, options);
+      putLast(knownTokens, hash);
       return identity;
     } catch (error) {
       // It has expired, say: from now on it is as any other that is no good. Of keys that cannot be had it knows nothing.
-      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable")
-        this.#knownTokens.delete(hashOf(token));
+      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable") knownTokens.delete(hash);
       throw error;
     }
-  }
+  };
 
-  /** Behind one address there may be others, whose tokens have been good and are verified as ever. */
-  async #checkPeer(token: string, peer: string | undefined): Promise<void> {
-    const waitS = await this.#badTokens.waitS(peerKey(peer));
-    if (waitS === 0 || this.#knownTokens.has(hashOf(token))) return;
-    throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
-  }
+  return {
+    async identify(authorization, peer) {
+      try {
+        const token = bearerToken(authorization);
+        const hash = createHash("sha256").update(token).digest("base64url");
+        await checkPeer(hash, peer);
+        return await verify(token, hash);
+      } catch (error) {
+        if (!(error instanceof RefusedRequest) || error.reason === "peer-limited") throw error;
+        const { reason, cause } = error;
+        if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
+        if (reason !== "token-missing") await badTokens.count(peerKey(peer));
+        if (reason === "token-user") throw error;
+        throw new RefusedRequest(reason, { headers: challenge(reason, metadataUrl), cause });
+      }
+    },
+    isReady: () => keys.isReady(),
+  };
 }
 
-const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
+/** RFC 6750: a client without a token is told no error, and of what is wrong with one no more than that. */
+function challenge(reason: RefusalReason, metadataUrl: string | null): Record<string, string> {
+  const error = reason === "token-missing" ? [] : ['error="invalid_token"'];
+  const metadata = metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`];
+  return { "WWW-Authenticate": `Bearer ${[...error, ...metadata].join(", ")}`.trim() };
+}

@@ -25,14 +25,16 @@ export class Sessions {
   readonly #parts: UserParts;
   readonly #limits: SessionLimits;
   readonly #onEnd: () => void;
-  /** The longest unused first. */
   readonly #places = new Map<string, Place>();
+  /** For this user, and for all. */
+  readonly #rooms: readonly [own: SessionRoom, shared: SessionRoom];
 
   /** `onEnd` is called whenever one has ended. */
   constructor(parts: UserParts, limits: SessionLimits, onEnd: () => void) {
     this.#parts = parts;
     this.#limits = limits;
     this.#onEnd = onEnd;
+    this.#rooms = [new SessionRoom(limits.sessionsPerUserMax), limits.room];
   }
 
   get count(): number {
@@ -46,13 +48,13 @@ export class Sessions {
   async initialise(call: McpCall): Promise<Response> {
     // All of it is kept for as long as the session.
     if (JSON.stringify(call.message).length > httpLimits.handshakeCharsMax) throw new RefusedRequest("body-too-large");
-    while (this.#places.size >= this.#limits.sessionsPerUserMax) await this.#endUnused();
     const id = randomUUID();
+    const [own, shared] = this.#rooms;
+    await own.enter(id);
     const place: Place = { session: new Session(this.#parts, id), busy: 1 };
-    // Taken before anything is waited for: others shake hands meanwhile.
     this.#places.set(id, place);
     try {
-      await this.#limits.room.enter(id);
+      await shared.enter(id);
       await place.session.open(() => this.#forget(id));
       return await place.session.answer(call);
     } finally {
@@ -69,7 +71,7 @@ export class Sessions {
     const place = this.#places.get(id);
     if (!place) throw new RefusedRequest("session-unknown");
     place.busy++;
-    this.#limits.room.use(id);
+    for (const room of this.#rooms) room.use(id);
     clearTimeout(place.idleTimer);
     return place.session;
   }
@@ -77,9 +79,7 @@ export class Sessions {
   release(id: string): void {
     const place = this.#places.get(id);
     if (!place || --place.busy > 0) return;
-    this.#places.delete(id);
-    this.#places.set(id, place);
-    this.#limits.room.unuse(id, () => place.session.close());
+    for (const room of this.#rooms) room.unuse(id, () => place.session.close());
     place.idleTimer = setTimeout(() => void place.session.close(), this.#limits.sessionIdleMs);
     place.idleTimer.unref();
   }
@@ -88,20 +88,14 @@ export class Sessions {
     await Promise.all(Array.from(this.#places.values(), ({ session }) => session.close()));
   }
 
-  async #endUnused(): Promise<void> {
-    const unused = [...this.#places.values()].find(({ busy }) => busy === 0);
-    if (!unused) throw new RefusedRequest("sessions-full", { headers: { "Retry-After": "10" } });
-    await unused.session.close();
-  }
-
   #forget(id: string): void {
     clearTimeout(this.#places.get(id)?.idleTimer);
-    this.#limits.room.leave(id);
+    for (const room of this.#rooms) room.leave(id);
     if (this.#places.delete(id)) this.#onEnd();
   }
 }
 
-/** Room for the sessions of all users: so many clients that never come back do not take all memory. */
+/** Room for the sessions of one user or of all: many clients that never come back do not take all memory. */
 export class SessionRoom {
   readonly #sessionsMax: number;
   readonly #used = new Set<string>();
