@@ -1,18 +1,14 @@
-import { isLoopback } from "../serve/loopback.ts";
+import { isSafeAddress } from "../serve/loopback.ts";
 
 /** Whether a text is a URL and no file's name. */
 export function isUrl(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(text);
 }
 
-/**
- * `https:`, or `http:` on a loopback address, without a password, a query or a fragment: what is asked there or told of it
- * can be believed.
- */
+/** `https:`, or `http:` on a loopback address, without a password, a query or a fragment. */
 export function isSafeUrl(text: string): boolean {
   const url = parse(text);
-  if (!url || url.username !== "" || url.password !== "" || /[?#]/.test(text)) return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+  return url?.username === "" && url.password === "" && !/[?#]/.test(text) && isSafeAddress(url);
 }
 
 /** As browsers send it: nothing behind host and port, no default port, lower case. */

@@ -8,19 +8,14 @@ import { mcpLimits } from "../mcp/mcp-limits.ts";
 const minuteMs = 60_000;
 const faultCharsMax = 200;
 
-export interface BoundedLog {
-  /** What went wrong inside, with all that lies behind it. */
-  readonly onError: (error: unknown) => void;
-  /** A mistake of a client in MCP: one short line, for it may quote what the client sent. */
-  readonly onFault: (error: Error) => void;
-}
-
 /** Each of the two tells so many of a minute, and keeps silent about the rest: no flood hides the other. */
-export function boundedLog(onLog: (entry: LogEntry) => void): BoundedLog {
+export function boundedLog(onLog: (entry: LogEntry) => void) {
   const write = (line: Pick<LogEntry, "level" | "text">): void =>
     writeLog(onLog, { ...line, tool: "serve", userId: "", callId: "" });
   return {
+    /** What went wrong inside, with all that lies behind it. */
     onError: fewOfAMinute((error: unknown) => causeLines([error]).forEach(write)),
+    /** A mistake of a client in MCP: one short line, for it may quote what the client sent. */
     onFault: fewOfAMinute(({ message }: Error) =>
       write({ level: "warn", text: `mcp: ${visibleText(message.slice(0, faultCharsMax))}` }),
     ),

@@ -5,7 +5,7 @@ import type { KeyObject } from "node:crypto";
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { boundedBytes } from "../../values/bounded-bytes.ts";
-import { isLoopback } from "../loopback.ts";
+import { isSafeAddress } from "../loopback.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
 import { createLocalJWKSet, createRemoteJWKSet, customFetch } from "./jose.ts";
@@ -121,8 +121,9 @@ export function remoteKeys(
   { keysMs, keysCooldownMs, keysAgeMs }: KeyTimes = httpLimits,
 ): Pick<VerifyingKeys, "find" | "isReady"> {
   const url = new URL(address);
-  const isSafe = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
-  if (!isSafe) throw new RangeError("Cannot use the key set: its URL is neither https: nor on a loopback address");
+  if (!isSafeAddress(url)) {
+    throw new RangeError("Cannot use the key set: its URL is neither https: nor on a loopback address");
+  }
   let retryAtMs = 0;
   const fetchKeys: FetchImplementation = async (...request) => {
     if (performance.now() < retryAtMs) throw new Error("The key set could not be fetched a moment ago");
