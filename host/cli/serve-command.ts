@@ -46,7 +46,7 @@ signal ends it at once. Standard output carries MCP and nothing else; logs go to
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       // Standard output is the client's, so a server that cannot start tells why on standard error.
-      process.stderr.write(`memcell serve: ${error.code}: ${error.message}\n`);
+      process.stderr.write(`memcell serve: ${error.code}: ${visibleText(error.message)}\n`);
       return 1;
     }
   },
