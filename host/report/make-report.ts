@@ -1,16 +1,13 @@
 import { pluginLimits } from "../../shared/limits.ts";
 import type { Manifest } from "../../shared/manifest.ts";
+import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
+import { clashClauses } from "../plugins/clash-clauses.ts";
 import { policyDeviations } from "../plugins/policy/policy-deviations.ts";
-import type { PluginPolicy, Policy, PolicyLimits } from "../plugins/policy/policy.ts";
-import type { AuditReport, Dependency, Deviation, ReportedTool } from "./report.ts";
+import type { Policy, PolicyLimits } from "../plugins/policy/policy.ts";
+import type { AuditReport, Deviation } from "./report.ts";
 
-export interface ReportParts {
-  readonly artifact: Artifact;
-  readonly policy: Policy;
-  /** `null` when no list of components accounts for this very file. */
-  readonly dependencies: readonly Dependency[] | null;
-}
+export type ReportParts = Pick<AuditReport, "artifact" | "dependencies"> & { readonly policy: Policy };
 
 /** Judges a plugin file by a policy: `PASS` when a runtime with this policy loads it. */
 export function makeReport({ artifact, policy, dependencies }: ReportParts): AuditReport {
@@ -26,7 +23,9 @@ export function makeReport({ artifact, policy, dependencies }: ReportParts): Aud
     deviations,
     artifact,
     policy: { name: policy.name, sha256: policy.sha256, pins: granted?.sha256 ?? null },
-    tools: manifest?.tools.map((tool) => reportedTool(tool, granted)) ?? [],
+    tools: (manifest?.tools ?? []).map(({ name, audience, rights, scopes }) => {
+      return { name, audience, rights, scopes, allowed: granted?.tools.get(name) ?? null };
+    }),
     limits: manifest ? leastLimits(manifest, policy.limits) : policy.limits,
     dependencies,
   };
@@ -34,11 +33,14 @@ export function makeReport({ artifact, policy, dependencies }: ReportParts): Aud
 
 /** A hash that is not pinned comes first, and says more to a reviewer than two numbers. */
 function beyondPolicy(manifest: Manifest, sha256: string, policy: Policy): readonly string[] {
-  const clauses = bounded(policyDeviations(manifest, sha256, policy));
-  const [first, ...others] = clauses;
+  const all = policyDeviations(manifest, sha256, policy);
+  const { deviationsMax } = pluginLimits;
+  const left = all.length - deviationsMax;
+  const [first, ...others] = left > 0 ? [...all.slice(0, deviationsMax), `it asks for more in ${left} more ways`] : all;
+  if (first === undefined) return [];
   const pins = policy.plugins.get(manifest.name)?.sha256;
-  if (first === undefined || !pins || pins.includes(sha256)) return clauses;
-  return [`${first}: this is not the file that was reviewed`, ...others];
+  const isReviewed = !pins || pins.includes(sha256);
+  return [isReviewed ? first : `${first}: this is not the file that was reviewed`, ...others];
 }
 
 /** Without a manifest nothing says which plugin it would be. */
@@ -46,13 +48,6 @@ function unpinned({ sha256 }: Artifact, { plugins }: Policy): string[] {
   const pins = [...plugins.values()].flatMap((plugin) => plugin.sha256 ?? []);
   if (sha256 === "" || pins.length === 0) return [];
   return [`its SHA-256 is ${sha256}, which the policy pins for no plugin: this is not a file that was reviewed`];
-}
-
-function reportedTool(
-  { name, audience, rights, scopes }: Manifest["tools"][number],
-  granted: PluginPolicy | undefined,
-): ReportedTool {
-  return { name, audience, rights, scopes, allowed: granted?.tools.get(name) ?? null };
 }
 
 function leastLimits(manifest: Manifest, limits: PolicyLimits): PolicyLimits {
@@ -70,13 +65,25 @@ export function manifestLimits({ deadlineMs, fuelPolls, memoryPages }: Manifest)
   return { deadlineMs, fuelPolls, memoryPages: memoryPages.max };
 }
 
-function bounded(clauses: readonly string[]): readonly string[] {
-  const { deviationsMax } = pluginLimits;
-  const left = clauses.length - deviationsMax;
-  return left > 0 ? [...clauses.slice(0, deviationsMax), `it asks for more in ${left} more ways`] : clauses;
-}
-
 /** From a clause as refusals have it behind a colon. */
 function sentenceOf(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
+/** Files of which each may be loaded, and not with the others: told by what the catalog refuses them for. */
+export function judgeTogether(reports: readonly AuditReport[]): AuditReport[] {
+  return reports.map((report, at) => {
+    const others = reports.toSpliced(at, 1);
+    const clashes = others.flatMap((other) => clashesOf(report, other)).slice(0, pluginLimits.deviationsMax);
+    if (clashes.length === 0) return report;
+    return { ...report, verdict: "FAIL", deviations: [...report.deviations, ...clashes] };
+  });
+}
+
+function clashesOf({ artifact: { manifest } }: AuditReport, { artifact }: AuditReport): AuditReport["deviations"] {
+  if (manifest === null || artifact.manifest === null) return [];
+  return Array.from(clashClauses(manifest, artifact.manifest), (clause) => ({
+    about: "file",
+    text: `No runtime loads it together with ${quoted(artifact.file)}, which ${clause}.`,
+  }));
 }

@@ -1,15 +1,19 @@
-/** What `memcell audit` prints of one plugin file: on one screen, when there is nothing to find fault with. */
+/**
+ * What `memcell audit` prints of one plugin file: on one screen, when there is nothing to find fault with. Sole importer of
+ * `wrap-ansi`.
+ */
 import { styleText } from "node:util";
 
-import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
+import wrapAnsi from "wrap-ansi";
+
+import { capabilityModule, capabilityNames, kernelModule, rights } from "../../shared/abi.ts";
 import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { visibleText } from "../values/visible-text.ts";
-import type { AuditReport } from "./report.ts";
-import { toolMatrix } from "./tool-matrix.ts";
-import { wrapText } from "./wrap-text.ts";
+import { modelGranting, rightGranting, scopeGrantings } from "./report.ts";
+import type { AuditReport, Granting, ReportedTool } from "./report.ts";
 
 /** A line as it is, or with how it is to look. */
 type Line = string | { readonly text: string; readonly style: "bold" | "green" | "red" };
@@ -30,14 +34,11 @@ export function textReport(report: AuditReport, { isColoured }: { readonly isCol
 
 function identityLines({ artifact, policy }: AuditReport): Line[] {
   const { file, sha256, bytes, manifest } = artifact;
-  const of = manifest
-    ? `${manifest.name} ${manifest.version}, ABI version ${manifest.abi}`
-    : "no plugin that can be read";
-  const pinned = manifest ? pinning(policy.pins, sha256) : "";
+  const named = manifest && `${manifest.name} ${manifest.version}, ABI version ${manifest.abi}`;
   return [
-    { text: `file      ${nameOf(file)}: ${of}, ${bytes} bytes`, style: "bold" },
+    { text: `file      ${nameOf(file)}: ${named ?? "no plugin that can be read"}, ${bytes} bytes`, style: "bold" },
     ...(sha256 === "" ? [] : [`sha256    ${sha256}`]),
-    `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${pinned}`,
+    `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${manifest ? pinning(policy.pins, sha256) : ""}`,
   ];
 }
 
@@ -86,11 +87,12 @@ const wordCharsMax = 36;
 /** Each import that can reach anything on a line of its own; those of the kernel reach the call's own blocks only. */
 function importLines({ imports }: Artifact): Line[] {
   if (imports.length === 0) return [];
-  const capabilities = capabilityNames.flatMap((each) =>
-    imports.filter(({ module, name, meaning }) => module === capabilityModule && name === each && meaning !== null),
-  );
-  const kernel = imports.filter(({ module, meaning }) => module === kernelModule && meaning !== null);
   const unknown = imports.filter(({ meaning }) => meaning === null);
+  const known = imports.filter(({ meaning }) => meaning !== null);
+  const kernel = known.filter(({ module }) => module === kernelModule);
+  const capabilities = capabilityNames.flatMap((each) =>
+    known.filter(({ module, name }) => module === capabilityModule && name === each),
+  );
   const counts = [
     ...(unknown.length > 0 ? [`${unknown.length} that no plugin may have`] : []),
     `${capabilities.length} capabilities`,
@@ -166,4 +168,53 @@ function labelled(label: string, parts: readonly string[]): string[] {
 /** A name as it is, when nothing about it can be mistaken for the report's own words. */
 function nameOf(name: string): string {
   return /^[A-Za-z0-9_.:-]{1,64}$/.test(name) ? name : quoted(name);
+}
+
+const marks: Readonly<Record<Granting, string>> = { granted: "yes", refused: "NO", spare: "may", neither: "-" };
+
+/** Tool × right, in columns: what each tool asks for, and whether the policy allows it. */
+function toolMatrix(tools: readonly ReportedTool[]): string[] {
+  if (tools.length === 0) return [];
+  const rows = tools.map((tool) => [
+    tool.name,
+    audienceOf(tool),
+    ...rights.map((right) => marks[rightGranting(tool, right)]),
+    scopesOf(tool),
+  ]);
+  const heading = ["tools", "for", ...rights, "scopes"];
+  const widths = heading.map((_, column) => Math.max(...[heading, ...rows].map((row) => row[column]?.length ?? 0)));
+  const lines = [heading, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  return [...lines.map((cells) => cells.join("  ").trimEnd()), ...legendOf(rows)];
+}
+
+function audienceOf(tool: ReportedTool): string {
+  const granting = modelGranting(tool);
+  if (granting === "granted") return "model";
+  return granting === "neither" ? "host" : `${tool.audience === "host" ? "host, " : ""}model (${marks[granting]})`;
+}
+
+function scopesOf(tool: ReportedTool): string {
+  return scopeGrantings(tool)
+    .map(({ scope, granting }) => (granting === "granted" ? scope : `${scope} (${marks[granting]})`))
+    .join(", ");
+}
+
+/** Of a plugin that is granted what it asks for and no more, the marks speak for themselves. */
+function legendOf(rows: readonly (readonly string[])[]): string[] {
+  const cells = rows.flat().join(" ");
+  const meanings = ["NO: asked for, not granted", "may: granted, not asked for"];
+  const shown = meanings.filter((each) => new RegExp(`\\b${each.split(":", 1)[0]}\\b`).test(cells));
+  return shown.length === 0 ? [] : [`  ${shown.join("; ")}`];
+}
+
+/** Terminals that reviewers have are at least this wide. */
+const columnsMax = 80;
+
+/**
+ * Text in lines: the label before the first, as many spaces before the others. A word that is longer is broken: a terminal
+ * would go on with it where lines begin, as if what it says were the report's own.
+ */
+function wrapText(label: string, text: string): string[] {
+  const lines = wrapAnsi(visibleText(text), columnsMax - label.length, { hard: true }).split("\n");
+  return lines.map((line, at) => `${at === 0 ? label : " ".repeat(label.length)}${line}`);
 }

@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
-import { html, Markup } from "../../host/report/page/markup.ts";
-import { visibleParts } from "../../host/report/page/visible-parts.ts";
+import { html, Markup, visibleParts } from "../../host/report/page/markup.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { pageLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

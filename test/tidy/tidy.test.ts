@@ -47,7 +47,7 @@ const soleImporters: Record<string, string> = {
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/thread/pool.ts",
-  "wrap-ansi": "host/report/wrap-text.ts",
+  "wrap-ansi": "host/report/text-report.ts",
   yauzl: "host/archive/read-zip.ts",
   yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",

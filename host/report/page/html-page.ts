@@ -2,17 +2,16 @@ import { createHash } from "node:crypto";
 
 import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import type { AuditReport } from "../report.ts";
-import { article } from "./article.ts";
+import { capabilityBody } from "./capability-section.ts";
+import { contentsBody, dependenciesBody, identityBody, limitsBody } from "./file-sections.ts";
+import { absentBody, importsBody } from "./imports-section.ts";
+import { callsBody, denialsBody, isIntact, refusalsBody, verificationBody } from "./log-sections.ts";
 import { html, plain, styleElement } from "./markup.ts";
-import type { Markup } from "./markup.ts";
-import { logSections, pluginSections } from "./page-sections.ts";
+import type { Markup, Value } from "./markup.ts";
 import { code, counted } from "./phrases.ts";
-import { printStyle } from "./style-print.ts";
-import { screenStyle } from "./style-screen.ts";
-import { tableStyle } from "./style-tables.ts";
-import { isPass } from "./verdict-section.ts";
-import { verdictWord } from "./verdict.ts";
-import { isIntact } from "./verification-section.ts";
+import { styleSheet } from "./style.ts";
+import { timelineBody } from "./timeline-section.ts";
+import { isPass, verdictBody, verdictWord } from "./verdict.ts";
 
 /**
  * What `memcell audit --html` writes: one file that loads nothing, runs nothing, prints, and can be kept.
@@ -57,9 +56,6 @@ export function htmlPage(reports: readonly AuditReport[], log: LogSummary | null
     </html> `.toString();
 }
 
-/** It names no font, picture or other file. */
-const styleSheet = `${screenStyle}${tableStyle}${printStyle}`;
-
 /** The style sheet is allowed by its hash, so that a style which got in otherwise does nothing either. */
 const styleHash = createHash("sha256").update(styleSheet).digest("base64");
 const contentSecurityPolicy = html`<meta
@@ -69,9 +65,9 @@ const contentSecurityPolicy = html`<meta
 
 function title(reports: readonly AuditReport[], log: LogSummary | null): Markup {
   const isGood = reports.every(isPass) && (log === null || isIntact(log.verification));
-  const file = reports[0]?.artifact.file ?? "audit log";
+  const file = plain(reports[0]?.artifact.file ?? "audit log");
   const more = reports.length > 1 ? html` and ${reports.length - 1} more` : null;
-  return html`${isGood ? html`PASS` : html`FAIL`}: ${plain(file)}${more} – memcell audit`;
+  return html`${isGood ? html`PASS` : html`FAIL`}: ${file}${more} – memcell audit`;
 }
 
 function subject(reports: readonly AuditReport[], log: LogSummary | null): Markup {
@@ -94,3 +90,42 @@ function verdicts(reports: readonly AuditReport[], log: LogSummary | null): Mark
     </ul>
   </nav> `;
 }
+
+/** The parts of an article, each under a heading of its own; by the key links and names find it. */
+type Sections<Subject> = readonly (readonly [key: string, name: Markup, body: (of: Subject, id: string) => Value])[];
+
+/** Those who listen jump from heading to heading: no section is a landmark of its own. */
+function article<Subject>(id: string, heading: Value, about: Subject, sections: Sections<Subject>): Markup {
+  const made = sections.map(
+    ([key, name, body]) =>
+      html`<section id="${id}-${key}">
+        <h3>${name}</h3>
+        <div class="body">${body(about, `${id}-${key}`)}</div>
+      </section> `,
+  );
+  return html`<article id="${id}">
+    <h2>${heading}</h2>
+    ${made}
+  </article> `;
+}
+
+/** What a reviewer asks of a plugin file, in the order in which it is asked. */
+const pluginSections: Sections<AuditReport> = [
+  ["verdict", html`Verdict`, verdictBody],
+  ["identity", html`Identity`, identityBody],
+  ["capabilities", html`Capabilities`, capabilityBody],
+  ["imports", html`Imports`, importsBody],
+  ["absent", html`What is not there`, absentBody],
+  ["contents", html`Inside the file`, contentsBody],
+  ["limits", html`Limits`, limitsBody],
+  ["dependencies", html`Dependencies`, dependenciesBody],
+];
+
+/** The same of an audit log. */
+const logSections: Sections<LogSummary> = [
+  ["verification", html`Verification`, verificationBody],
+  ["calls", html`Calls`, callsBody],
+  ["timeline", html`Timeline`, timelineBody],
+  ["denials", html`Denials`, denialsBody],
+  ["refusals", html`Refused requests`, refusalsBody],
+];

@@ -4,8 +4,7 @@ import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { code, counted } from "./phrases.ts";
-import { table, text } from "./table.ts";
+import { code, counted, table, text } from "./phrases.ts";
 
 const isUnknown = ({ meaning }: ArtifactImport): boolean => meaning === null;
 

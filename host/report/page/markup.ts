@@ -3,7 +3,7 @@
  * somebody else's, and is escaped, isolated from the text around it, and freed of what cannot be seen. There is no way
  * to say otherwise: what we write ourselves is a template literal too.
  */
-import { visibleParts } from "./visible-parts.ts";
+import { pageLimits } from "../../../shared/limits.ts";
 
 /** HTML that is safe as it is. Only this file makes one. */
 export class Markup {
@@ -92,4 +92,45 @@ function escaped(text: string): string {
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
+}
+
+export interface TextPart {
+  /** `unseen`: the text is the name of a character, as `U+202E`. `cut`: it says how much is not shown. */
+  readonly kind: "shown" | "unseen" | "cut";
+  readonly text: string;
+}
+
+/** In a group of its own, so that a text that is split by it keeps it. */
+const unseenRun =
+  /((?:(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}\p{M})\p{M})+)/u;
+
+/**
+ * Text that comes from a plugin, a policy or a log, cut into what can be seen and what cannot: control characters,
+ * characters that turn or hide text, spaces that are not the space, and marks piled on each other until they cover other
+ * lines.
+ */
+export function visibleParts(text: string): TextPart[] {
+  const kept = cutAt(text, pageLimits.textCharsMax);
+  const parts = kept.split(unseenRun).flatMap((part, at): TextPart[] => {
+    if (at % 2 === 1) return namesOf(Array.from(part));
+    return part === "" ? [] : [{ kind: "shown", text: part }];
+  });
+  const rest = text.length - kept.length;
+  if (rest === 0) return parts;
+  return [...parts, { kind: "cut", text: `… and ${rest.toLocaleString("en-GB")} more characters` }];
+}
+
+/** A long run would push what follows it out of sight. */
+function namesOf(run: readonly string[]): TextPart[] {
+  const named = run.slice(0, pageLimits.unseenRunMax).map((character): TextPart => {
+    const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+    return { kind: "unseen", text: `U+${hex.padStart(4, "0")}` };
+  });
+  const rest = run.length - named.length;
+  return rest > 0 ? [...named, { kind: "cut", text: `and ${rest.toLocaleString("en-GB")} more of the kind` }] : named;
+}
+
+/** Never between the halves of a pair, which would then be shown as two characters that are not there. */
+function cutAt(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : text.slice(0, charsMax).replace(/[\ud800-\udbff]$/, "");
 }

@@ -1,8 +1,7 @@
-import type { LogSummary } from "../../audit/verify/log-summary.ts";
+import type { LogSummary, TimelineBucket } from "../../audit/verify/log-summary.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { counted, timeShown } from "./phrases.ts";
-import { number, table, text } from "./table.ts";
+import { counted, number, table, text, timeShown } from "./phrases.ts";
 
 /** What is counted; by its key it is drawn. */
 const lanes = [
@@ -17,14 +16,7 @@ export function timelineBody({ timeline: { buckets, bucketMs } }: LogSummary, id
   const first = buckets[0];
   const last = buckets.at(-1);
   if (!first || !last) return html`<p>There is nothing to draw.</p>`;
-  const drawn = lanes.map(({ key, name }) =>
-    lane(
-      key,
-      name,
-      `${id}-${key}`,
-      buckets.map((bucket) => bucket[key]),
-    ),
-  );
+  const drawn = lanes.map((each) => lane(each, `${id}-${each.key}`, buckets));
   const figures = table({
     id: `${id}-table`,
     caption: html`Calls, failed calls, denials and refused requests in spans of ${spanShown(bucketMs)}, those without
@@ -53,8 +45,8 @@ const heightMin = 4;
  * A row of bars. Each has a scale of its own and says so: three denials beside 300 calls would else be nothing. The words
  * stand outside the picture, which is stretched to the page's width.
  */
-function lane(key: string, name: Markup, id: string, given: readonly number[]): Markup {
-  const values = given.map((value) => (Number.isFinite(value) ? Math.max(value, 0) : 0));
+function lane({ key, name }: (typeof lanes)[number], id: string, buckets: readonly TimelineBucket[]): Markup {
+  const values = buckets.map((bucket) => (Number.isFinite(bucket[key]) ? Math.max(bucket[key], 0) : 0));
   const most = Math.max(...values);
   const total = values.reduce((sum, value) => sum + value, 0);
   const bars = values.map((value, at) => {

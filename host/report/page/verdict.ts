@@ -1,5 +1,8 @@
+import { pageLimits } from "../../../shared/limits.ts";
+import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup } from "./markup.ts";
+import { code, codes, counted, notShown } from "./phrases.ts";
 
 const marks = { good: html`<span aria-hidden="true">✓</span>`, bad: html`<span aria-hidden="true">✕</span>` };
 
@@ -15,4 +18,41 @@ export function verdictBox(kind: "good" | "bad", word: Markup, sentence: Markup)
     <p class="word">${marks[kind]} ${word}</p>
     <p>${sentence}</p>
   </div>`;
+}
+
+/** A page says PASS only when nothing at all was found. */
+export function isPass({ verdict, deviations }: AuditReport): boolean {
+  return verdict === "PASS" && deviations.length === 0;
+}
+
+export function verdictBody(report: AuditReport): Markup {
+  return isPass(report) ? passed(report) : failed(report);
+}
+
+function passed({ policy, tools }: AuditReport): Markup {
+  const asked = [...new Set(tools.flatMap(({ rights }) => rights))];
+  const scopes = [...new Set(tools.flatMap((tool) => tool.scopes))];
+  const offered = tools.filter(({ audience }) => audience === "model").length;
+  const sentence = html`The file is exactly what its own manifest says, and no tool in it asks for more than the policy
+  ${code(policy.name)} grants. A host with this policy loads it.`;
+  return html`${verdictBox("good", html`PASS`, sentence)}
+    <p>
+      It holds ${counted(tools.length, html`tool`, html`tools`)}, of which a model can call ${offered}. Together they
+      ask for ${codes(asked)} in the calling user’s ${scopes.length === 1 ? html`scope` : html`scopes`}
+      ${codes(scopes)}, and can reach nothing else.
+    </p>`;
+}
+
+function failed({ deviations, policy }: AuditReport): Markup {
+  const count = counted(deviations.length, html`deviation`, html`deviations`);
+  const sentence = html`${count}. A host with the policy ${code(policy.name)} refuses this file, and runs nothing of it.`;
+  const shown = deviations.slice(0, pageLimits.rowsMax).map(({ about, text }) => {
+    const label = about === "file" ? html`In the file` : html`Against the policy`;
+    return html`<li><strong class="label">${label}</strong> ${text}</li> `;
+  });
+  return html`${verdictBox("bad", html`FAIL`, sentence)}
+    <ol class="deviations">
+      ${shown}
+    </ol>
+    ${notShown(deviations.length - shown.length)}`;
 }

@@ -1,0 +1,142 @@
+/** What the file is, what is in it and whose code that is, and what bounds its calls. */
+import { callLimits, storeLimits } from "../../../shared/limits.ts";
+import { policyLimitsMax } from "../../plugins/policy/policy-limits.ts";
+import type { PolicyLimits } from "../../plugins/policy/policy.ts";
+import { manifestLimits } from "../make-report.ts";
+import type { AuditReport } from "../report.ts";
+import { html } from "./markup.ts";
+import type { Markup, Value } from "./markup.ts";
+import { bytesShown, code, counted, facts, number, table, text, wasmPagesShown } from "./phrases.ts";
+
+/** Which file this page is about, and which policy has judged it. */
+export function identityBody(report: AuditReport): Markup {
+  const { artifact, policy } = report;
+  const { manifest } = artifact;
+  const unreadable = html`unknown: the file has no manifest that can be read`;
+  return facts([
+    [html`File`, code(artifact.file)],
+    [html`SHA-256`, hash(artifact.sha256)],
+    [html`Size`, bytesShown(artifact.bytes)],
+    [html`Plugin`, manifest ? html`${code(manifest.name)} version ${manifest.version}` : unreadable],
+    [html`Capability ABI`, manifest ? html`version ${manifest.abi}` : unreadable],
+    [html`Policy`, code(policy.name)],
+    [html`SHA-256 of the policy`, hash(policy.sha256)],
+    [html`Pinned`, pinned(report)],
+  ]);
+}
+
+function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
+  if (artifact.manifest === null) return html`unknown: the file does not say which plugin it would be`;
+  if (pins === null) {
+    return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
+  }
+  const accepted = pins.length === 1 ? html`the one file` : html`one of the ${pins.length} files`;
+  if (artifact.sha256 !== "" && pins.includes(artifact.sha256)) {
+    return html`Yes: this is ${accepted} of its name that the policy accepts.`;
+  }
+  return html`<strong class="bad">To another file.</strong> This is not ${accepted} of its name that the policy accepts:
+    ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
+}
+
+/** A policy that is being rolled out pins an old and a new file; a longer list is read in the policy itself. */
+const pinsShownMax = 8;
+
+function hash(sha256: string): Markup {
+  return sha256 === "" ? html`unknown: the file could not be read` : html`<code class="hash">${sha256}</code>`;
+}
+
+/** Its memory, what a host can call, and the sections that no engine reads. */
+export function contentsBody({ artifact }: AuditReport, id: string): Value {
+  const toolOf = new Map(artifact.manifest?.tools.map((tool) => [tool.export, code(tool.name)]));
+  return [
+    memory(artifact.memory),
+    table({
+      id: `${id}-exports`,
+      caption: html`Exports: what a host can call or see`,
+      columns: [text`Export`, text`Kind`, text`Tool`],
+      rows: artifact.exports.map(({ name, kind, signature }) => [
+        code(name),
+        kind === "function" ? html`${kind} <span class="note"><code>${signature}</code></span>` : kind,
+        toolOf.get(name) ?? html`<span class="quiet">none</span>`,
+      ]),
+    }),
+    table({
+      id: `${id}-custom`,
+      caption: html`Custom sections: data that is never run`,
+      columns: [text`Section`, number`Size`],
+      rows: artifact.customSections.map(({ name, bytes }) => [code(name), bytesShown(bytes)]),
+    }),
+  ];
+}
+
+function memory(limits: AuditReport["artifact"]["memory"]): Markup {
+  if (limits === null) return html`<p>The file defines no memory that can be read.</p>`;
+  const most =
+    limits.max === null ? html`<strong class="bad">no maximum is declared</strong>` : wasmPagesShown(limits.max);
+  return facts([
+    [html`Memory at first`, wasmPagesShown(limits.min)],
+    [html`Memory at most`, most],
+  ]);
+}
+
+export function dependenciesBody({ dependencies }: AuditReport, id: string): Markup {
+  if (dependencies === null) {
+    return html`<p>
+      No list of components accounts for this very file. Which packages were linked into it is not known.
+    </p>`;
+  }
+  const packages = counted(dependencies.length, html`package`, html`packages`);
+  return table({
+    id: `${id}-packages`,
+    caption: html`${packages} linked into this very file, as its build wrote them down`,
+    columns: [text`Package`, text`Version`, text`Licence`],
+    rows: dependencies.map(({ name, version, licence }) => [code(name), version, licence]),
+  });
+}
+
+/** What bounds a call of this plugin, and whose word it is. */
+export function limitsBody({ limits, artifact }: AuditReport, id: string): Value {
+  const own: Partial<PolicyLimits> = artifact.manifest ? manifestLimits(artifact.manifest) : {};
+  return [
+    table({
+      id: `${id}-call`,
+      caption: html`What bounds a call of this plugin: the least of what host, policy and manifest say`,
+      columns: [text`Limit`, text`Value`, text`Set by`],
+      rows: callBounds.map(([key, name, shown]) => [
+        html`${name} <span class="note below"><code>${key}</code></span>`,
+        shown(limits[key]),
+        setBy(limits[key], policyLimitsMax[key], own[key]),
+      ]),
+    }),
+    table({
+      id: `${id}-host`,
+      caption: html`The same for every plugin, set by the host`,
+      columns: [text`Limit`, text`Value`],
+      rows: fixedBounds,
+    }),
+  ];
+}
+
+const callBounds: readonly (readonly [key: keyof PolicyLimits, name: Markup, shown: (value: number) => Markup])[] = [
+  ["deadlineMs", html`Time in its thread`, (ms) => html`${ms} ms`],
+  ["fuelPolls", html`Computing budget`, (polls) => html`${polls} polls of some 5,000 loop turns`],
+  ["memoryPages", html`Wasm memory`, wasmPagesShown],
+  ["inputBytes", html`Input`, bytesShown],
+  ["hostCalls", html`Uses of capabilities`, (calls) => html`${calls} in a call`],
+  ["stagedBytes", html`What a call writes`, bytesShown],
+];
+
+/** The least wins; when several say the same, all of them did. Of some limits a manifest has no say. */
+function setBy(value: number, ofHost: number, ofManifest: number | undefined): Markup {
+  if (ofManifest === value) return ofHost === value ? html`host and manifest` : html`manifest`;
+  return ofHost === value ? html`host` : html`policy`;
+}
+
+const fixedBounds: readonly (readonly Value[])[] = [
+  [html`Answer`, bytesShown(callLimits.outputBytesMax)],
+  [html`One capability request`, bytesShown(callLimits.requestBytesMax)],
+  [html`Writes and moves of a call`, html`${storeLimits.changesMax}`],
+  [html`A file`, bytesShown(storeLimits.fileBytesMax)],
+  [html`A user’s scope, trash included`, bytesShown(storeLimits.scopeBytesMax)],
+  [html`Lines that a call may log`, html`${callLimits.logLinesMax} of ${callLimits.logLineCharsMax} characters`],
+];
