@@ -1,5 +1,5 @@
 import type { AuditLogOptions } from "../audit/audit-log.ts";
-import { checkAuditLogOptions } from "../audit/log/audit-log-options.ts";
+import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { mountsFor } from "../config/mount-settings.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { SettingFlags } from "../config/read-settings.ts";

@@ -1,7 +1,7 @@
 import { auditLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { ChainHead } from "../audit/audit-log.ts";
-import type { LogFinding, LogVerification } from "../audit/verify/log-verification.ts";
+import type { LogFinding, LogVerification } from "../audit/verify/findings.ts";
 import { verifyLog } from "../audit/verify/verify-log.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { visibleJson } from "../values/visible-text.ts";

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
-import { checkAuditLogOptions } from "../audit/log/audit-log-options.ts";
+import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { isPluginName } from "../plugins/bundled-plugins.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";

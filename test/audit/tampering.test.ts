@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { hashOf } from "../../host/audit/log/record-line.ts";
-import type { LogVerification } from "../../host/audit/verify/log-verification.ts";
+import type { LogVerification } from "../../host/audit/verify/findings.ts";
 import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, stagedEntry, useEntry } from "./audit-entries.ts";

@@ -71,9 +71,9 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     .toSorted();
   expect(touching).toEqual(["host/archive/archive-file.ts", "host/report/page/write-page.ts"]);
   expect(hostImportersOf("node:path").toSorted()).toEqual([
-    "host/audit/log/disk/log-location.ts",
+    "host/audit/log/disk/log-folder.ts",
+    "host/audit/log/file-audit-log.ts",
     "host/audit/log/log-files.ts",
-    "host/audit/log/open-log-files.ts",
     "host/config/config-file.ts",
     "host/config/read-settings.ts",
     "host/disk/bounded-file.ts",

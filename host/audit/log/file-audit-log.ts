@@ -1,9 +1,16 @@
+import { basename, dirname, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+
 import { ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, AuditLogOptions, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, PluginIdentity } from "../audit-record.ts";
-import { checkAuditLogOptions } from "./audit-log-options.ts";
-import type { LogWriter } from "./log-writer.ts";
-import { openLogFiles } from "./open-log-files.ts";
+import type { LogFile } from "./disk/log-file.ts";
+import { LogFolder, makeFolders } from "./disk/log-folder.ts";
+import { endOfFullFiles, headFileBytesMax, readEnd, readHead, resumeChain } from "./log-end.ts";
+import type { Resumption } from "./log-end.ts";
+import { checkAuditLogOptions, headNameOf } from "./log-names.ts";
+import { LogWriter } from "./log-writer.ts";
+import { firstSeqOf } from "./read-lines.ts";
 
 /** What the runtime says of itself, and how long it waits for another. */
 export interface AuditLogParts {
@@ -29,7 +36,7 @@ export async function openAuditLog(options: AuditLogOptions, parts: AuditLogPart
   const checked = checkAuditLogOptions(options);
   const { memcell, plugins, policy, note } = parts;
   const { writer, tornBytes, missing, head } = await openLogFiles(checked, parts);
-  const log = new FileAuditLog(writer, { goesOn: checked.onFailure === "continue", note });
+  const log = auditLogOf(writer, checked.onFailure === "continue", note);
   try {
     if (missing > 0) note(`audit log: ${missing} records that were written are not there any more`);
     if (head === "differs") note("audit log: the last record is not as it was written");
@@ -42,55 +49,113 @@ export async function openAuditLog(options: AuditLogOptions, parts: AuditLogPart
   }
 }
 
-interface FailurePlan {
-  readonly goesOn: boolean;
-  readonly note: (text: string) => void;
-}
-
-class FileAuditLog implements AuditLog {
-  readonly #writer: LogWriter;
-  readonly #plan: FailurePlan;
+function auditLogOf(writer: LogWriter, goesOn: boolean, note: AuditLogParts["note"]): AuditLog {
   /** Records that could not be written since the last that could. */
-  #lost = 0;
-  #isClosed = false;
+  let lost = 0;
+  let isClosed = false;
 
-  constructor(writer: LogWriter, plan: FailurePlan) {
-    this.#writer = writer;
-    this.#plan = plan;
+  /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */
+  function appendAfterLoss(entry: AuditEntry): ChainHead {
+    const head = writer.append({ kind: "lost", records: lost }, entry);
+    note(`audit log: ${lost} records were lost`);
+    lost = 0;
+    return head;
   }
 
-  append(entry: AuditEntry): ChainHead | null {
-    if (this.#isClosed) throw new ToolError("CLOSED", "Cannot write the audit log: it is closed");
+  function append(entry: AuditEntry): ChainHead | null {
+    if (isClosed) throw new ToolError("CLOSED", "Cannot write the audit log: it is closed");
     try {
-      return this.#lost === 0 ? this.#writer.append(entry) : this.#appendAfterLoss(entry);
+      return lost === 0 ? writer.append(entry) : appendAfterLoss(entry);
     } catch (error) {
-      if (!this.#plan.goesOn) throw error;
-      if (this.#lost++ === 0) this.#plan.note(`audit log: calls go on without records: ${reasonOf(error)}`);
+      if (!goesOn) throw error;
+      if (lost++ === 0) note(`audit log: calls go on without records: ${reasonOf(error)}`);
       return null;
     }
   }
 
-  close(): void {
-    if (this.#isClosed) return;
+  function close(): void {
+    if (isClosed) return;
     try {
-      this.append({ kind: "closed" });
-      this.#writer.flush();
+      append({ kind: "closed" });
+      writer.flush();
     } catch (error) {
-      if (!this.#plan.goesOn) throw error;
+      if (!goesOn) throw error;
     } finally {
-      this.#isClosed = true;
-      this.#writer[Symbol.dispose]();
+      isClosed = true;
+      writer[Symbol.dispose]();
     }
-    if (this.#lost > 0) this.#plan.note(`audit log: ${this.#lost} records were lost, and no record tells`);
+    if (lost > 0) note(`audit log: ${lost} records were lost, and no record tells`);
   }
 
-  /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */
-  #appendAfterLoss(entry: AuditEntry): ChainHead {
-    const head = this.#writer.append({ kind: "lost", records: this.#lost }, entry);
-    this.#plan.note(`audit log: ${this.#lost} records were lost`);
-    this.#lost = 0;
-    return head;
-  }
+  return { append, close };
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : "the runtime failed");
+
+/** Opens the files of a log, keeps others out, and finds where the chain goes on. */
+async function openLogFiles(
+  { file, fileBytesMax }: Required<AuditLogOptions>,
+  { isAmongUsers, waitMs }: AuditLogParts,
+): Promise<Pick<Resumption, "missing" | "head"> & { readonly writer: LogWriter; readonly tornBytes: number }> {
+  const path = resolve(file);
+  const name = basename(path);
+  const folder = openFolder(path, isAmongUsers);
+  const opened: Disposable[] = [folder];
+  try {
+    // What is no plain file is refused before anything is made beside it.
+    folder.findFile(name)?.[Symbol.dispose]();
+    const headFile = await lockHead(folder, name, waitMs);
+    opened.push(headFile);
+    const log = folder.openFile(name, "make");
+    opened.push(log);
+    folder.flush();
+    const end = readEnd(log);
+    if (end.tornBytes > 0) log.truncate(end.wholeBytes);
+    const found = end.last ?? endOfFullFiles(folder, name);
+    const { last, missing, head } = resumeChain(found, readHead(headFile), log);
+    // What a full file is called after. One whose first line is no record is called after its last.
+    const firstSeq = end.last && (firstSeqOf(log) ?? end.last.seq);
+    const writer = new LogWriter({ folder, name, headFile, log, bytes: end.wholeBytes, firstSeq, last, fileBytesMax });
+    return { writer, tornBytes: end.tornBytes, missing, head };
+  } catch (error) {
+    for (const each of opened) each[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Asked again when the folders are there: before, what they are called need not tell what they are. */
+function openFolder(file: string, isAmongUsers: AuditLogParts["isAmongUsers"]): LogFolder {
+  const path = dirname(file);
+  const refuseUsers = (): void => {
+    if (!isAmongUsers(file)) return;
+    throw new ToolError("STORAGE_UNSAFE", "Cannot open the audit log: it would lie among the users' files");
+  };
+  refuseUsers();
+  makeFolders(path);
+  refuseUsers();
+  return LogFolder.open(path);
+}
+
+/** Between two attempts to get a lock that another process keeps as long as it runs. */
+const pollMs = 20;
+
+/** The lock lies on the head: the log's own file is moved away when it is full. */
+async function lockHead(folder: LogFolder, name: string, waitMs: number): Promise<LogFile> {
+  const start = performance.now();
+  for (;;) {
+    const headFile = folder.openFile(headNameOf(name), "make", headFileBytesMax);
+    try {
+      // Who held it may have removed it; then it keeps nobody out.
+      if (headFile.tryLock() && folder.facts(headNameOf(name))?.identity === headFile.identity) return headFile;
+    } catch (error) {
+      headFile[Symbol.dispose]();
+      throw error;
+    }
+    headFile[Symbol.dispose]();
+    const waitedMs = Math.round(performance.now() - start);
+    if (waitedMs >= waitMs) {
+      throw new ToolError("BUSY", `Cannot open the audit log: another runtime has been writing it for ${waitedMs} ms`);
+    }
+    await setTimeout(pollMs);
+  }
+}

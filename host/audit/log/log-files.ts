@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from "node:path";
 
 import { ToolError } from "../../values/tool-error.ts";
-import { firstSeqOf } from "./chain-position.ts";
 import type { LogFile } from "./disk/log-file.ts";
 import { LogFolder } from "./disk/log-folder.ts";
-import { findHead } from "./head-file.ts";
-import type { HeadText } from "./head-file.ts";
+import { findHead } from "./log-end.ts";
+import type { HeadText } from "./log-end.ts";
 import { firstSeqIn } from "./log-names.ts";
+import { firstSeqOf } from "./read-lines.ts";
 
 /** One file of a log that is to be read. */
 export interface LogPart {

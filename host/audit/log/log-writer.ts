@@ -3,7 +3,7 @@ import type { ChainHead } from "../audit-log.ts";
 import type { AuditEntry } from "../audit-record.ts";
 import type { LogFile } from "./disk/log-file.ts";
 import type { LogFolder } from "./disk/log-folder.ts";
-import { headBytes } from "./head-file.ts";
+import { headBytes } from "./log-end.ts";
 import { fullNameOf, headNameOf } from "./log-names.ts";
 import { recordLine } from "./record-line.ts";
 

@@ -1,6 +1,7 @@
 /** What is found in a chain, in the words of a reviewer. Nothing of what a record says is in them. */
-import type { ChainPosition } from "../log/chain-position.ts";
-import type { LogFinding } from "./log-verification.ts";
+import type { ChainPosition } from "../log/read-lines.ts";
+import { found } from "./findings.ts";
+import type { LogFinding } from "./findings.ts";
 
 /** A record where it was found. */
 export interface FoundRecord extends ChainPosition {
@@ -13,8 +14,6 @@ export interface FoundRecord extends ChainPosition {
   readonly missing: number;
 }
 
-const at = ({ seq, file, line }: FoundRecord): Pick<LogFinding, "seq" | "file" | "line"> => ({ seq, file, line });
-
 /** `before` is `null` at the log's beginning. */
 export function removed(before: FoundRecord | null, after: FoundRecord, count: number): LogFinding {
   const where = before === null ? `before record ${after.seq}` : `between record ${before.seq} and record ${after.seq}`;
@@ -22,33 +21,33 @@ export function removed(before: FoundRecord | null, after: FoundRecord, count: n
   const known = after.missing > 0 ? `; so it was already when record ${after.seq} was written` : "";
   const isBetweenFiles = before === null || before.file !== after.file;
   const file = isBetweenFiles && count > 1 ? "; a whole file may be missing" : "";
-  return { kind: "removed", ...at(after), text: `${where} ${what}${known}${file}` };
+  return found("removed", after, `${where} ${what}${known}${file}`);
 }
 
 export function altered(record: FoundRecord, by: FoundRecord): LogFinding {
   const text = `record ${record.seq} is not as it was written: the hash that record ${by.seq} carries is another`;
-  return { kind: "altered", ...at(record), text };
+  return found("altered", record, text);
 }
 
 /** Who carries the hash is not to be trusted either. */
 export function unvouched(record: FoundRecord, by: FoundRecord): LogFinding {
   const text = `record ${record.seq} may not be as it was written: record ${by.seq}, which carries its hash, is altered`;
-  return { kind: "altered", ...at(record), text };
+  return found("altered", record, text);
 }
 
 export function beginsBehind(record: FoundRecord): LogFinding {
-  return { kind: "altered", ...at(record), text: "record 0 is not as it was written: it carries the hash of another" };
+  return found("altered", record, "record 0 is not as it was written: it carries the hash of another");
 }
 
 /** A record that stands behind one that is not written before it. */
 export function outOfLine(record: FoundRecord, last: FoundRecord, isRepeated: boolean): LogFinding {
   const { seq } = record;
-  if (isRepeated) return { kind: "displaced", ...at(record), text: `record ${seq} stands here again` };
+  if (isRepeated) return found("displaced", record, `record ${seq} stands here again`);
   const text =
     seq === last.seq
       ? `there are two records ${seq}: one of them was added`
       : `record ${seq} stands behind record ${last.seq}: it was moved here, or added`;
-  return { kind: "displaced", ...at(record), text };
+  return found("displaced", record, text);
 }
 
 /** Records that stand before one that was written earlier, or that nobody wrote. */
@@ -57,5 +56,5 @@ export function intruding(first: FoundRecord, last: FoundRecord, before: FoundRe
     first.seq === last.seq
       ? `record ${first.seq} stands before record ${before.seq}: it was`
       : `records ${first.seq} to ${last.seq} stand before record ${before.seq}: they were`;
-  return { kind: "displaced", ...at(first), text: `${what} moved here, or added` };
+  return found("displaced", first, `${what} moved here, or added`);
 }

@@ -2,8 +2,7 @@ import { auditLimits } from "../../../shared/limits.ts";
 import { noHash } from "../log/record-line.ts";
 import { altered, beginsBehind, intruding, outOfLine, removed, unvouched } from "./chain-findings.ts";
 import type { FoundRecord } from "./chain-findings.ts";
-import type { FindingList } from "./finding-list.ts";
-import { SeqRanges } from "./seq-ranges.ts";
+import { FindingList } from "./findings.ts";
 
 /** A record, and the number of what was found of it. */
 interface Suspect {
@@ -40,6 +39,8 @@ export class Chain {
   last: FoundRecord | null = null;
   /** How many were taken, in whatever place. */
   records = 0;
+  /** Of the chain, and of what else its reader finds. */
+  readonly findings = new FindingList();
   /** A record out of line, which the next one may show to be the right one. */
   #outOfLine: Suspect | null = null;
   /** The last record but one, when the last one says that it was altered. */
@@ -50,12 +51,10 @@ export class Chain {
   /** Records that are there, but elsewhere. */
   readonly #strays = new SeqRanges();
   readonly #gaps: Gap[] = [];
-  readonly #findings: FindingList;
   readonly #options: ChainOptions;
   readonly #namedHashes = new Map<number, string>();
 
-  constructor(findings: FindingList, options: ChainOptions) {
-    this.#findings = findings;
+  constructor(options: ChainOptions) {
     this.#options = options;
   }
 
@@ -87,7 +86,7 @@ export class Chain {
   }
 
   #begin(record: FoundRecord): void {
-    if (record.seq === 0 && record.prev !== noHash) this.#findings.add(beginsBehind(record));
+    if (record.seq === 0 && record.prev !== noHash) this.findings.add(beginsBehind(record));
     if (record.seq > 0 && !this.#options.isPartial) this.#openGap(null, record);
     this.first = record;
     this.#follow(record);
@@ -99,15 +98,15 @@ export class Chain {
     if (record.seq > last.seq + 1) {
       this.#openGap(last, record);
     } else if (record.prev !== last.hash) {
-      if (accused) this.#findings.replace(accused.finding, unvouched(accused.record, last));
-      this.#accused = { record: last, finding: this.#findings.add(altered(last, record)) };
+      if (accused) this.findings.replace(accused.finding, unvouched(accused.record, last));
+      this.#accused = { record: last, finding: this.findings.add(altered(last, record)) };
     }
     this.#follow(record);
   }
 
   #leaveOut(last: FoundRecord, record: FoundRecord): void {
     const isRepeated = this.#recent.get(record.seq) === record.hash;
-    const finding = this.#findings.add(outOfLine(record, last, isRepeated));
+    const finding = this.findings.add(outOfLine(record, last, isRepeated));
     if (!isRepeated) this.#outOfLine = { record, finding };
     this.#strays.add(record.seq, record.seq);
   }
@@ -116,11 +115,11 @@ export class Chain {
   #goBack(last: FoundRecord, { record, finding }: Suspect): void {
     const gap = this.#gaps.at(-1);
     if (record.seq === last.seq) {
-      this.#findings.replace(finding, intruding(last, last, record));
-      if (this.#accused?.record.hash === record.prev) this.#findings.replace(this.#accused.finding, null);
+      this.findings.replace(finding, intruding(last, last, record));
+      if (this.#accused?.record.hash === record.prev) this.findings.replace(this.#accused.finding, null);
     } else if (gap && gap.after.seq <= last.seq && record.seq >= seqBehind(gap.before)) {
       this.#gaps.pop();
-      this.#findings.replace(finding, intruding(gap.after, last, record));
+      this.findings.replace(finding, intruding(gap.after, last, record));
       this.#strays.add(gap.after.seq, last.seq);
       if (record.seq > seqBehind(gap.before)) this.#openGap(gap.before, record);
     } else {
@@ -133,7 +132,7 @@ export class Chain {
   /** Of a log that is nothing but gaps the oldest are told at once. */
   #openGap(before: FoundRecord | null, after: FoundRecord): void {
     if (this.#gaps.length === auditLimits.findingsMax) this.#tellGap(this.#gaps.shift());
-    this.#gaps.push({ before, after, unreadableLines: this.#unreadableLines, finding: this.#findings.reserve() });
+    this.#gaps.push({ before, after, unreadableLines: this.#unreadableLines, finding: this.findings.reserve() });
   }
 
   #tellGap(gap: Gap | undefined): void {
@@ -141,7 +140,7 @@ export class Chain {
     const { before, after, unreadableLines, finding } = gap;
     const from = seqBehind(before);
     const count = after.seq - from - this.#strays.countBetween(from, after.seq - 1) - unreadableLines;
-    if (count > 0) this.#findings.add(removed(before, after, count), finding);
+    if (count > 0) this.findings.add(removed(before, after, count), finding);
   }
 
   #follow(record: FoundRecord): void {
@@ -159,3 +158,26 @@ function isNext(before: FoundRecord, record: FoundRecord): boolean {
 }
 
 const seqBehind = (record: FoundRecord | null): number => (record === null ? 0 : record.seq + 1);
+
+type SeqRange = Readonly<Record<"from" | "to", number>>;
+
+/** A set of record numbers, kept as ranges. Beyond so many ranges it takes no more. */
+class SeqRanges {
+  #ranges: SeqRange[] = [];
+
+  add(from: number, to: number): void {
+    const isNear = (range: SeqRange): boolean => range.from <= to + 1 && range.to >= from - 1;
+    const near = [...this.#ranges.filter(isNear), { from, to }];
+    const apart = this.#ranges.filter((range) => !isNear(range));
+    if (apart.length === auditLimits.findingsMax) return;
+    const least = Math.min(...near.map((range) => range.from));
+    const most = Math.max(...near.map((range) => range.to));
+    this.#ranges = [...apart, { from: least, to: most }];
+  }
+
+  /** How many numbers from one to another are in here. */
+  countBetween(from: number, to: number): number {
+    const counts = this.#ranges.map((range) => Math.min(to, range.to) - Math.max(from, range.from) + 1);
+    return counts.reduce((sum, count) => sum + Math.max(count, 0), 0);
+  }
+}

@@ -1,6 +1,6 @@
 /** What an audit log says as a whole: the part of a report that is about what has happened. */
 import type { AuditRecord } from "../audit-record.ts";
-import type { LogVerification } from "./log-verification.ts";
+import type { LogVerification } from "./findings.ts";
 
 export interface ToolUse {
   /** `null`: calls of what is no tool's name. */

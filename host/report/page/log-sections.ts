@@ -2,7 +2,7 @@
  * What a log says has happened: calls, uses of capabilities that failed, and requests that were refused before a call; and
  * whether it can be believed.
  */
-import type { LogFinding, LogVerification } from "../../audit/verify/log-verification.ts";
+import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
 import type { LogSummary, UnfitUse } from "../../audit/verify/log-summary.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";

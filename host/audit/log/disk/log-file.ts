@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, readSync, writeSync } from "node:fs";
 
+import { failureOfDisk } from "../../../disk/disk-failure.ts";
 import { tryFileLock } from "../../../disk/native-calls.ts";
-import { attempt } from "./failure-of-log.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 
 /** A plain file that is held open. Closed descriptors are used again by the system, so a closed file refuses every use. */
 export class LogFile implements Disposable {
@@ -59,5 +60,18 @@ export class LogFile implements Disposable {
     const descriptor = this.#descriptor;
     this.#descriptor = null;
     closeSync(descriptor);
+  }
+}
+
+/** What the disk refuses is a failure of the log. The disk's own words stay in `cause`. */
+export function attempt<Result>(action: "open" | "lock" | "read" | "write" | "flush", work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    const failure = failureOfDisk(error, `${action} the audit log`);
+    // What the store's parts throw speaks of the user's folder.
+    const reason = failure.message.slice(failure.message.indexOf(": ") + 2);
+    const cause = failure.cause ?? error;
+    throw new ToolError(failure.tableCode, `Cannot ${action} the audit log: ${reason}`, { cause });
   }
 }

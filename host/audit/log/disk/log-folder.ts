@@ -8,19 +8,21 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   statSync,
 } from "node:fs";
+import { dirname } from "node:path";
 
-import { isMissing } from "../../../disk/disk-failure.ts";
-import { checkDescriptors, identityOf, openRootFolder, handleKindHere } from "../../../disk/folder-handle.ts";
+import { isMissing, systemCode } from "../../../disk/disk-failure.ts";
+import { checkDescriptors, handleKindHere, identityOf, openRootFolder } from "../../../disk/folder-handle.ts";
 import type { FolderHandle } from "../../../disk/folder-handle.ts";
+import { identityAt } from "../../../disk/leads-into.ts";
 import { checkPlainFile } from "../../../disk/pinned-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { attempt, failureOfLog } from "./failure-of-log.ts";
-import { LogFile } from "./log-file.ts";
+import { attempt, LogFile } from "./log-file.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 const safely = O_NOFOLLOW | O_NONBLOCK;
@@ -29,12 +31,6 @@ const openFlags = {
   make: O_RDWR | O_CREAT | safely,
   makeNew: O_RDWR | O_CREAT | O_EXCL | safely,
 };
-
-export interface FileFacts {
-  /** Tells files apart: the same text means the same file. */
-  readonly identity: string;
-  readonly bytes: number;
-}
 
 export class LogFolder implements Disposable {
   readonly #path: string;
@@ -61,8 +57,8 @@ export class LogFolder implements Disposable {
     });
   }
 
-  /** What lies under a name; `null` when nothing does. Follows no link. */
-  facts(name: string): FileFacts | null {
+  /** What lies under a name; `null` when nothing does. Follows no link. The same `identity` means the same file. */
+  facts(name: string): { readonly identity: string; readonly bytes: number } | null {
     return attempt("open", () => {
       const facts = lstatSync(this.#handle.child(name), { bigint: true, throwIfNoEntry: false });
       return facts ? { identity: identityOf(facts), bytes: Number(facts.size) } : null;
@@ -71,18 +67,19 @@ export class LogFolder implements Disposable {
 
   /** Opens a file. To `make` is to open the one that is there, if there is one. */
   openFile(name: string, use: keyof typeof openFlags, bytesMax: number = Number.MAX_SAFE_INTEGER): LogFile {
-    let descriptor: number | undefined;
-    try {
+    return attempt("open", () => {
       const path = this.#handle.child(name);
-      descriptor = openSync(path, openFlags[use], 0o600);
-      const facts = fstatSync(descriptor, { bigint: true });
-      checkPlainFile(facts, name, bytesMax);
-      this.#handle.checkOpened(path, facts);
-      return new LogFile(descriptor, identityOf(facts));
-    } catch (error) {
-      if (descriptor !== undefined) closeSync(descriptor);
-      throw failureOfLog(error, "open");
-    }
+      const descriptor = openSync(path, openFlags[use], 0o600);
+      try {
+        const facts = fstatSync(descriptor, { bigint: true });
+        checkPlainFile(facts, name, bytesMax);
+        this.#handle.checkOpened(path, facts);
+        return new LogFile(descriptor, identityOf(facts));
+      } catch (error) {
+        closeSync(descriptor);
+        throw error;
+      }
+    });
   }
 
   /** As `openFile` to read; `null` when there is no such file. */
@@ -115,4 +112,19 @@ export class LogFolder implements Disposable {
   [Symbol.dispose](): void {
     this.#handle[Symbol.dispose]();
   }
+}
+
+/** Makes a folder and those above it, for their owner only. */
+export function makeFolders(path: string): void {
+  if (identityAt(path) !== null) return;
+  // Step by step: below some mount points Node's own recursion never ends.
+  if (dirname(path) !== path) makeFolders(dirname(path));
+  attempt("open", () => {
+    try {
+      mkdirSync(path, { mode: 0o700 });
+    } catch (error) {
+      // Another process may be making it too.
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
+  });
 }
