@@ -5,11 +5,10 @@ import type { ToolError } from "../../values/tool-error.ts";
 import type { CallEntry } from "../audit-record.ts";
 import type { RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
-import { readTrail } from "./read-trail.ts";
+import { readTrail, TotalUses } from "./read-trail.ts";
 import { spanAttributes } from "./span-attributes.ts";
 import { startCallSpan } from "./telemetry.ts";
 import type { CallSpan } from "./telemetry.ts";
-import { TotalUses } from "./total-uses.ts";
 
 /** The tool that was found, and what it is granted. */
 export type FoundTool = Pick<CallEntry, "plugin" | "scopes" | "rights">;
