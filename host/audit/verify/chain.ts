@@ -1,8 +1,7 @@
 import { auditLimits } from "../../../shared/limits.ts";
 import { noHash } from "../log/record-line.ts";
-import { altered, beginsBehind, intruding, outOfLine, removed, unvouched } from "./chain-findings.ts";
-import type { FoundRecord } from "./chain-findings.ts";
-import { FindingList } from "./findings.ts";
+import { altered, beginsBehind, FindingList, intruding, outOfLine, removed, unvouched } from "./findings.ts";
+import type { FoundRecord } from "./findings.ts";
 
 /** A record, and the number of what was found of it. */
 interface Suspect {

@@ -36,7 +36,7 @@ class Sums {
   readonly #toolsNotShown = new Set<string | null>();
   #denials = 0;
   #failedUses = 0;
-  #unfitUses: UnfitUse[] = [];
+  readonly #unfitUses: UnfitUse[] = [];
   #refused = 0;
   readonly #refusals = new Map<string, RefusalCount>();
   readonly #timeline = new Timeline(auditLimits.timelineBucketsMax);
@@ -54,7 +54,6 @@ class Sums {
 
   result(): Omit<LogSummary, "verification"> {
     const refusals = [...this.#refusals.values()].toSorted((a, b) => b.times - a.times);
-    const unfitUses = this.#unfitUses.slice(-auditLimits.unfitUsesMax);
     return {
       firstTime: this.#firstTime,
       lastTime: this.#lastTime,
@@ -65,8 +64,8 @@ class Sums {
       toolsNotShown: this.#toolsNotShown.size,
       denials: this.#denials,
       failedUses: this.#failedUses,
-      unfitUses,
-      unfitUsesNotShown: this.#denials + this.#failedUses - unfitUses.length,
+      unfitUses: this.#unfitUses,
+      unfitUsesNotShown: this.#denials + this.#failedUses - this.#unfitUses.length,
       refused: this.#refused,
       refusals,
       refusedNotShown: this.#refused - refusals.reduce((sum, { times }) => sum + times, 0),
@@ -107,9 +106,7 @@ class Sums {
     this.#denials += denials;
     this.#failedUses += 1 - denials;
     this.#unfitUses.push(use);
-    if (this.#unfitUses.length === 2 * auditLimits.unfitUsesMax) {
-      this.#unfitUses = this.#unfitUses.slice(-auditLimits.unfitUsesMax);
-    }
+    if (this.#unfitUses.length > auditLimits.unfitUsesMax) this.#unfitUses.shift();
     this.#timeline.add(use.time, { denials });
   }
 

@@ -6,10 +6,9 @@ import type { HeadText } from "../log/log-end.ts";
 import { LogFiles } from "../log/log-files.ts";
 import { parseLine, positionOf, readLines, recordBytesMin } from "../log/read-lines.ts";
 import type { LogLine } from "../log/read-lines.ts";
-import type { FoundRecord } from "./chain-findings.ts";
 import { Chain } from "./chain.ts";
+import type { FindingList, FoundRecord, LogVerification } from "./findings.ts";
 import { found } from "./findings.ts";
-import type { FindingList, LogVerification } from "./findings.ts";
 
 export interface VerifyOptions {
   /** Whether the log may begin later than with record 0, and end earlier than anybody says: part of it is elsewhere. */
