@@ -35,21 +35,12 @@ export class PinnedFile implements DiskFile {
 
   read(at: number, length: number): Buffer {
     const bytes = Buffer.alloc(length);
-    let done = 0;
-    this.#try("read", () => {
-      for (let step = -1; step !== 0 && done < length; done += step) {
-        step = readSync(this.descriptor, bytes, done, length - done, at + done);
-      }
-    });
+    const done = this.#try("read", () => readFrom(this.descriptor, at, bytes));
     return bytes.subarray(0, done);
   }
 
   write(at: number, bytes: Uint8Array): void {
-    this.#try("write", () => {
-      for (let done = 0; done < bytes.length;) {
-        done += writeSync(this.descriptor, bytes, done, bytes.length - done, at + done);
-      }
-    });
+    this.#try("write", () => writeFrom(this.descriptor, at, bytes));
     this.#bytes = Math.max(this.#bytes, at + bytes.length);
   }
 
@@ -79,6 +70,22 @@ export class PinnedFile implements DiskFile {
     } catch (error) {
       throw failureOfDisk(error, `${action} "${this.#shown}"`);
     }
+  }
+}
+
+/** Fills `bytes` with what lies from `at` on, as far as there is something; returns how much that is. */
+export function readFrom(descriptor: number, at: number, bytes: Uint8Array): number {
+  let done = 0;
+  for (let step = -1; step !== 0 && done < bytes.length; done += step) {
+    step = readSync(descriptor, bytes, done, bytes.length - done, at + done);
+  }
+  return done;
+}
+
+/** Writes all of `bytes` from `at` on: the system may take them in parts. */
+export function writeFrom(descriptor: number, at: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) {
+    done += writeSync(descriptor, bytes, done, bytes.length - done, at + done);
   }
 }
 

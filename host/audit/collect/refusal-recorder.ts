@@ -60,12 +60,12 @@ export class RefusalRecorder {
   }
 
   #count({ surface, reason }: RefusedEntry): void {
-    const isKnown = this.#counted.has(kindOf(surface, reason));
-    const hasRoom = this.#counted.size < auditLimits.refusalKindsMax;
-    const [named, why] = isKnown || hasRoom ? [surface, reason] : [others, others];
-    const kind = kindOf(named, why);
-    const times = (this.#counted.get(kind)?.times ?? 0) + 1;
-    this.#counted.set(kind, refusedTogether(named, why, times));
+    const hasRoom = this.#counted.has(`${surface} ${reason}`) || this.#counted.size < auditLimits.refusalKindsMax;
+    const kind = hasRoom ? { surface, reason } : { surface: others, reason: others };
+    const name = `${kind.surface} ${kind.reason}`;
+    const times = (this.#counted.get(name)?.times ?? 0) + 1;
+    // Several of one kind, of whoever and from wherever.
+    this.#counted.set(name, { kind: "refused", ...kind, userId: null, peer: null, times });
   }
 
   #write(entry: RefusedEntry): boolean {
@@ -82,8 +82,6 @@ export class RefusalRecorder {
 /** Surface and reason of those whose kind found no room. */
 const others = "others";
 
-const kindOf = (surface: string, reason: string): string => `${surface} ${reason}`;
-
 /** What stands where a surface or a reason is none. */
 const unknownWord = "unknown";
 
@@ -98,11 +96,6 @@ function refusedEntry(refusal: unknown): RefusedEntry {
     peer: matching(peerPattern, peer),
     times: 1,
   };
-}
-
-/** Several of one kind, of whoever and from wherever. */
-function refusedTogether(surface: string, reason: string, times: number): RefusedEntry {
-  return { kind: "refused", surface, reason, userId: null, peer: null, times };
 }
 
 type AskedRefusal = { readonly [Key in keyof Refusal]?: unknown };

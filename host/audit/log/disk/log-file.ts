@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, ftruncateSync } from "node:fs";
 
 import { failureOfDisk } from "../../../disk/disk-failure.ts";
 import { tryFileLock } from "../../../disk/native-calls.ts";
+import { readFrom, writeFrom } from "../../../disk/pinned-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 
 /** A plain file that is held open. Closed descriptors are used again by the system, so a closed file refuses every use. */
@@ -25,21 +26,11 @@ export class LogFile implements Disposable {
 
   /** Fills `bytes` with what lies from `at` on, as far as there is something; returns how much that is. */
   read(at: number, bytes: Uint8Array): number {
-    return attempt("read", () => {
-      let done = 0;
-      for (let step = -1; step !== 0 && done < bytes.length; done += step) {
-        step = readSync(this.descriptor, bytes, done, bytes.length - done, at + done);
-      }
-      return done;
-    });
+    return attempt("read", () => readFrom(this.descriptor, at, bytes));
   }
 
   write(at: number, bytes: Uint8Array): void {
-    attempt("write", () => {
-      for (let done = 0; done < bytes.length;) {
-        done += writeSync(this.descriptor, bytes, done, bytes.length - done, at + done);
-      }
-    });
+    attempt("write", () => writeFrom(this.descriptor, at, bytes));
   }
 
   truncate(bytes: number): void {
