@@ -7,7 +7,7 @@ import { policyDeviations } from "../plugins/policy/policy-deviations.ts";
 import type { Policy, PolicyLimits } from "../plugins/policy/policy.ts";
 import type { AuditReport, Deviation } from "./report.ts";
 
-export type ReportParts = Pick<AuditReport, "artifact" | "dependencies"> & { readonly policy: Policy };
+type ReportParts = Pick<AuditReport, "artifact" | "dependencies"> & { readonly policy: Policy };
 
 /** Judges a plugin file by a policy: `PASS` when a runtime with this policy loads it. */
 export function makeReport({ artifact, policy, dependencies }: ReportParts): AuditReport {

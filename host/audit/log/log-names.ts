@@ -27,7 +27,7 @@ export const fullNameOf = (name: string, firstSeq: number): string =>
   `${name}.${String(firstSeq).padStart(12, "0")}.jsonl`;
 
 /** Whether the name is such as lies beside another log: a log of that name would be written into it. */
-export const isBesideName = (name: string): boolean => /\.(head|\d{12}\.jsonl)$/i.test(name);
+const isBesideName = (name: string): boolean => /\.(head|\d{12}\.jsonl)$/i.test(name);
 
 /** The number of the first record in a full file of a log, as its name says; `null` for another file. */
 export function firstSeqIn(fileName: string, name: string): number | null {

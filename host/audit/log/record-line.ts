@@ -15,18 +15,11 @@ export function hashOf(line: Uint8Array): string {
   return createHash("sha256").update(line).digest("hex");
 }
 
-export interface RecordLine {
-  /** With its line feed. */
-  readonly bytes: Uint8Array;
-  /** Where the chain ends with it. */
-  readonly head: ChainHead;
-}
-
 /**
- * A record as it is written behind another. What has not the form of a record is a fault of ours, and is not written: it
- * might hold what no log may hold.
+ * A record as it is written behind another, with its line feed, and where the chain ends with it. What has not the form of
+ * a record is a fault of ours, and is not written: it might hold what no log may hold.
  */
-export function recordLine(entry: AuditEntry, last: ChainHead | null): RecordLine {
+export function recordLine(entry: AuditEntry, last: ChainHead | null): { bytes: Uint8Array; head: ChainHead } {
   const seq = last === null ? 0 : last.seq + 1;
   const record = { seq, time: new Date().toISOString(), prev: last?.hash ?? noHash, ...entry };
   const parsed = safeParse(auditRecordSchema, record);

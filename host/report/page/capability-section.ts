@@ -69,7 +69,7 @@ function codesTable({ artifact: { manifest } }: AuditReport, id: string): Markup
 }
 
 /** Each tool, each right: asked for and allowed. With what the marks mean. */
-export function capabilityMatrix(tools: readonly ReportedTool[], id: string): Value {
+function capabilityMatrix(tools: readonly ReportedTool[], id: string): Value {
   const matrix = table({
     id: `${id}-matrix`,
     caption: html`What each tool asks for, and what the policy allows it`,
