@@ -109,7 +109,7 @@ test("a runtime without user-memory does all else, and says what is missing", ()
   expect(existsSync(join(folder.path, "nobody.zip"))).toBe(false);
 });
 
-test("an export is made without the plugin of its files; an import and a restore are refused, and change nothing", () => {
+test("an export is made without the plugin of its files; an import leaves them out, and a restore is refused", () => {
   const dataDir = join(folder.path, "data");
   writeUserFiles(dataDir, {
     bob: { "memory/a.md": "a", "journal/MEMORY.md": "b", "memory/trash/x.20200102T030405678Z.md": "c" },
@@ -122,14 +122,17 @@ test("an export is made without the plugin of its files; an import and a restore
   });
   expect(readFileSync(join(folder.path, "bob.zip"), "latin1")).toContain("journal/MEMORY.md");
   const imported = alone("import", "--user", "carol", "bob.zip", "--yes");
-  expect(imported.status).toBe(1);
-  expect(imported.stdout).toContain("refuse memory: no plugin that is loaded has this scope\n");
-  expect(imported.stdout).toContain("Nothing was changed");
+  expect(imported.status).toBe(0);
+  expect(imported.stdout).toContain("leave out memory: no plugin that is loaded has this scope\n");
+  expect(readUserFiles(dataDir, "carol")).toEqual({ "journal/MEMORY.md": "b" });
+  const memoryAlone = alone("import", "--user", "dora", "bob.zip", "--scope", "memory", "--yes");
+  expect(memoryAlone.status).toBe(1);
+  expect(memoryAlone.stdout).toContain("refuse memory: no plugin that is loaded has this scope\n");
   const restored = alone("trash", "restore", "x.20200102T030405678Z.md", "--user", "bob");
   expect(restored.status).toBe(1);
   expect(JSON.parse(restored.stdout)).toMatchObject({
     error: { code: "TOOL_UNKNOWN", message: expect.stringContaining("no plugin that is loaded has the scope") },
   });
   expect(readUserFiles(dataDir, "bob")).toEqual(before);
-  expect(existsSync(join(dataDir, "users", "carol"))).toBe(false);
+  expect(existsSync(join(dataDir, "users", "dora"))).toBe(false);
 });
