@@ -77,19 +77,18 @@ export function checkDescriptors(): void {
 }
 
 class DescriptorHandle implements FolderHandle {
-  readonly identity: string;
   readonly isHeldOpen = true;
   #descriptor: number | null;
+  #identity: string | null = null;
 
   constructor(path: string, extraFlags: number) {
-    const descriptor = openSync(path, folderFlags | extraFlags);
-    try {
-      this.identity = identityOf(fstatSync(descriptor, { bigint: true }));
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
-    }
-    this.#descriptor = descriptor;
+    this.#descriptor = openSync(path, folderFlags | extraFlags);
+  }
+
+  /** Looked at when it is asked for, of what is held open: a walk asks it of few folders. */
+  get identity(): string {
+    this.#identity ??= identityOf(fstatSync(this.descriptor, { bigint: true }));
+    return this.#identity;
   }
 
   get descriptor(): number {

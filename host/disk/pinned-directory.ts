@@ -57,7 +57,7 @@ export class PinnedDirectory implements Directory {
   }
 
   get identity(): string {
-    return this.#handle.identity;
+    return this.#try("open the user's folder", () => this.#handle.identity);
   }
 
   openFolder(name: string): Directory | null {

@@ -11,7 +11,6 @@ import { needsRecovery } from "./commit/find-records.ts";
 import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
 import { Wal } from "./commit/wal.ts";
 import { ScopeFolders } from "./scope-folders.ts";
-import { UserMemo } from "./session-setup.ts";
 import { checkOwner, hostFolder, UserFolder } from "./user-folder.ts";
 import type { UserHome } from "./user-folder.ts";
 
@@ -98,7 +97,7 @@ const ofOwn = (code: FileProblem, name: string, message: string, remedy: string 
 });
 
 function walFindings(home: UserHome, user: Directory, own: Directory, boot: string | null): StoreFinding[] {
-  using folders = new ScopeFolders(user, new UserMemo(home.mountedScope !== null));
+  using folders = new ScopeFolders(user, { isMounted: home.mountedScope !== null, folds: new Map() });
   try {
     using wal = Wal.open(own, home.userId, { isRead: true });
     if (wal === null || !needsRecovery(wal, boot)) return [];

@@ -5,6 +5,7 @@ import { settleAll } from "./settle-all.ts";
 
 export interface KnownOfFolder {
   readonly isMounted: boolean;
+  /** By scope: what was found out of a disk that folds case. A folder never changes in this while it holds anything. */
   readonly folds: Map<string, boolean>;
 }
 
@@ -37,7 +38,6 @@ export class ScopeFolders implements Disposable {
   /** The user's folder is mounted: it is the one scope's own, whatever a record calls the scope. */
   readonly isMounted: boolean;
 
-  /** `folds` is what was found out of disks that fold case; a folder never changes in this while it holds anything. */
   constructor(user: Directory, { isMounted, folds }: KnownOfFolder) {
     this.#user = user;
     this.isMounted = isMounted;
@@ -148,16 +148,15 @@ export class ScopeFolders implements Disposable {
   }
 
   #isFolding(scope: string): boolean {
-    const key = `${this.#user.identity}/${scope}`;
-    const known = this.#folds.get(key);
+    const known = this.#folds.get(scope);
     if (known !== undefined) return known;
-    if (this.isMounted) return this.#keepFolds(key, foldsAnyCase(this.#user));
+    if (this.isMounted) return this.#keepFolds(scope, foldsAnyCase(this.#user));
     const folds = foldsCase(this.#user, scope);
-    return this.#open.has(`${scope}/`) ? this.#keepFolds(key, folds) : folds;
+    return this.#open.has(`${scope}/`) ? this.#keepFolds(scope, folds) : folds;
   }
 
-  #keepFolds(key: string, folds: boolean): boolean {
-    this.#folds.set(key, folds);
+  #keepFolds(scope: string, folds: boolean): boolean {
+    this.#folds.set(scope, folds);
     return folds;
   }
 }

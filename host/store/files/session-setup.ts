@@ -1,3 +1,4 @@
+import type { Directory } from "../../disk/directory.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import type { UserHome } from "./user-folder.ts";
@@ -23,8 +24,8 @@ export class UserMemo {
   ownedIdentity: string | null = null;
   /** Whether the user's folder is a mounted one. */
   readonly isMounted: boolean;
-  /** Whether disks fold case, as `ScopeFolders` has found out. */
-  readonly folds = new Map<string, boolean>();
+  /** Whether disks fold case, as `ScopeFolders` has found out: by the user's folder, then by scope. */
+  readonly #folds = new Map<string, Map<string, boolean>>();
   /** What the WAL's records have touched since the last checkpoint. */
   readonly touched = new Map<string, TouchedFile>();
   records = 0;
@@ -33,6 +34,12 @@ export class UserMemo {
 
   constructor(isMounted: boolean) {
     this.isMounted = isMounted;
+  }
+
+  foldsOf({ identity }: Directory): Map<string, boolean> {
+    const folds = this.#folds.get(identity) ?? new Map<string, boolean>();
+    this.#folds.set(identity, folds);
+    return folds;
   }
 
   touch({ scope, path }: TouchedFile): void {

@@ -161,7 +161,9 @@ export class UserSession implements Disposable {
 
   /** Walked anew for each piece of work. */
   #scopeFolders(): ScopeFolders {
-    return new ScopeFolders(this.#folder.user, this.#setup.memo);
+    const { user } = this.#folder;
+    const { memo } = this.#setup;
+    return new ScopeFolders(user, { isMounted: memo.isMounted, folds: memo.foldsOf(user) });
   }
 
   #openWal(): void {
