@@ -19,7 +19,7 @@ holds at most 128 MiB and 60,000 files; --scope exports some scopes alone.`,
   texts: { user: ["ID", "whose memory"] },
   lists: { scope: ["NAME", "what to export (default: all scopes that the user has)"] },
   settings: runtimePaths,
-  examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope journal journal.zip"],
+  examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
   async run({ operands: [file = ""], options, settings }) {
