@@ -108,6 +108,8 @@ async function useAlone(runtime: Runtime, userId: string, root: string): Promise
   };
   const index = async (): Promise<string> => {
     try {
+      // Asked alone: several families leave out the one that cannot be read.
+      expectDiscreet(await runtime.memoryIndex({ userId }, { family: "user-memory" }), root);
       expectDiscreet(await runtime.memoryIndex({ userId }), root);
       return "ok";
     } catch (error) {
