@@ -19,6 +19,12 @@ export function isScopePrefix(prefix: string): boolean {
   return isScopePath(prefix.endsWith("/") ? prefix.slice(0, -1) : prefix);
 }
 
+/** The folders that lead to a path inside its scope, the outermost first. */
+export function foldersOf(path: string): string[] {
+  const names = path.split("/").slice(0, -1);
+  return names.map((_, at) => names.slice(0, at + 1).join("/"));
+}
+
 /** The grammar of a scope's name, which is also its folder's name beside the host's own `.memcell`. */
 export const scopeName: RegExp = /^[a-z][a-z0-9-]{0,31}$/;
 

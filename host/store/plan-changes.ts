@@ -1,4 +1,5 @@
 /** From a change set, which is a sequence of steps, to what each file will be; unless what it was made from is no longer there. */
+import { foldersOf } from "../../shared/path.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { digestOf } from "./reading.ts";
@@ -80,13 +81,9 @@ function refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): 
     names.set(name, path);
   }
   for (const { scope, path } of kept) {
-    const folders = present.nameOf(scope, path).split("/").slice(0, -1);
-    let folder = `${scope}:`;
-    for (const each of folders) {
-      folder += each;
-      const other = names.get(folder);
+    for (const folder of foldersOf(present.nameOf(scope, path))) {
+      const other = names.get(`${scope}:${folder}`);
       if (other !== undefined) throw nested(path, other);
-      folder += "/";
     }
   }
 }

@@ -1,6 +1,6 @@
 /** What can be told of files that are to be imported without a look at what is there, or into what they say. */
 import { storeLimits } from "../../shared/limits.ts";
-import { isScopePath, scopeName } from "../../shared/path.ts";
+import { foldersOf, isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { RefusedFile } from "./memory-files.ts";
@@ -66,10 +66,4 @@ function wrongSize(path: string, bytes: number): RefusedFile[] {
   const { fileBytesMax } = storeLimits;
   if (bytes <= fileBytesMax) return [];
   return [{ path, code: "QUOTA_EXCEEDED", reason: `it is ${bytes} bytes, at most ${fileBytesMax} allowed` }];
-}
-
-/** The folders on the way to a path. */
-export function foldersOf(path: string): string[] {
-  const parts = path.split("/").slice(0, -1);
-  return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
 }

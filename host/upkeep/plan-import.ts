@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 
 import { storeLimits } from "../../shared/limits.ts";
-import { isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
+import { foldersOf, isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
-import { foldersOf, refusalsOf } from "./import-files.ts";
+import { refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {

@@ -1,6 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
-import { isListed } from "../../../shared/path.ts";
+import { foldersOf, isListed } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { DirectFiles } from "../held-reads.ts";
@@ -53,10 +53,9 @@ export class UserFiles implements PresentFiles, DirectFiles {
 
   /** What is kept itself, and no copy: for who does not change it. */
   read(scope: string, path: string): Buffer | null {
-    const segments = segmentsOf(path);
+    segmentsOf(path);
     const { files, folders } = this.#scopes.get(checkedScope(scope)) ?? newScope();
-    const above = segments.slice(0, -1).map((_, at) => segments.slice(0, at + 1).join("/"));
-    if (above.some((folder) => files.has(folder))) {
+    if (foldersOf(path).some((folder) => files.has(folder))) {
       throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");
     }
     const content = files.get(path) ?? null;
@@ -84,8 +83,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
       this.#scopes.set(scope, { files, folders });
       // A small buffer is a part of one that others' contents lie in, and is not to travel with them.
       files.set(path, Buffer.from(new Uint8Array(after).buffer));
-      const segments = path.split("/").slice(0, -1);
-      for (const at of segments.keys()) folders.add(segments.slice(0, at + 1).join("/"));
+      for (const folder of foldersOf(path)) folders.add(folder);
     }
   }
 
