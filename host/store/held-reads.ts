@@ -17,6 +17,7 @@ export interface DirectFiles extends Partial<Disposable> {
 export class HeldReads implements HeldReader {
   readonly #open: () => DirectFiles;
   #opened: DirectFiles | null = null;
+  #isEnded = false;
   readonly #seen = new SeenFiles();
 
   constructor(open: () => DirectFiles) {
@@ -55,7 +56,14 @@ export class HeldReads implements HeldReader {
     this.#opened = null;
   }
 
+  /** The user is held no more: nothing may be looked at, which nobody would close. */
+  end(): void {
+    this.forget();
+    this.#isEnded = true;
+  }
+
   get #files(): DirectFiles {
+    if (this.#isEnded) throw new RangeError("The user is held no more");
     this.#opened ??= this.#open();
     return this.#opened;
   }

@@ -83,30 +83,22 @@ export class FileStore implements Store {
     const isThorough = options.isThorough === true;
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
-    let reads = null as HeldReads | null;
-    let isOver = false;
-    const read = (): FileReader => {
-      if (isOver) throw new RangeError("The user is held no more");
-      return this.openUser(userId);
-    };
+    const reader = new HeldReads(() => this.openUser(userId));
     try {
       return await work({
-        get reader() {
-          return (reads ??= new HeldReads(read));
-        },
+        reader,
         findings: async () => examineUser(this.#homeOf(userId), this.#boot),
         commit: async (changes, seen) => {
           if (changes.length === 0) return;
           checkCommits(options);
           session ??= await this.#openFirst(userId, options);
           await session.commit(changes, seen);
-          reads?.forget();
+          reader.forget();
           this.#schedule.noteUse(userId);
         },
       });
     } finally {
-      isOver = true;
-      reads?.forget();
+      reader.end();
       this.#release(userId, session);
     }
   }

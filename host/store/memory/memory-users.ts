@@ -46,11 +46,7 @@ export class MemoryUsers implements Store {
     return await this.#queue.run(userId, { until, signal, tooLong }, async () => {
       const files = this.filesOf(userId);
       this.#users.set(userId, files);
-      let isOver = false;
-      const reader = new HeldReads(() => {
-        if (isOver) throw new RangeError("The user is held no more");
-        return files;
-      });
+      const reader = new HeldReads(() => files);
       try {
         return await work({
           reader,
@@ -65,8 +61,7 @@ export class MemoryUsers implements Store {
           },
         });
       } finally {
-        isOver = true;
-        reader.forget();
+        reader.end();
         if (files.scopes().length === 0) this.#users.delete(userId);
       }
     });
