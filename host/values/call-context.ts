@@ -126,7 +126,7 @@ const { labelsMax, labelNameCharsMax, labelValueCharsMax } = callLimits;
 export const labelNamePattern: RegExp = new RegExp(`^[a-z0-9._-]{1,${labelNameCharsMax}}$`);
 export const labelValuePattern: RegExp = new RegExp(`^[\\x20-\\x7e]{0,${labelValueCharsMax}}$`);
 
-export const labelsAllowed =
+const labelsAllowed =
   `an object of at most ${labelsMax} names of 1 to ${labelNameCharsMax} characters "a-z0-9._-", ` +
   `each with a text of at most ${labelValueCharsMax} printable ASCII characters, or nothing`;
 

@@ -34,7 +34,7 @@ interface Mounted extends MountLocation {
 }
 
 /** Sends what concerns a mounted scope to its folder, and everything else to the data folder. */
-export class MountedStore implements Store {
+class MountedStore implements Store {
   readonly #data: Store;
   readonly #mounted: readonly Mounted[];
 

@@ -184,12 +184,12 @@ export function foldsCase(folder: Directory, name: string): boolean {
 }
 
 /** Whether a folder's disk folds case, told by whatever is in it: for a folder that is not named by us. */
-export function foldsAnyCase(folder: Directory): boolean {
+function foldsAnyCase(folder: Directory): boolean {
   const telling = folder.entries().find(({ name }) => /^(?=.*[A-Za-z])[A-Za-z0-9._-]{1,255}$/.test(name));
   return telling !== undefined && foldsCase(folder, telling.name);
 }
 
-export function exactName(folder: Directory, name: string): boolean {
+function exactName(folder: Directory, name: string): boolean {
   return folder.entries().some((entry) => entry.name === name);
 }
 

@@ -144,7 +144,7 @@ const stagedHere = ".memcell-staged";
  * Moves a file by rename. Where a folder of the user is a mount of its own, the content is copied beside its target first
  * and then renamed: whoever looks sees whole files all the same.
  */
-export function moveFile(source: FileInFolder, target: FileInFolder): void {
+function moveFile(source: FileInFolder, target: FileInFolder): void {
   try {
     source.folder.rename(source.name, target.folder, target.name);
   } catch (error) {
