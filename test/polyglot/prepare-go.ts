@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { buildFolder, makeWhole } from "./build-folder.ts";
 import type { HostKind, HostProgram } from "./host-kind.ts";
+import { hostSources } from "./host-sources.ts";
 
 const run = promisify(execFile);
 
-const sources = fileURLToPath(new URL("go/", import.meta.url));
+const sources = hostSources("go");
 const sourceFiles = ["go.mod", "go.sum", "host.go", "main.go"];
 
 /** As go.mod has it. */

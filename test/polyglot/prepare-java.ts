@@ -1,15 +1,13 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { buildFolder, makeWhole } from "./build-folder.ts";
 import type { HostKind, HostProgram } from "./host-kind.ts";
+import { hostSources } from "./host-sources.ts";
 
-/** From the package's folder: the sources are not compiled with everything else, and lie nowhere else. */
-const packageFile = createRequire(import.meta.url).resolve("memcell/package.json");
-const sources = join(dirname(packageFile), "test/polyglot/java");
+const sources = hostSources("java");
 const run = promisify(execFile);
 
 /** What pays in a process that serves few calls: the second compiler takes longer than it saves. */

@@ -1,15 +1,14 @@
 /** The Python host: its packages in an environment outside the clone, its sources run where they lie. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { buildFolder, isOwnFolder, makeWhole } from "./build-folder.ts";
 import type { HostKind, HostProgram } from "./host-kind.ts";
+import { hostSources } from "./host-sources.ts";
 
-/** From the package's folder: the sources are not compiled, and lie nowhere else. */
-const sources = join(dirname(createRequire(import.meta.url).resolve("memcell/package.json")), "test/polyglot/python");
+const sources = hostSources("python");
 const requirements = join(sources, "requirements.txt");
 
 /** Without compiled code beside the sources, and without what the caller's variables or home folder would add. */

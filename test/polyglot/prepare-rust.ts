@@ -1,16 +1,15 @@
 /** The Rust host: compiled by cargo, in a folder that later runs with the same sources and pins find again. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { buildFolder, digestOf, isOwnFolder } from "./build-folder.ts";
 import type { HostKind, HostProgram } from "./host-kind.ts";
+import { hostSources } from "./host-sources.ts";
 
 const run = promisify(execFile);
-/** In the package's folder: the sources are not compiled with everything else, and lie nowhere else. */
-const sources = join(dirname(createRequire(import.meta.url).resolve("memcell/package.json")), "test/polyglot/rust");
+const sources = hostSources("rust");
 const outputBytesMax = 64 * 1024 * 1024;
 
 export const rust: HostKind = {
