@@ -1,4 +1,4 @@
-/** What is quoted of the benchmark comes from its results: the README and the picture say what the file says. */
+/** Documents and the picture quote the results of the benchmark exactly. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,14 +7,13 @@ import { expect, test } from "vitest";
 
 import { groupsOf } from "./picture-groups.ts";
 import { drawResults } from "./picture.ts";
-import { readmeBlock, replaceBlock } from "./readme-block.ts";
+import { costLine, costTable, replaceQuote } from "./quoted-results.ts";
 import { formatResults, parseResults } from "./results.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
 const json = textOf("test/bench/results/bench.json");
 const results = parseResults(json);
-const readme = textOf("README.md");
 
 test("the results have the form that the schema says, as the benchmark writes them", () => {
   expect(formatResults(results)).toBe(json);
@@ -41,13 +40,17 @@ test("each figure is judged by what was found", () => {
   }
 });
 
-test("the README quotes the results", () => {
-  expect(readme).toContain(readmeBlock(results));
-  expect(replaceBlock(readme, results)).toBe(readme);
+const quotes = [
+  { document: "README.md", quote: costLine(results) },
+  { document: "test/bench/README.md", quote: costTable(results) },
+];
+
+test.for(quotes)("$document quotes the results", ({ document, quote }) => {
+  expect(replaceQuote(textOf(document), quote)).toBe(textOf(document));
 });
 
-test("a README without a place for the results is refused", () => {
-  expect(() => replaceBlock("# memcell\n", results)).toThrow(RangeError);
+test("a document without a place for the results is refused", () => {
+  expect(() => replaceQuote("# memcell\n", "")).toThrow(RangeError);
 });
 
 test("the picture is drawn from the results", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { drawResults } from "./picture.ts";
-import { replaceBlock } from "./readme-block.ts";
+import { costLine, costTable, replaceQuote } from "./quoted-results.ts";
 import { formatResults, parseResults } from "./results.ts";
 import type { Results } from "./results.ts";
 
@@ -14,8 +14,14 @@ export function writeResults(results: Results, { isForTheTree }: { readonly isFo
   writeTo(join(projectFolder, "dist", "bench"), results);
   if (!isForTheTree) return;
   writeTo(join(projectFolder, "test", "bench", "results"), results);
-  const readme = join(projectFolder, "README.md");
-  writeFileSync(readme, replaceBlock(readFileSync(readme, "utf8"), parseResults(formatResults(results))));
+  const written = parseResults(formatResults(results));
+  quote("README.md", costLine(written));
+  quote("test/bench/README.md", costTable(written));
+}
+
+function quote(document: string, text: string): void {
+  const file = join(projectFolder, document);
+  writeFileSync(file, replaceQuote(readFileSync(file, "utf8"), text));
 }
 
 function writeTo(folder: string, results: Results): void {

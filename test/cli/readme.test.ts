@@ -14,24 +14,40 @@ const readme = readFileSync(join(projectFolder, "README.md"), "utf8");
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-test("the README's program runs and leaves the files that the README shows", () => {
-  const [, program = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
-  // Inside the project's own output, so that Node finds the package by its name.
+/** The first block of a language, or the first without one behind a text. */
+function blockAfter(mark: string, fence: string): string {
+  // An opening fence has an empty line before it.
+  const opening = `\n\n\`\`\`${fence}\n`;
+  const start = readme.indexOf(opening, readme.indexOf(mark)) + opening.length;
+  return readme.slice(start, readme.indexOf("```", start));
+}
+
+test("the README has at most 130 lines", () => {
+  expect(readme.split("\n").length - 1).toBeLessThanOrEqual(130);
+});
+
+test("the README's program prints what the README shows, and leaves an entry and its index", () => {
+  // The package's own output folder, so that Node finds the package by its name.
   const file = join(projectFolder, "dist", "readme-program.mjs");
-  writeFileSync(file, `${program}\nconsole.log(JSON.stringify(result));\n`);
+  writeFileSync(file, blockAfter("## Use it", "ts"));
   const output = execFileSync(process.execPath, [file], { cwd: folder.path, encoding: "utf8" });
-  expect(JSON.parse(output)).toMatchObject({ ok: true, message: 'Memory entry "preferred-language" created' });
+  expect(output.trimEnd()).toBe(blockAfter("await runtime.close();", "").trimEnd());
   const files = readUserFiles(join(folder.path, "data"), "alice");
-  expect(files["memory/MEMORY.md"]).toBe(
-    "- [preferred-language](preferred-language.md) \u2014 User prefers Japanese output\n",
-  );
+  expect(files["memory/MEMORY.md"]).toBe("- [language](language.md) \u2014 Prefers Japanese\n");
+});
+
+test("the demo prints the refusal that the README shows", () => {
+  const demo = join(projectFolder, "dist", "test", "demo", "demo.js");
+  const output = execFileSync(process.execPath, [demo], { cwd: folder.path, encoding: "utf8" });
+  expect(output).toContain(blockAfter("A hostile plugin", ""));
 });
 
 test("the README's commands are those of the package", () => {
   const { scripts } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { scripts: object };
-  for (const [, name = ""] of readme.matchAll(/npm (?:run )?(test|demo|build)/g)) expect(scripts).toHaveProperty(name);
-  expect(readFileSync(join(projectFolder, ".ci", "run"), "utf8")).toContain("\nnpm ci && npm test\n");
-  expect(readme).toContain("\nnpm ci && npm test\n");
+  for (const [, name = ""] of readme.matchAll(/npm (?:run )?(test|demo|build|new-family)\b/g))
+    expect(scripts).toHaveProperty(name);
+  expect(readFileSync(join(projectFolder, ".ci", "run"), "utf8")).toContain("npm ci && npm test");
+  expect(readme).toContain("`npm ci && npm test`");
   expect(readme).toContain("\nnpm ci && npm run demo\n");
 });
 
@@ -46,7 +62,7 @@ const withoutIdentity = (audit: string): string =>
   audit.replaceAll(/[0-9a-f]{16,}/g, "HASH").replaceAll(/\d{6} bytes/g, "BYTES");
 
 test("npx memcell works in the clone", () => {
-  const input = '{"name":"preferred-language"}';
+  const input = '{"name":"language"}';
   const args = [
     "memcell",
     "call",
@@ -59,5 +75,5 @@ test("npx memcell works in the clone", () => {
     input,
   ];
   const output = execFileSync("npx", args, { cwd: projectFolder, encoding: "utf8" });
-  expect(JSON.parse(output)).toMatchObject({ ok: true, data: { name: "preferred-language" } });
+  expect(JSON.parse(output)).toMatchObject({ ok: true, data: { name: "language" } });
 });

@@ -1,4 +1,4 @@
-/** The part of README.md that quotes results: made from `results/bench.json`, between two marks. */
+/** The quotes of results in documents: made from `results/bench.json`, between two marks. */
 import { figureAt } from "./figure-at.ts";
 import type { Results, Target } from "./results.ts";
 import { shown, verdict } from "./targets.ts";
@@ -35,27 +35,37 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
   ["the plugin / gzipped", ["size", "plain"], ["size", "zipped"]],
 ];
 
-export function readmeBlock(results: Results): string {
+/** The one line of the main README: the first row. */
+export function costLine(results: Results): string {
+  const [target] = targetsOf(results, [["durable-disk", "memcell"]]);
+  if (target === undefined) throw new RangeError("The results have no durable upsert");
+  const { found, bound, unit } = target;
+  const aim = `the aim is ${bound} ${unit}`;
+  return `A durable upsert takes ${shown(found)} ${unit} the time of a naive durable write; ${aim}.`;
+}
+
+/** The table of `test/bench/README.md`. */
+export function costTable(results: Results): string {
   const { cores, cpu, node, fileSystem } = results.machine;
   return [
-    begin,
-    '<img src="test/bench/results/bench.svg" alt="memcell against the naive durable write and against peers" width="700">',
+    "",
+    '<img src="results/bench.svg" alt="memcell compared with the naive durable write and with peers" width="700">',
     "",
     "| | found | bound | |",
     "|---|---|---|---|",
     ...rows.flatMap(([text, ...figures]) => rowOf(text, targetsOf(results, figures))),
     "",
     `${cores} cores (${cpu}), Node ${node}, ${fileSystem}; one run of ${results.rounds} rounds in which all take turns.`,
-    "All figures are in [bench.json](test/bench/results/bench.json), how they are measured in [test/bench](test/bench/README.md).",
-    end,
+    "[bench.json](results/bench.json) has all figures.",
+    "",
   ].join("\n");
 }
 
-/** Throws for a text without the two marks. */
-export function replaceBlock(readme: string, results: Results): string {
-  const [from, to] = [readme.indexOf(begin), readme.indexOf(end)];
-  if (from < 0 || to < from) throw new RangeError("README.md has no place for the results of the benchmark");
-  return readme.slice(0, from) + readmeBlock(results) + readme.slice(to + end.length);
+/** Puts a quote between the two marks of a document. Throws for a document without them. */
+export function replaceQuote(document: string, quote: string): string {
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
+  if (from < 0 || to < from) throw new RangeError("The document has no place for results of the benchmark");
+  return document.slice(0, from) + begin + quote + document.slice(to);
 }
 
 function targetsOf(results: Results, figures: readonly (readonly [string, string])[]): Target[] {
