@@ -1,10 +1,10 @@
 // Hosts a memcell plugin under the Extism Go SDK: the capability ABI, version 1, over a folder for each user. Linux only.
 //
-// A template to copy. A plugin has no network, no WASI, no environment, and no file but those of the scopes that its manifest
-// names for the tool, in the folder of the user on whose behalf the tool is called.
+// Copy this file. A plugin gets no network, no WASI and no environment. Its only files are those of the scopes that its manifest
+// names for the tool, in the folder of the call's user.
 //
-// What it leaves to you: quotas of a user's folder and of a call, an audit log, a queue, and a journal: a power cut between two
-// files of one call leaves the first. It runs a file that was judged before (`memcell audit`): pin it by its SHA-256.
+// This host leaves to you: quotas for a user's folder and for a call, an audit log, a queue, and a write-ahead log (a power cut
+// between two files of one call keeps only the first). Audit a plugin file first (`memcell audit`), and pin it by its SHA-256.
 package main
 
 import (
@@ -35,10 +35,10 @@ const (
 	inputBytesMax, outputBytesMax = 512 << 10, 512 << 10
 	fileBytesMax                  = 2 << 20
 	requestsMax, requestBytesMax  = 10_000, 8 << 20
-	kernelPagesMax                = 1024 // requests, replies and answers lie in the kernel's memory, of 64 KiB a page
+	kernelPagesMax                = 1024 // pages of 64 KiB; the kernel's memory holds requests, replies and answers
 
 	denied, unsafeFiles = "CAPABILITY_DENIED", "STORAGE_UNSAFE"
-	lockOfOpenFile      = 37 // F_OFD_SETLK, which package syscall has not
+	lockOfOpenFile      = 37 // F_OFD_SETLK, which package syscall lacks
 	folderTaken         = "Cannot open the user's folder: something else lies in a folder's place"
 	badPath             = `Cannot use path %s: allowed are relative paths inside the scope, without "." and ".."`
 )
@@ -64,14 +64,15 @@ var (
 	hiddenChar = regexp.MustCompile(`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]`)
 	userIDForm = regexp.MustCompile(`^[^/\\\p{Cc}\p{Z}\x{FEFF}]([^/\\\p{Cc}]*[^/\\\p{Cc}\p{Z}\x{FEFF}])?$`)
 	deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
-	// What a guest may report without having been told it, beside what its manifest declares.
+	// Codes that a guest may report on its own, besides those that its manifest declares.
 	guestCodes = strings.Fields(`INPUT_INVALID ENTRY_NOT_FOUND ENTRY_UNREADABLE NAME_RESERVED NAME_CONFLICT
 		QUOTA_EXCEEDED CAPABILITY_DENIED GUEST_TRAPPED FUEL_EXHAUSTED MEMORY_EXCEEDED`)
-	// What decides the call, whatever the guest says afterwards.
+	// Codes that end the call, whatever the guest answers afterwards.
 	finalCodes = []string{denied, "STORAGE_FULL", "STORAGE_FAILED"}
 )
 
-// A Refusal is an error of the contract: a code, and words for a model that tell nothing of the machine. In this file it is a panic.
+// A Refusal is an error of the contract: a code, and a message for a model that reveals nothing about the machine. This file
+// panics with it.
 type Refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -90,14 +91,14 @@ func refuse(isRefused bool, code, format string, values ...any) {
 	}
 }
 
-// catch is deferred. Any other panic is a fault of this program, and goes on.
+// catch is deferred. It catches refusals. Any other panic is a bug in this program and goes on.
 func catch(answer func(*Refusal)) {
 	if fault := recover(); fault != nil {
 		answer(fault.(*Refusal))
 	}
 }
 
-// check tells nothing of an error of the disk but that there was one.
+// check reports that the disk failed, and no details.
 func check(err error, expected ...error) {
 	if err != nil && !slices.ContainsFunc(expected, func(each error) bool { return errors.Is(err, each) }) {
 		isFull := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
@@ -108,16 +109,16 @@ func check(err error, expected ...error) {
 
 func must[T any](value T, err error) T { check(err); return value }
 
-// found is nil when there is no such file, any more.
+// found returns nil if the file does not exist, or no longer exists.
 func found[T any](value T, err error) T { check(err, os.ErrNotExist); return value }
 
-// Options pin the plugin, and lower what its manifest allows. What is not set is not pinned, or the manifest's.
+// Options pin the plugin and lower its manifest's limits. The zero value pins nothing and keeps the manifest's limits.
 type Options struct {
-	SHA256                string // in lower-case hexadecimal digits; a host of plugins that others have written must set it
+	SHA256                string // lower-case hexadecimal; set it whenever others have written the plugin
 	FuelPolls, DeadlineMs int
 }
 
-// A Host is a plugin, compiled once, and the folder of its users' data. Of two calls at once that write for one user, one is BUSY.
+// A Host is a compiled plugin and the folder of its users' data. If two calls write for one user at the same time, one is BUSY.
 type Host struct {
 	plugin   *extism.CompiledPlugin
 	data     *os.Root
@@ -128,14 +129,14 @@ type Host struct {
 	}
 }
 
-type declared struct{ Code string } // a code of the plugin's own
+type declared struct{ Code string } // an error code that the plugin declares
 
 type tool struct {
 	Name, Export, Audience string
 	Scopes, Rights         []string
 }
 
-// Open returns a *Refusal when the file is not the pinned one, or no plugin.
+// Open returns a *Refusal if the file is not the pinned one, or not a plugin.
 func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	const refused, reason = "PLUGIN_REFUSED", "Cannot load the plugin: %s"
 	defer catch(func(refusal *Refusal) { err = refusal })
@@ -144,7 +145,7 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	pin := fmt.Sprintf("%x", sha256.Sum256(wasm))
 	refuse(options.SHA256 != "" && options.SHA256 != pin, refused, reason, "it is another file than the pinned one")
 	engine := wazero.NewRuntimeConfig().WithCompilationCache(wazero.NewCompilationCache()).WithCustomSections(true).
-		WithCloseOnContextDone(true).WithMemoryLimitPages(kernelPagesMax) // the guest's own maximum holds besides
+		WithCloseOnContextDone(true).WithMemoryLimitPages(kernelPagesMax) // the guest's memory also has its own maximum
 	ctx, host := context.Background(), &Host{}
 	module, err := wazero.NewRuntimeWithConfig(ctx, engine).CompileModule(ctx, wasm)
 	refuse(err != nil, refused, reason, "it cannot be compiled")
@@ -162,17 +163,17 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	instance, err := host.plugin.Instance(ctx, extism.PluginInstanceConfig{})
 	refuse(err != nil, refused, reason, "it wants more than a plugin gets")
 	check(errors.Join(instance.Close(ctx), os.MkdirAll(dataDir, 0o700)))
-	host.data = must(os.OpenRoot(dataDir)) // the operator's choice: may be a link
+	host.data = must(os.OpenRoot(dataDir)) // the operator chooses the data folder, so it may be a link
 	return host, nil
 }
 
 // A Request is one call of a tool for one user.
 type Request struct {
 	Tool     string
-	Audience string  // "model", or "host" for a tool that is not for models
-	UserID   *string // from your own authentication, never from a model; nil is nobody, and refused
+	Audience string  // "model", or "host" for a tool that is not offered to models
+	UserID   *string // from your authentication, never from a model; nil is refused
 	Input    json.RawMessage
-	EpochMs  *int64 // what the plugin takes for the time; nil is the machine's
+	EpochMs  *int64 // the time that the plugin sees; nil is the machine's
 }
 
 // Call returns the call's envelope: {"ok":true,"message","data"} or {"ok":false,"error":{"code","message"}}.
@@ -220,16 +221,16 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	return output
 }
 
-type callKey struct{} // of the call in a context: host functions belong to the compiled plugin, before there is any call
+type callKey struct{} // finds the call in a context, because host functions are bound once per compiled plugin
 
-// run calls the tool on an instance of its own: nothing that a former call has left in memory is there.
+// run calls the tool on a new instance, so that nothing in memory is left from an earlier call.
 func (h *Host) run(call *call, input []byte) json.RawMessage {
 	name, deadline := call.tool.Name, time.Duration(h.manifest.DeadlineMs)*time.Millisecond
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, call), deadline)
 	defer cancel()
 	instance, err := h.plugin.Instance(ctx, extism.PluginInstanceConfig{})
 	refuse(err != nil, "INTERNAL", "Cannot call %s: the engine makes no instance of the plugin", name)
-	// At the deadline, or after the call. Where the SDK walks the list of blocks without the context (config_get, log_*), a guest
+	// Runs at the deadline or after the call. In config_get and log_* the SDK walks the list of blocks without the context; a guest
 	// that has bent the list into a ring would keep it there for ever.
 	context.AfterFunc(ctx, func() { _ = instance.Close(context.Background()) })
 	code, output, err := instance.CallWithContext(ctx, call.tool.Export, input)
@@ -248,7 +249,7 @@ func (h *Host) run(call *call, input []byte) json.RawMessage {
 		refuse(!isSuccess, "OUTPUT_INVALID", "Cannot use the answer of %s: its output is not a success envelope", name)
 		return output
 	}
-	envelope, isJSON := decoded([]byte(err.Error())) // what the guest has given to error_set; of a trap, the engine's words
+	envelope, isJSON := decoded([]byte(err.Error())) // the text that the guest gave to error_set; after a trap, the engine's message
 	refuse(!isJSON, "GUEST_TRAPPED", "Cannot finish %s: the plugin's code crashed", name)
 	failure, _ := envelope["error"].(map[string]any)
 	reported, _ := failure["code"].(string)
@@ -266,15 +267,15 @@ func (h *Host) run(call *call, input []byte) json.RawMessage {
 func bind(of capability) extism.HostFunction {
 	serve := func(ctx context.Context, plugin *extism.CurrentPlugin, stack []uint64) {
 		call := ctx.Value(callKey{}).(*call)
-		size, _ := plugin.LengthWithContext(ctx, stack[0]) // 0 for what is no block
-		// No more than that, for a hostile guest can forge the length of a block.
+		size, _ := plugin.LengthWithContext(ctx, stack[0]) // 0 if the handle is not a block
+		// Bounded, because a hostile guest can forge the length of a block.
 		request, _ := plugin.Memory().Read(uint32(stack[0]), uint32(min(size, requestBytesMax)))
 		reply := must(json.Marshal(call.answer(of, request)))
 		block, _ := plugin.AllocWithContext(ctx, uint64(len(reply)))
-		if block == 0 || !plugin.Memory().Write(uint32(block), reply) { // writing to 0 would write over the kernel's own data
+		if block == 0 || !plugin.Memory().Write(uint32(block), reply) { // writing to 0 would overwrite the kernel's data
 			full := &Refusal{"MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply", nil}
 			call.final = cmp.Or(call.final, full)
-			panic(full) // a trap, for the guest
+			panic(full) // the guest traps
 		}
 		stack[0] = block
 	}
@@ -282,23 +283,24 @@ func bind(of capability) extism.HostFunction {
 	return extism.NewHostFunctionWithStack(of.name, serve, handle, handle)
 }
 
-// A call is what the capabilities work on. Changes are staged, so that a failed call leaves no trace. The user's files are
-// reached through an os.Root alone, which nothing leaves; that no link inside it is followed either, is checked here.
+// A call is the state of the capabilities during one call. Changes are staged, so that a failed call changes nothing. The user's
+// files are reached only through an os.Root, which no path can leave. os.Root follows links that stay inside, so this file
+// refuses links.
 type call struct {
 	tool       tool
 	folderName string
 	epochMs    int64
 	requests   int
-	told       []string // codes
+	told       []string // codes that the guest received
 	final      *Refusal
 	staged     map[place]change
-	user       *os.Root // nil while there is no such folder
+	user       *os.Root // nil if the folder does not exist
 	lock       *os.File // held while it is open
 }
 
 type place struct{ scope, path string }
 
-// A change is a text, or a file that was moved there from a path on the disk; of -1 bytes where no file is left.
+// A change is a text, or a file moved from a path on disk (origin). bytes is -1 if the file is removed.
 type change struct {
 	text   []byte
 	origin string
@@ -312,7 +314,7 @@ func (c *call) answer(of capability, request []byte) (reply any) {
 			c.final = refusal
 		}
 	})
-	// Held against the ABI and the grant before any file is looked at.
+	// The request is checked against the ABI and the grant before any file is touched.
 	c.requests++
 	isOver := c.requests > requestsMax
 	refuse(isOver, denied, "Cannot call %s: this call has asked %d times, no more is allowed", of.name, requestsMax)
@@ -368,7 +370,7 @@ func (c *call) storeList(at place, prefix string) map[string]any {
 }
 
 func (c *call) storeWrite(at place, content string) map[string]any {
-	c.find(at) // refuses what must not be replaced
+	c.find(at) // refuses a file that must not be replaced
 	size, most := len(content), fileBytesMax
 	refuse(size > most, "QUOTA_EXCEEDED", "Cannot write %s: it is %d bytes, at most %d allowed", quoted(at.path), size, most)
 	c.staged[at] = change{[]byte(content), "", size}
@@ -392,7 +394,7 @@ func (c *call) storeTrash(at place, _ string) map[string]any {
 
 func (c *call) clockNow(place, string) map[string]any { return map[string]any{"epochMs": c.epochMs} }
 
-// find is a file as this call sees it; its text is nil when there is none.
+// find returns a file as this call sees it. Its text is nil if there is none.
 func (c *call) find(at place) change {
 	if staged, isStaged := c.staged[at]; isStaged && staged.origin == "" {
 		return staged
@@ -403,7 +405,7 @@ func (c *call) find(at place) change {
 	return change{text, at.path, len(text)}
 }
 
-// open goes to the user's folder, and keeps every other host out until the call is over, or is BUSY: the caller may come back.
+// open opens the user's folder and locks it until the call ends. It is BUSY if another host holds the lock; the caller can retry.
 func (c *call) open(data *os.Root, isMade bool) {
 	folder := "users/" + c.folderName
 	if !hasFolder(data, folder, isMade) {
@@ -411,7 +413,7 @@ func (c *call) open(data *os.Root, isMade bool) {
 	}
 	c.user = must(data.OpenRoot(folder))
 	isSame := os.SameFile(must(data.Lstat(folder)), must(c.user.Stat(".")))
-	refuse(!isSame, unsafeFiles, folderTaken) // a link has come in between
+	refuse(!isSame, unsafeFiles, folderTaken) // a link was put in its place meanwhile
 	if !slices.Contains(c.tool.Rights, "write") && !slices.Contains(c.tool.Rights, "trash") {
 		return
 	}
@@ -419,13 +421,13 @@ func (c *call) open(data *os.Root, isMade bool) {
 	status := found(c.user.Lstat(".memcell/lock"))
 	refuse(status != nil && !status.Mode().IsRegular(), "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
 	c.lock = must(c.user.OpenFile(".memcell/lock", os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600))
-	// Such a lock belongs to the open file, so that no other close in this process gives it back.
+	// This kind of lock belongs to the open file: closing another descriptor in this process does not release it.
 	err := syscall.FcntlFlock(c.lock.Fd(), lockOfOpenFile, &syscall.Flock_t{Type: syscall.F_WRLCK})
 	refuse(err == syscall.EAGAIN || err == syscall.EACCES, "BUSY", "Cannot use the user's folder: it is in use")
 	check(err)
 }
 
-// hasFolder looks at each part of a path, for os.Root would follow a link to another place inside.
+// hasFolder checks each part of a path, because os.Root follows links that stay inside.
 func hasFolder(root *os.Root, folder string, isMade bool) bool {
 	if folder == "." || !hasFolder(root, path.Dir(folder), isMade) {
 		return folder == "." && root != nil
@@ -451,24 +453,24 @@ func (c *call) read(at place) []byte {
 	shown, mode := quoted(at.path), status.Mode()
 	refuse(mode.Type() == os.ModeSymlink, unsafeFiles, "Cannot use %s: a link is in its place", shown)
 	refuse(!mode.IsRegular(), unsafeFiles, "Cannot use %s: it is not a regular file", shown)
-	file := found(c.user.OpenFile(at.name(), os.O_RDONLY|syscall.O_NONBLOCK, 0)) // what is a pipe by now would keep us waiting
+	file := found(c.user.OpenFile(at.name(), os.O_RDONLY|syscall.O_NONBLOCK, 0)) // without O_NONBLOCK, opening a pipe would block
 	defer file.Close()
 	opened, _ := file.Stat()
-	if !os.SameFile(status, opened) { // replaced, by a host that this call has not kept out
+	if !os.SameFile(status, opened) { // replaced by a host that does not hold the lock
 		return c.read(at)
 	}
-	names, size := namesOf(opened), opened.Size() // which may be a giant, and sparse
+	names, size := namesOf(opened), opened.Size() // a sparse file can claim any size
 	refuse(names > 1, unsafeFiles, "Cannot use %s: it has %d names on the disk, only 1 is allowed", shown, names)
 	refuse(size > fileBytesMax, unsafeFiles, "Cannot use %s: it is %d bytes, at most %d allowed", shown, size, fileBytesMax)
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
 }
 
-// size finds the bytes of every file of a scope, without what read would refuse and what is gone in between.
+// size finds the size of every file of a scope. It leaves out files that read would refuse, and files that vanish meanwhile.
 func (c *call) size(sizes map[string]int, scope, prefix string) {
 	folder := found(c.user.OpenFile(path.Join(scope, prefix), os.O_RDONLY|syscall.O_DIRECTORY, 0))
-	// Names alone: what ReadDir tells of them may, before Go 1.25.8, be of files outside the os.Root.
+	// Only names: before Go 1.25.8, the details from ReadDir can be those of files outside the os.Root.
 	names, err := folder.Readdirnames(-1)
-	check(errors.Join(err, folder.Close()), os.ErrNotExist, os.ErrInvalid) // gone, or was never there
+	check(errors.Join(err, folder.Close()), os.ErrNotExist, os.ErrInvalid) // vanished, or never existed
 	for _, name := range names {
 		at := place{scope, prefix + name}
 		status := found(c.user.Lstat(at.name()))
@@ -480,28 +482,28 @@ func (c *call) size(sizes map[string]int, scope, prefix string) {
 	}
 }
 
-// namesOf counts them: a second one may be another user's.
+// namesOf counts a file's hard links: another link can be another user's file.
 func namesOf(status os.FileInfo) uint64 { return uint64(status.Sys().(*syscall.Stat_t).Nlink) }
 
-// apply makes the moves, then the removals of what was written over and then moved away, then the writes.
+// apply performs the moves, then the removals of files that were overwritten and then moved, then the writes.
 func (c *call) apply(data *os.Root) {
 	for at, change := range c.staged {
 		for folder := path.Dir(at.path); change.bytes >= 0 && folder != "."; folder = path.Dir(folder) {
 			above, isStaged := c.staged[place{at.scope, folder}]
-			refuse(isStaged && above.bytes >= 0, unsafeFiles, folderTaken) // or would be, by this very call
+			refuse(isStaged && above.bytes >= 0, unsafeFiles, folderTaken) // this call itself would put a file in a folder's place
 		}
 	}
-	if c.lock == nil { // nobody had ever written when this call began
+	if c.lock == nil { // the user had no folder when this call began
 		c.open(data, true)
 		isTaken := slices.ContainsFunc(c.tool.Scopes, func(scope string) bool { return hasFolder(c.user, scope, false) })
 		refuse(isTaken, "BUSY", "Cannot use the user's folder: it is in use")
 	}
 	texts := map[string]place{}
-	for at, change := range c.staged { // where the disk may be full: nothing is changed yet
+	for at, change := range c.staged { // a full disk fails here, before anything has changed
 		if name := fmt.Sprintf(".memcell/new%d", len(texts)); change.origin == "" && change.bytes >= 0 {
-			check(c.user.Remove(name), os.ErrNotExist) // of a host that was killed
+			check(c.user.Remove(name), os.ErrNotExist) // left by a killed host
 			file := must(c.user.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600))
-			defer c.user.Remove(name) // unless it was renamed
+			defer c.user.Remove(name) // fails if it was renamed, which is fine
 			_, err := file.Write(change.text)
 			check(errors.Join(err, file.Sync(), file.Close()))
 			texts[name] = at
@@ -517,7 +519,7 @@ func (c *call) apply(data *os.Root) {
 			check(c.user.Remove(at.name()), os.ErrNotExist)
 		}
 	}
-	for name, at := range texts { // a crash leaves the old file or the new one, whole
+	for name, at := range texts { // rename is atomic: a crash leaves the old file or the new one
 		c.rename(name, at)
 	}
 }
@@ -530,7 +532,7 @@ func (c *call) rename(from string, to place) {
 	check(errors.Join(folder.Sync(), folder.Close()))
 }
 
-// folderName is another one for each user id, on every kind of disk, and never a path.
+// folderName is unique for each user id, on every kind of disk, and never a path.
 func folderName(userID string) string {
 	odd := `[^A-Za-z0-9._@-]|^\.|\.$`
 	if deviceName.MatchString(userID) {
@@ -547,10 +549,10 @@ func folderName(userID string) string {
 
 func isPath(path string) bool { return len(path) <= 255 && scopePath.MatchString(path) }
 
-// isTrash holds in any case: some disks do not tell TRASH from trash.
+// isTrash ignores case, because some disks do not distinguish TRASH from trash.
 func isTrash(path string) bool { return strings.EqualFold(strings.SplitN(path, "/", 2)[0], "trash") }
 
-// quoted shows a text that somebody else has chosen, so that it can neither end the quotation nor hide or turn what is around.
+// quoted escapes an untrusted text, so that it cannot end the quotation or hide or reorder the text around it.
 func quoted(text string) string {
 	if chars := []rune(text); len(chars) > 60 {
 		text = string(chars[:60]) + "…"
@@ -565,7 +567,7 @@ func quoted(text string) string {
 	}) + `"`
 }
 
-// decoded is a JSON object, and nil for other JSON. A map, because encoding/json finds the fields of a struct in any case.
+// decoded returns a JSON object, or nil for other JSON. It uses a map, because encoding/json matches struct fields in any case.
 func decoded(text []byte) (object map[string]any, isJSON bool) {
 	if isJSON = utf8.Valid(text) && json.Valid(text); isJSON {
 		_ = json.Unmarshal(text, &object)

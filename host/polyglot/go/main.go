@@ -21,7 +21,7 @@ type line struct {
 	}
 }
 
-// Serves one plugin over standard input and output: a line of JSON says what to host, and each further one is a call.
+// Serves one plugin over standard input and output: the first line of JSON says what to host, and each further line is a call.
 func main() {
 	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
 	text, _ := in.ReadBytes('\n')

@@ -26,18 +26,18 @@ import org.extism.sdk.chicory.*;
  * Hosts a memcell plugin under the Extism Chicory SDK: the capability ABI, version 1, over a folder for each user. On
  * Linux: elsewhere Java has no open folders, and every call fails.
  *
- * <p>A template to copy. A plugin has no network, no WASI, no environment, and no file but those of the scopes that its
- * manifest names for the tool, in the folder of the user on whose behalf the tool is called.
+ * <p>Copy this file. A plugin gets no network, no WASI and no environment. Its only files are those of the scopes that its
+ * manifest names for the tool, in the folder of the call's user.
  *
- * <p>What it leaves to you: quotas of a user's folder and of a call, an audit log, a queue, and a journal: a power cut,
- * or an interrupt of the calling thread, between two files of one call leaves the first. It runs a file that was judged
- * before ({@code memcell audit}): pin it by its SHA-256.
+ * <p>This host leaves to you: quotas for a user's folder and for a call, an audit log, a queue, and a write-ahead log (a
+ * power cut, or an interrupt of the calling thread, between two files of one call keeps only the first). Audit a plugin
+ * file first ({@code memcell audit}), and pin it by its SHA-256.
  */
 public final class Host {
     private static final int INPUT_BYTES_MAX = 512 * 1024, OUTPUT_BYTES_MAX = 512 * 1024, FILE_BYTES_MAX = 2 << 20;
     private static final int REQUESTS_MAX = 10_000;
-    private static final int KERNEL_PAGES_MAX = 1024; // of 64 KiB, for requests, replies and answers
-    private static final int STACK_BYTES = 16 << 20; // a plugin's recursion is its thread's
+    private static final int KERNEL_PAGES_MAX = 1024; // pages of 64 KiB, for requests, replies and answers
+    private static final int STACK_BYTES = 16 << 20; // a plugin recurses on its thread's stack
     /** Each capability: the right it needs and the keys of its request. */
     private static final Map<String, Capability> CAPABILITIES = Map.of(
             "store_read", new Capability("read", Set.of("scope", "path")),
@@ -45,10 +45,10 @@ public final class Host {
             "store_write", new Capability("write", Set.of("scope", "path", "content")),
             "store_trash", new Capability("trash", Set.of("scope", "path")),
             "clock_now", new Capability("clock", Set.of()));
-    /** What of Extism's kernel a plugin may import: no variables, no HTTP. */
+    /** The functions of Extism's kernel that a plugin may import: no variables, no HTTP. */
     private static final Pattern KERNEL_FUNCTIONS = Pattern.compile("alloc|config_get|error_set|free|input_length"
             + "|input_load_u(8|64)|length|(load|store)_u(8|64)|log_(debug|error|info|warn)|output_set");
-    /** What a guest may report without having been told it, beside what its manifest declares. */
+    /** Codes that a guest may report on its own, besides those that its manifest declares. */
     private static final Pattern GUEST_CODES =
             Pattern.compile("INPUT_INVALID|ENTRY_NOT_FOUND|ENTRY_UNREADABLE|NAME_RESERVED|NAME_CONFLICT"
                     + "|QUOTA_EXCEEDED|CAPABILITY_DENIED|GUEST_TRAPPED|FUEL_EXHAUSTED|MEMORY_EXCEEDED");
@@ -66,12 +66,12 @@ public final class Host {
 
     private record Tool(String name, String export, String audience, Set<String> scopes, Set<String> rights) {}
 
-    /** A code of the plugin's own. */
+    /** An error code that the plugin declares. */
     private record Declared(String code) {}
 
     private record Manifest(int abi, List<Tool> tools, List<Declared> errors, int deadlineMs) {}
 
-    /** An error of the contract: a code, and words for a model that tell nothing of the machine. */
+    /** An error of the contract: a code, and a message for a model that reveals nothing about the machine. */
     public static final class Refusal extends RuntimeException {
         public final JsonObject envelope;
         final String code;
@@ -90,13 +90,13 @@ public final class Host {
     private final ConfigProvider config;
     private final int deadlineMs;
 
-    /** Throws a Refusal when the file is not the pinned one, or no plugin. Limits can only be lowered, and be null. */
+    /** Throws a Refusal if the file is not the pinned one, or not a plugin. Limits lower the manifest's, or are null. */
     public Host(Path plugin, Path dataDir, String sha256, Integer fuelPolls, Integer deadlineMs) throws Exception {
         byte[] wasm = Files.readAllBytes(plugin);
         if (sha256 != null && !sha256.equals(sha256(wasm)))
             throw new Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one");
         try {
-            // What else is in the file, was judged before.
+            // `memcell audit` judges the rest of the file.
             var found = new ArrayList<byte[]>();
             var parser = Parser.builder().includeSectionId(SectionId.CUSTOM).build();
             parser.parse(new ByteArrayInputStream(wasm), section -> {
@@ -105,28 +105,28 @@ public final class Host {
             });
             manifest = GSON.fromJson(decoded(found.get(0)), Manifest.class);
             for (Tool each : manifest.tools)
-                List.of(each.name, each.export, each.audience, each.scopes, each.rights); // throws when one is missing
+                List.of(each.name, each.export, each.audience, each.scopes, each.rights); // throws if one is missing
             if (found.size() != 1 || manifest.abi != 1) throw new IllegalArgumentException("not one manifest of ABI 1");
             this.dataDir = dataDir;
             this.deadlineMs = Math.min(manifest.deadlineMs, deadlineMs == null ? manifest.deadlineMs : deadlineMs);
             var fuel = fuelPolls == null ? Map.<String, String>of() : Map.of("memcell.fuelPolls", fuelPolls.toString());
             config = ConfigProvider.ofMap(fuel);
-            // Not by the SDK's own Plugin, which parses and compiles the file anew for each instance.
+            // Without the SDK's Plugin, which parses and compiles the file for every instance.
             module = Parser.parse(wasm);
             var compiler = MachineFactoryCompiler.builder(module);
             machine = compiler.withInterpreterFallback(InterpreterFallback.FAIL).compile();
-            new Call(null, null, 0).link(); // so that a file that wants more is refused now
+            new Call(null, null, 0).link(); // link once, so that a file that imports more is refused now
         } catch (RuntimeException | StackOverflowError cause) {
             throw new Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is no plugin of ABI version 1");
         }
     }
 
-    /** The same for a model, now. */
+    /** Calls a tool for a model, with the machine's time. */
     public JsonObject call(String name, String input, String userId) throws InterruptedException {
         return call(name, input, userId, "model", System.currentTimeMillis());
     }
 
-    /** The answer to an input of JSON: {"ok": true, "message", "data"} or {"ok": false, "error": {"code", "message"}}. */
+    /** Answers a JSON input: {"ok": true, "message", "data"} or {"ok": false, "error": {"code", "message"}}. */
     public JsonObject call(String name, String input, String userId, String audience, long epochMs)
             throws InterruptedException {
         try {
@@ -146,12 +146,12 @@ public final class Host {
             byte[] text = null;
             try {
                 String json = GSON.fromJson(input, JsonElement.class).toString();
-                // Half of a surrogate pair reaches the plugin as it is: it says what is wrong with it.
+                // Half of a surrogate pair reaches the plugin unchanged, and the plugin refuses it.
                 text = HALF.matcher(json)
                         .replaceAll(half -> "\\\\u%04x".formatted(half.group().codePointAt(0)))
                         .getBytes(UTF_8);
             } catch (JsonParseException | NullPointerException cause) {
-                // no JSON
+                // not JSON
             }
             if (text == null || text.length > INPUT_BYTES_MAX) {
                 String found = text == null ? "not serialisable" : text.length + " bytes of JSON";
@@ -162,7 +162,7 @@ public final class Host {
                 refusal.envelope.getAsJsonObject("error").add("issues", GSON.toJsonTree(issues));
                 throw refusal;
             }
-            // One at a time for all hosts: the file locks of Java keep out other processes, but not other threads.
+            // One call at a time in all hosts, because Java's file locks keep out other processes, but not other threads.
             synchronized (Host.class) {
                 try (var files = new UserFiles()) {
                     files.open(dataDir, folderName(userId), false);
@@ -176,16 +176,16 @@ public final class Host {
             }
         } catch (Refusal refusal) {
             return refusal.envelope;
-        } catch (FileAlreadyExistsException cause) { // another host has the lock, or made a folder
+        } catch (FileAlreadyExistsException cause) { // another host has the lock, or has created a folder
             return new Refusal("BUSY", "Cannot use the user's folder: it is in use").envelope;
         } catch (IOException | GeneralSecurityException cause) {
             return new Refusal("STORAGE_FAILED", "Cannot use the user's folder: the disk refused").envelope;
-        } catch (RuntimeException | OutOfMemoryError cause) { // the engine's, where no thread was started yet
+        } catch (RuntimeException | OutOfMemoryError cause) { // from the engine, before a thread was started
             return new Refusal("GUEST_TRAPPED", "Cannot finish the call: the plugin cannot be started").envelope;
         }
     }
 
-    /** Runs the tool on a thread that is never left behind. */
+    /** Runs the tool on a thread, and waits until the thread has ended. */
     private JsonObject run(Call call, byte[] input) throws IOException, InterruptedException {
         var outcome = new FutureTask<>(() -> call.run(input));
         var thread = new Thread(null, outcome, "plugin", STACK_BYTES);
@@ -199,18 +199,18 @@ public final class Host {
             throw new Refusal("DEADLINE_EXCEEDED", subject + "it ran for over " + deadlineMs + " ms");
         } catch (ExecutionException failure) {
             if (failure.getCause() instanceof UncheckedIOException cause) throw cause.getCause();
-            if (call.denial != null) throw call.denial; // decides the call, whatever the guest did afterwards
+            if (call.denial != null) throw call.denial; // ends the call, whatever the guest did afterwards
             if (failure.getCause() instanceof Refusal refusal) throw refusal;
             throw new Refusal("GUEST_TRAPPED", subject + "the plugin's code crashed");
         } finally {
-            while (thread.isAlive()) { // the engine looks at every turn of a loop and at every call
+            while (thread.isAlive()) { // the engine checks for an interrupt at every loop iteration and call
                 thread.interrupt();
                 thread.join(10);
             }
         }
     }
 
-    /** An instance with a kernel of its own, and what its capabilities work on. Changes wait for its success. */
+    /** An instance with its own kernel, and the state of its capabilities. Changes are applied if the call succeeds. */
     private final class Call {
         final HostEnv env = new HostEnv(new Kernel(), config, null, false, null, new SystemLogger());
         final Map<String, byte[]> staged = new LinkedHashMap<>(); // by scope/path; null for no file
@@ -233,7 +233,7 @@ public final class Host {
                 String name = each.name();
                 if (KERNEL_FUNCTIONS.matcher(name).matches())
                     imports.addFunction(new HostFunction(each.module(), name, each.functionType(), (of, arguments) -> {
-                        if (name.startsWith("log_")) return new long[0]; // what a plugin logs is nobody's
+                        if (name.startsWith("log_")) return new long[0]; // a plugin's log lines are dropped
                         checkRoom(name.equals("alloc") ? arguments[0] : 0);
                         return each.handle().apply(of, arguments);
                     }));
@@ -285,7 +285,7 @@ public final class Host {
             throw new Refusal("OUTPUT_INVALID", subject + "it reports " + code + ", which nobody told it");
         }
 
-        /** The kernel's memory has no maximum of its own. */
+        /** Gives the kernel's memory a maximum; it has none. */
         void checkRoom(long bytes) {
             if (bytes >>> 16 > KERNEL_PAGES_MAX - env.memory().memory().pages())
                 throw new Refusal("MEMORY_EXCEEDED", "Cannot finish the call: no memory is left for another block");
@@ -296,7 +296,7 @@ public final class Host {
             try {
                 request = env.memory().readBytes(handle);
             } catch (WasmRuntimeException cause) {
-                // No block: at some such handles the kernel looks beyond its memory.
+                // Not a block. For some such handles the kernel would read beyond its memory.
             }
             JsonObject reply;
             try {
@@ -313,7 +313,7 @@ public final class Host {
             return env.memory().writeBytes(text);
         }
 
-        /** Holds the request against the ABI and the grant before any file is looked at. */
+        /** Checks the request against the ABI and the grant, before any file is touched. */
         JsonObject answer(String name, byte[] text) throws IOException {
             var capability = CAPABILITIES.get(name);
             String subject = "Cannot call " + name + ": ";
@@ -341,7 +341,7 @@ public final class Host {
             checkPath(path);
             if (!name.equals("store_read") && isTrash(path))
                 throw denied("Cannot change " + quoted(path) + ": what lies in trash/ is not a tool's to change");
-            byte[] content = content(scope + '/' + path); // refuses what must not be replaced
+            byte[] content = content(scope + '/' + path); // refuses a file that must not be replaced
             if (name.equals("store_read")) {
                 String found = content == null ? null : text(content);
                 if (content == null || found != null) return object("ok", true, "content", found);
@@ -391,11 +391,11 @@ public final class Host {
         }
 
         void stage(String place, byte[] content) {
-            staged.remove(place); // so that it is the last one now
+            staged.remove(place); // so that the map's order puts it last
             staged.put(place, content);
         }
 
-        /** A file as this call sees it. */
+        /** Returns a file as this call sees it. */
         byte[] content(String place) throws IOException {
             return staged.containsKey(place) ? staged.get(place) : files.read(Path.of(place));
         }
@@ -409,10 +409,11 @@ public final class Host {
     }
 
     /**
-     * One user's files during one call, reached through open folders only, and no link followed. But Java makes a
-     * folder by its path: who swaps the folder around it gets an empty one elsewhere, which is not used. It counts a
-     * file's names by the path: that is believed when it is told of the same file. And it looks at a file before it opens
-     * it, not after: who can write there, and puts a hard link or a pipe in between, has that read, or makes the call wait.
+     * One user's files during one call. They are reached only through open folders, and no link is followed. Three limits
+     * of Java remain. It creates a folder by its path: someone who swaps the folder around it gets an empty folder
+     * elsewhere, which is not used. It counts a file's hard links by the path: the count is used if it is of the same
+     * file. It checks a file before opening it, not after: someone who can write there and puts a hard link or a pipe in
+     * its place meanwhile has the link read, or makes the call wait.
      */
     private static final class UserFiles implements Closeable {
         static final FileAttribute<?> FOLDER_MODE = asFileAttribute(fromString("rwx------"));
@@ -425,14 +426,14 @@ public final class Host {
             if (make && !Files.exists(dataDir)) Files.createDirectories(dataDir, FOLDER_MODE);
             if (!Files.exists(dataDir)) return;
             var handle =
-                    (SecureDirectoryStream<Path>) Files.newDirectoryStream(dataDir); // the operator's: may be a link
+                    (SecureDirectoryStream<Path>) Files.newDirectoryStream(dataDir); // the operator chooses it, so it may be a link
             try (var data = new Folder(handle, dataDir);
                     var users = enter(data, "users", make)) {
                 user = enter(users, folderName, make);
             }
         }
 
-        /** Closed by who asks, at once: descriptors are few. */
+        /** The caller closes the folder at once, because descriptors are few. */
         static Folder enter(Folder parent, String name, boolean make) throws IOException {
             if (parent == null) return null;
             Path path = parent.path.resolve(name);
@@ -443,7 +444,7 @@ public final class Host {
             return new Folder(parent.handle.newDirectoryStream(Path.of(name), NOFOLLOW_LINKS), path);
         }
 
-        /** Keeps every other host out until the call is over, or is BUSY: the caller may come back. */
+        /** Locks the user's folder until the call ends. It is BUSY if another host holds the lock; the caller can retry. */
         void lock() throws IOException {
             own = enter(user, ".memcell", true);
             BasicFileAttributes status = look(own, Path.of("lock"));
@@ -472,7 +473,7 @@ public final class Host {
             }
         }
 
-        /** Finds the bytes of every file, without what could not be read. */
+        /** Finds the size of every file. Leaves out files that could not be read. */
         void walk(Folder parent, String of, String prefix, Map<String, Long> found) throws IOException {
             try (var folder = enter(parent, of, false)) {
                 if (folder == null) return;
@@ -484,24 +485,24 @@ public final class Host {
                         if (status.isDirectory()) walk(folder, name.toString(), prefix + name + '/', found);
                         else if (unfit(folder, name, status) == null) found.put(prefix + name, status.size());
                     } catch (NoSuchFileException cause) {
-                        // gone in between
+                        // vanished meanwhile
                     }
                 }
             }
         }
 
-        /** In the order of staging: nothing is gone before it is in the trash. */
+        /** Applies changes in the order of staging, so that a file is in the trash before it is removed. */
         void apply(Map<String, byte[]> staged, Path dataDir, String folderName) throws IOException {
             for (var change : staged.entrySet())
                 for (Path above = Path.of(change.getKey()).getParent(); above != null; above = above.getParent())
                     if (change.getValue() != null && staged.get(above.toString()) != null)
                         throw new Refusal("STORAGE_UNSAFE", FOLDER_TAKEN);
-            if (!staged.isEmpty() && own == null) { // nobody had ever written when this call began
+            if (!staged.isEmpty() && own == null) { // the user had no folder when this call began
                 open(dataDir, folderName, true);
                 lock();
                 for (Path each : user.handle) if (!each.endsWith(".memcell")) throw new FileAlreadyExistsException("");
             }
-            // All contents first, where the disk may be full: nothing is changed yet.
+            // Write all contents first: a full disk fails here, before anything has changed.
             for (byte[] content : staged.values()) {
                 if (content == null) continue;
                 String name = "new" + written++;
@@ -519,7 +520,7 @@ public final class Host {
                         delete(folder, place.getFileName());
                         continue;
                     }
-                    // A crash leaves the old file or the new one, whole.
+                    // The move is atomic: a crash leaves the old file or the new one.
                     own.handle.move(Path.of("new" + number++), folder.handle, place.getFileName());
                     try (var entries = file(folder, ".", READ, NOFOLLOW_LINKS)) {
                         entries.force(true);
@@ -532,7 +533,7 @@ public final class Host {
             if (folder != null && look(folder, name) != null) folder.handle.deleteFile(name);
         }
 
-        /** What lies here under a name, a link as itself; null when nothing does. */
+        /** The attributes of a name, without following a link; null if nothing has this name. */
         static BasicFileAttributes look(Folder folder, Path name) throws IOException {
             var view = folder.handle.getFileAttributeView(name, BasicFileAttributeView.class, NOFOLLOW_LINKS);
             try {
@@ -542,7 +543,7 @@ public final class Host {
             }
         }
 
-        /** Why a file is not used: a second name may be another user's, and a giant may be sparse. */
+        /** Returns why a file is not used: another hard link can be another user's, and a sparse file can claim any size. */
         static String unfit(Folder folder, Path name, BasicFileAttributes status) throws IOException {
             if (status.isSymbolicLink()) return "a link is in its place";
             if (!status.isRegularFile()) return "it is not a regular file";
@@ -561,14 +562,14 @@ public final class Host {
         @Override
         public void close() throws IOException {
             try {
-                while (written > 0) delete(own, Path.of("new" + --written)); // of a failed call
+                while (written > 0) delete(own, Path.of("new" + --written)); // left by a failed call
             } finally {
                 for (var each : new Closeable[] {user, own, lock}) if (each != null) each.close();
             }
         }
     }
 
-    /** Another one for each user id, on every kind of disk, and never a path. */
+    /** Unique for each user id, on every kind of disk, and never a path. */
     private static String folderName(String userId) throws GeneralSecurityException {
         boolean isDevice = userId.matches("(?is)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\\..*)?");
         var odd = Pattern.compile("[^A-Za-z0-9._@-]|^\\.|\\.\\z" + (isDevice ? "|^." : ""));
@@ -588,12 +589,12 @@ public final class Host {
         if (!isPath(path)) throw denied("Cannot use path " + quoted(path) + allowed);
     }
 
-    /** In any case: some disks do not tell TRASH from trash. */
+    /** Ignores case, because some disks do not distinguish TRASH from trash. */
     private static boolean isTrash(String path) {
         return (path + '/').toLowerCase(Locale.ROOT).startsWith("trash/");
     }
 
-    /** What somebody else has chosen, so that it can neither end the quotation nor hide or turn what is around. */
+    /** Escapes an untrusted text, so that it cannot end the quotation or hide or reorder the text around it. */
     private static String quoted(String text) {
         var shown = new StringBuilder("\"");
         for (int each : text.codePoints().limit(60).toArray()) {
@@ -620,7 +621,7 @@ public final class Host {
         return object;
     }
 
-    /** Null for what is no JSON, as half of a surrogate pair is. Gson would skip a byte order mark. */
+    /** Null for text that is not JSON, such as half of a surrogate pair. Gson alone would skip a byte order mark. */
     private static JsonElement decoded(byte[] utf8) {
         String text = text(utf8);
         try {
@@ -632,7 +633,7 @@ public final class Host {
         }
     }
 
-    /** Null for what is not UTF-8: Java would put in other characters. */
+    /** Null for bytes that are not UTF-8; Java alone would replace them. */
     private static String text(byte[] utf8) {
         String text = new String(utf8, UTF_8);
         return Arrays.equals(text.getBytes(UTF_8), utf8) ? text : null;

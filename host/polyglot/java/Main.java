@@ -6,7 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Serves one plugin over standard input and output: a line of JSON says what to host, each further one is a call. */
+/** Serves one plugin over standard input and output: the first line of JSON says what to host, and each further line is a call. */
 final class Main {
     public static void main(String[] arguments) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -42,7 +42,7 @@ final class Main {
                     context.has("userId") ? context.get("userId").getAsString() : null,
                     call.has("audience") ? call.get("audience").getAsString() : "model",
                     context.has("epochMs") ? context.get("epochMs").getAsLong() : System.currentTimeMillis());
-        } catch (RuntimeException | StackOverflowError cause) { // no call, such as one nested too deep to be read
+        } catch (RuntimeException | StackOverflowError cause) { // not a call, or nested too deeply to be read
             return new Host.Refusal("INPUT_INVALID", "Cannot read the call: it is not serialisable").envelope;
         }
     }

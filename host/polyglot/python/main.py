@@ -1,4 +1,4 @@
-"""Serves one plugin over standard input and output: a line of JSON says what to host, and each further one is a call."""
+"""Serves one plugin over standard input and output: the first line of JSON says what to host, and each further line is a call."""
 
 import json
 import sys

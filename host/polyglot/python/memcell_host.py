@@ -1,11 +1,11 @@
 """Hosts a memcell plugin under the Extism Python SDK: the capability ABI, version 1, over a folder for each user.
 
-A template to copy. A plugin has no network, no WASI, no environment, and no file but those of the scopes that its manifest
-names for the tool, in the folder of the user on whose behalf the tool is called.
+Copy this file. A plugin gets no network, no WASI and no environment. Its only files are those of the scopes that its manifest
+names for the tool, in the folder of the call's user.
 
-What it leaves to you: quotas of a user's folder and of a call, an audit log, a queue, and a journal: a power cut between two
-files of one call leaves the first. It runs a file that was judged before (`memcell audit`): pin it by its SHA-256.
-One that nobody has read wants a process of its own: WebAssembly that forges the lengths of the SDK's blocks ends it.
+This host leaves to you: quotas for a user's folder and for a call, an audit log, a queue, and a write-ahead log (a power cut
+between two files of one call keeps only the first). Audit a plugin file first (`memcell audit`), and pin it by its SHA-256.
+Run a plugin that nobody has reviewed in its own process: WebAssembly that forges the lengths of the SDK's blocks can end it.
 """
 
 import errno
@@ -27,7 +27,7 @@ from extism.extism import CompiledPlugin
 INPUT_BYTES_MAX = OUTPUT_BYTES_MAX = 512 * 1024
 FILE_BYTES_MAX = 2 * 1024 * 1024
 REQUESTS_MAX, REQUEST_BYTES_MAX = 10_000, 8 * 1024 * 1024
-KERNEL_PAGES_MAX = 1024  # requests, replies and answers lie in the kernel's memory, of 64 KiB a page
+KERNEL_PAGES_MAX = 1024  # pages of 64 KiB; the kernel's memory holds requests, replies and answers
 
 # Each capability: the right it needs and the keys of its request.
 CAPABILITIES = {
@@ -39,7 +39,7 @@ CAPABILITIES = {
 }
 FOLDER_TAKEN = "Cannot open the user's folder: something else lies in a folder's place"
 SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
-# What a guest may report without having been told it, beside what its manifest declares.
+# Codes that a guest may report on its own, besides those that its manifest declares.
 GUEST_CODES = {
     "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
     "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
@@ -47,7 +47,7 @@ GUEST_CODES = {
 
 
 class Refusal(Exception):
-    """An error of the contract: a code, and words for a model that tell nothing of the machine."""
+    """An error of the contract: a code, and a message for a model that reveals nothing about the machine."""
 
     def __init__(self, code: str, message: str, **more: object) -> None:
         self.code = code
@@ -59,10 +59,10 @@ def denied(message: str) -> Refusal:
 
 
 class Host:
-    """A plugin, compiled once, and the folder of its users' data. Serves one call at a time."""
+    """A compiled plugin and the folder of its users' data. Serves one call at a time."""
 
     def __init__(self, plugin_path, data_dir, *, sha256=None, fuel_polls=None, deadline_ms=None) -> None:
-        """Raises `Refusal` when the file is not the pinned one, or no plugin. The limits can only be lowered."""
+        """Raises `Refusal` if the file is not the pinned one, or not a plugin. Limits can only lower the manifest's."""
         with open(plugin_path, "rb") as file:
             wasm = file.read()
         if sha256 not in (None, hashlib.sha256(wasm).hexdigest()):
@@ -72,25 +72,25 @@ class Host:
         self.codes = {each["code"] for each in plugin.get("errors", [])}
         self.data_dir = data_dir
         self.deadline_ms = min(plugin["deadlineMs"], deadline_ms or plugin["deadlineMs"])
-        # wasmtime would keep compiled code in the home folder, and run whatever it finds there.
+        # Otherwise wasmtime caches compiled code in the home folder, and runs whatever it finds there.
         os.environ.setdefault("EXTISM_CACHE_CONFIG", "")
         hosted = {
             "wasm": [{"data": wasm}],
             "timeout_ms": self.deadline_ms,
-            # By how much the guest's memory and the kernel's may grow together. The guest's own maximum holds besides.
+            # How far the guest's memory and the kernel's can grow together. The guest's memory also has its own maximum.
             "memory": {"max_pages": plugin["memoryPages"]["max"] + KERNEL_PAGES_MAX},
             "config": {} if fuel_polls is None else {"memcell.fuelPolls": str(fuel_polls)},
         }
         try:
-            # An explicit list: the default is every function that any module of the process has ever decorated.
+            # An explicit list, because the default is every function that any module of the process has decorated.
             self.compiled = CompiledPlugin(hosted, wasi=False, functions=[bind(name) for name in CAPABILITIES])
             with extism.Plugin(self.compiled):
-                pass  # linked once, so that a file that wants more is refused now
+                pass  # link once, so that a file that imports more is refused now
         except extism.Error as cause:
             raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it cannot be compiled or linked") from cause
 
     def call(self, tool_name, tool_input, user_id, *, audience="model", epoch_ms=None) -> dict:
-        """The call's envelope: {"ok": True, "message", "data"} or {"ok": False, "error": {"code", "message"}}."""
+        """Returns the call's envelope: {"ok": True, "message", "data"} or {"ok": False, "error": {"code", "message"}}."""
         try:
             tools = {tool["name"]: tool for tool in self.tools if tool["audience"] == audience}
             if tool_name not in tools:
@@ -123,29 +123,29 @@ class Host:
             return Refusal(code, f"Cannot use the user's folder: {reason}").envelope
 
     def run(self, call, text) -> dict:
-        """Runs the tool on an instance of its own: nothing that a former call has left in memory is there."""
+        """Runs the tool on a new instance, so that nothing in memory is left from an earlier call."""
         name = call.tool["name"]
         output, error, start = b"", None, time.monotonic()
         try:
             with extism.Plugin(self.compiled) as instance:
                 output = instance.call(call.tool["export"], text, parse=bytes, host_context=call)
         except (extism.Error, ValueError, OverflowError) as failure:
-            error = str(failure)  # what the guest has given to error_set; of a trap, the engine's words
+            error = str(failure)  # the text that the guest gave to error_set; after a trap, the engine's message
         if call.fault:
             raise call.fault
-        # By our own clock: of a guest that sets an error and then spins, libextism says that error.
+        # Measured here: if a guest sets an error and then spins, libextism reports that error and no timeout.
         if (time.monotonic() - start) * 1000 > self.deadline_ms:
             message = f"Cannot finish {name}: it ran for over {self.deadline_ms} ms"
             raise Refusal("DEADLINE_EXCEEDED", message)
-        if call.denial:  # decides the call, whatever the guest said afterwards
+        if call.denial:  # ends the call, whatever the guest answered afterwards
             raise call.denial
-        if error == "oom":  # libextism's word for memory that may grow no more
+        if error == "oom":  # what libextism reports when memory cannot grow
             raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: the plugin's wasm memory is used up")
         return judged_output(name, output) if error is None else judged_error(name, error, call.told | self.codes)
 
 
 def manifest_of(wasm: bytes) -> dict:
-    """The one custom section `memcell:manifest`. What else is in the file, was judged before."""
+    """Returns the one custom section `memcell:manifest`. `memcell audit` judges the rest of the file."""
 
     def number(at: int) -> tuple[int, int]:
         value = shift = 0
@@ -174,33 +174,33 @@ def manifest_of(wasm: bytes) -> dict:
 
 
 def bind(name: str):
-    # With the signature written out: the SDK's own conversions raise for some handles that a guest may make up.
+    # The signature is explicit, because the SDK's conversions raise for some handles that a guest can invent.
     @extism.host_fn(name=name, namespace="extism:host/user", signature=([extism.ValType.PTR], [extism.ValType.PTR]))
     def capability(plugin, parameters, results, *_):
         call = plugin.host_context()
         try:
             block = plugin.memory_at_offset(parameters[0].value % 2**64)
-            # A hostile guest can forge the length of a block, which libextism believes.
+            # A hostile guest can forge the length of a block, and libextism trusts it.
             is_request = 0 < block.length <= REQUEST_BYTES_MAX
             reply = call.answer(name, bytes(plugin.memory(block)) if is_request else b"")
             reply = json.dumps(reply, ensure_ascii=False).encode()
             made = plugin.alloc(len(reply))
-            if made.offset == 0:  # writing to it would write over the kernel's own data
+            if made.offset == 0:  # writing to it would overwrite the kernel's data
                 raise Refusal("MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply")
             plugin.memory(made)[:] = reply
             results[0].value = made.offset
-        except BaseException as fault:  # noqa: BLE001 -- cffi would print it, and the guest go on with handle 0
+        except BaseException as fault:  # noqa: BLE001 -- otherwise cffi prints it and the guest continues with handle 0
             call.fault = call.fault or fault
 
     return capability
 
 
 class Call:
-    """What the capabilities work on during one call. Changes are staged, so that a failed call leaves no trace."""
+    """The state of the capabilities during one call. Changes are staged, so that a failed call changes nothing."""
 
     def __init__(self, tool, files, epoch_ms) -> None:
         self.tool, self.files, self.epoch_ms = tool, files, epoch_ms
-        # By scope and path: bytes for a text, the path of a file on the disk that was moved there, None for no file.
+        # By scope and path: bytes for a text, a path for a file moved from there, None for a removed file.
         self.staged: dict[tuple[str, str], bytes | str | None] = {}
         self.requests, self.told, self.denial, self.fault = 0, set(), None, None
 
@@ -214,7 +214,7 @@ class Call:
             return refusal.envelope
 
     def checked(self, name: str, text: bytes) -> dict[str, str]:
-        """The request, held against the ABI and the grant before any file is looked at."""
+        """Checks the request against the ABI and the grant, before any file is touched. Returns its values."""
         right, keys = CAPABILITIES[name]
         self.requests += 1
         if self.requests > REQUESTS_MAX:
@@ -260,7 +260,7 @@ class Call:
         return {"entries": entries}
 
     def store_write(self, scope: str, path: str, content: str) -> dict:
-        self.content(scope, path)  # refuses what must not be replaced
+        self.content(scope, path)  # refuses a file that must not be replaced
         data = content.encode()
         if len(data) > FILE_BYTES_MAX:
             message = f"Cannot write {quoted(path)}: it is {len(data)} bytes, at most {FILE_BYTES_MAX} allowed"
@@ -272,7 +272,7 @@ class Call:
         if self.content(scope, path) is None:
             raise denied(f"Cannot trash {quoted(path)}: no such file")
         base, dot, ending = path.rpartition(".")
-        if not base or base.endswith("/") or "/" in ending:  # the dot is in a folder's name, or begins the file's
+        if not base or base.endswith("/") or "/" in ending:  # the dot is in a folder's name, or starts the file's
             base, dot, ending = path, "", ""
         moment = datetime.fromtimestamp(self.epoch_ms // 1000, timezone.utc)
         stamp, number = f"{moment:%Y%m%dT%H%M%S}{self.epoch_ms % 1000:03}Z", 1
@@ -289,19 +289,19 @@ class Call:
         return {"epochMs": self.epoch_ms}
 
     def content(self, scope: str, path: str) -> bytes | None:
-        """A file as this call sees it."""
+        """Returns a file as this call sees it."""
         change = self.staged.get((scope, path), path)
         return self.files.read(scope, change) if isinstance(change, str) else change
 
 
 class UserFiles:
-    """One user's files during one call, reached through open folders only: no path is joined, and no link followed."""
+    """One user's files during one call. They are reached only through open folders; no path is joined, no link followed."""
 
     def __init__(self, data_dir, user_id: str, may_change, opened: ExitStack) -> None:
         self.data_dir, self.folder_name, self.opened = data_dir, folder_name(user_id), opened
         self.user: int | None = None
         with suppress(FileNotFoundError):
-            data = self.hold(os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY))  # the operator's choice: may be a link
+            data = self.hold(os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY))  # the operator's choice, so it may be a link
             users = self.enter(data, "users", opened)
             self.user = None if users is None else self.enter(users, self.folder_name, opened)
         self.own = self.lock() if self.user is not None and may_change else None
@@ -324,11 +324,11 @@ class UserFiles:
             raise Refusal("STORAGE_UNSAFE", FOLDER_TAKEN) from None
 
     def lock(self) -> int:
-        """Keeps every other host out until the call is over, or is BUSY: the caller may come back."""
+        """Locks the user's folder until the call ends. It is BUSY if another host holds the lock; the caller can retry."""
         own = self.enter(self.user, ".memcell", self.opened, make=True)
         file = self.hold(os.open("lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=own))
         # struct flock, 64 bits: type, whence, start, length, process. Unlike a lock of fcntl.lockf it belongs to the open
-        # file, so that no other close in this process gives it back. Linux only.
+        # file: closing another descriptor in this process does not release it. Linux only.
         whole = struct.pack("@hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         try:
             fcntl.fcntl(file, fcntl.F_OFD_SETLK, whole)
@@ -338,7 +338,7 @@ class UserFiles:
 
     @contextmanager
     def parent(self, scope: str, path: str, make: bool = False):
-        """The folder that a file lies in, and the file's name there. Closed again at once: descriptors are few."""
+        """Yields a file's folder and its name there. Closes the folder at once, because descriptors are few."""
         with ExitStack() as opened:
             folder, (*names, last) = self.user, [scope, *path.split("/")]
             for name in names:
@@ -346,7 +346,7 @@ class UserFiles:
             yield folder, last
 
     def read(self, scope: str, path: str) -> bytes | None:
-        try:  # without O_NONBLOCK, opening a pipe would wait for who writes into it
+        try:  # without O_NONBLOCK, opening a pipe would block until someone writes
             with self.parent(scope, path) as (folder, name):
                 if folder is None:
                     return None
@@ -367,14 +367,14 @@ class UserFiles:
             os.close(file)
 
     def sizes(self, scope: str) -> dict[str, int]:
-        """The bytes of every file of a scope, without what could not be read."""
+        """Returns the size of every file of a scope. Leaves out files that could not be read."""
         found: dict[str, int] = {}
 
         def walk(parent: int, name: str, prefix: str) -> None:
             with ExitStack() as opened:
                 folder = self.enter(parent, name, opened)
-                for name in [] if folder is None else os.listdir(folder):  # of None it would list where the process runs
-                    with suppress(FileNotFoundError):  # gone in between
+                for name in [] if folder is None else os.listdir(folder):  # listdir(None) lists the working directory
+                    with suppress(FileNotFoundError):  # vanished meanwhile
                         status = os.lstat(name, dir_fd=folder)
                         if is_path(prefix + name) and stat.S_ISDIR(status.st_mode):
                             walk(folder, name, f"{prefix}{name}/")
@@ -386,23 +386,23 @@ class UserFiles:
         return found
 
     def apply(self, staged: dict) -> None:
-        """Moves, then removals of what was written over and then moved away, then writes."""
+        """Performs the moves, then the removals of files that were overwritten and then moved, then the writes."""
         if not staged:
             return
         texts = {place: change for place, change in staged.items() if isinstance(change, bytes)}
         moves = {place: change for place, change in staged.items() if isinstance(change, str)}
         made = texts.keys() | moves.keys()
         if any((scope, path[: dot.start()]) in made for scope, path in made for dot in re.finditer("/", path)):
-            raise Refusal("STORAGE_UNSAFE", FOLDER_TAKEN)  # the call would have a file in a folder's place
-        if self.own is None:  # nobody had ever written when this call began
+            raise Refusal("STORAGE_UNSAFE", FOLDER_TAKEN)  # this call itself would put a file in a folder's place
+        if self.own is None:  # the user had no folder when this call began
             os.makedirs(self.data_dir, mode=0o700, exist_ok=True)
             data = self.hold(os.open(self.data_dir, os.O_RDONLY | os.O_DIRECTORY))
             users = self.enter(data, "users", self.opened, make=True)
             self.user = self.enter(users, self.folder_name, self.opened, make=True)
             self.own = self.lock()
             if os.listdir(self.user) != [".memcell"]:
-                raise Refusal("BUSY", "Cannot use the user's folder: it is in use")  # somebody else was first
-        for number, content in enumerate(texts.values()):  # where the disk may be full: nothing is changed yet
+                raise Refusal("BUSY", "Cannot use the user's folder: it is in use")  # another host created it first
+        for number, content in enumerate(texts.values()):  # a full disk fails here, before anything has changed
             self.write_new(f"new{number}", content)
         for (scope, path), origin in moves.items():
             with self.parent(scope, origin, make=True) as source, self.parent(scope, path, make=True) as target:
@@ -418,14 +418,14 @@ class UserFiles:
                 os.fsync(folder)
 
     def write_new(self, name: str, content: bytes) -> None:
-        """Into the hosts' own folder: renamed from there, a file is the old one or the new one, whole."""
+        """Writes into the hosts' own folder. Renaming from there is atomic: a crash leaves the old file or the new one."""
 
         def discard() -> None:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=self.own)
 
         discard()
-        self.opened.callback(discard)  # unless it was renamed
+        self.opened.callback(discard)  # fails if it was renamed, which is fine
         file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self.own)
         with open(file, "wb") as stream:
             stream.write(content)
@@ -434,7 +434,7 @@ class UserFiles:
 
 
 def unfit(status: os.stat_result) -> str | None:
-    """Why a file is not used: a second name may be another user's, and a giant may be sparse."""
+    """Returns why a file is not used: another hard link can be another user's, and a sparse file can claim any size."""
     if not stat.S_ISREG(status.st_mode):
         return "it is not a regular file"
     if status.st_nlink != 1:
@@ -445,7 +445,7 @@ def unfit(status: os.stat_result) -> str | None:
 
 
 def folder_name(user_id: str) -> str:
-    """Another one for each user id, on every kind of disk, and never a path."""
+    """Unique for each user id, on every kind of disk, and never a path."""
     is_device = re.match(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|\Z)", user_id)
     odd = r"[^A-Za-z0-9._@-]|\A\.|\.\Z" + (r"|\A." if is_device else "")
     name = re.sub(odd, lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), user_id)
@@ -466,7 +466,7 @@ def check_path(path: str) -> None:
 
 
 def is_trash(path: str) -> bool:
-    """In any case: some disks do not tell TRASH from trash."""
+    """Ignores case, because some disks do not distinguish TRASH from trash."""
     return path.lower().split("/")[0] == "trash"
 
 
@@ -483,7 +483,7 @@ def check_user_id(user_id: object) -> None:
 
 
 def quoted(text: str) -> str:
-    """A text that somebody else has chosen, so that it can neither end the quotation nor hide or turn what is around."""
+    """Escapes an untrusted text, so that it cannot end the quotation or hide or reorder the text around it."""
 
     def escaped(character: str) -> str:
         if character in '"\\':
@@ -529,7 +529,7 @@ NO_JSON = object()
 
 def decoded(text: bytes) -> object:
     try:
-        # Decoded here, for json.loads would guess UTF-16; encoded again, which fails for half a surrogate pair.
+        # Decodes here, because json.loads would guess UTF-16. Encodes again, which fails for half a surrogate pair.
         value = json.loads(text.decode(), parse_constant=int)
         json.dumps(value, ensure_ascii=False).encode()
         return value

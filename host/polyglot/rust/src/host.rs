@@ -1,12 +1,12 @@
 //! Hosts a memcell plugin under the Extism Rust SDK: the capability ABI, version 1, over a folder for each user.
 //!
-//! A template to copy. A plugin has no network, no WASI, no environment, and no file but those of the scopes that its
-//! manifest names for the tool, in the folder of the user on whose behalf the tool is called.
+//! Copy this file. A plugin gets no network, no WASI and no environment. Its only files are those of the scopes that its
+//! manifest names for the tool, in the folder of the call's user.
 //!
-//! What it leaves to you: quotas of a user's folder and of a call, an audit log, a queue, and a journal: a power cut between
-//! two files of one call leaves the first. It runs a file that was judged before (`memcell audit`): pin it by its SHA-256.
-//! One that nobody has read wants a process of its own: WebAssembly that forges the lengths of the SDK's blocks can make
-//! the SDK read past their memory, which ends the process.
+//! This host leaves to you: quotas for a user's folder and for a call, an audit log, a queue, and a write-ahead log (a power
+//! cut between two files of one call keeps only the first). Audit a plugin file first (`memcell audit`), and pin it by its
+//! SHA-256. Run a plugin that nobody has reviewed in its own process: WebAssembly that forges the lengths of the SDK's blocks
+//! can make the SDK read past their memory, which ends the process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};
@@ -23,12 +23,12 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use wasmparser::{Parser, Payload};
 
-/// Of an input, and of an answer.
+/// The most bytes of an input, and of an answer.
 const JSON_BYTES_MAX: usize = 512 << 10;
 const FILE_BYTES_MAX: u64 = 2 << 20;
 const REQUESTS_MAX: usize = 10_000;
 const REQUEST_BYTES_MAX: usize = 8 << 20;
-/// Of a plugin's memory and of the SDK's own, in which requests and replies lie.
+/// The most pages of a plugin's memory, and of the SDK's memory, which holds requests and replies.
 const MEMORY_BYTES_MAX: usize = 128 << 20;
 
 /// A capability: its name, the right it needs and the keys of its request.
@@ -40,16 +40,16 @@ const CAPABILITIES: [Capability; 5] = [
     ("store_trash", "trash", &["scope", "path"]),
     ("clock_now", "clock", &[]),
 ];
-/// The first of these decides a call, whatever the guest says afterwards.
+/// The first of these codes ends the call, whatever the guest answers afterwards.
 const FINAL_CODES: [&str; 3] = ["CAPABILITY_DENIED", "STORAGE_FULL", "STORAGE_FAILED"];
-/// What a guest may report without having been told it, beside what its manifest declares.
+/// Codes that a guest may report on its own, besides those that its manifest declares.
 #[rustfmt::skip]
 const GUEST_CODES: [&str; 10] = [
     "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
     "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
 ];
 
-/// An error of the contract: a code, and words for a model that tell nothing of the machine.
+/// An error of the contract: a code, and a message for a model that reveals nothing about the machine.
 #[derive(Debug)]
 pub struct Refusal {
     pub code: &'static str,
@@ -74,7 +74,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// An envelope that the guest has made, or the reply to its request; else the host's own refusal.
+/// The guest's envelope or the reply to its request, or else the host's refusal.
 pub type Answer = Result<Value, Refusal>;
 
 fn refuse<T>(code: &'static str, message: String) -> Result<T, Refusal> {
@@ -85,7 +85,7 @@ fn deny<T>(message: String) -> Result<T, Refusal> {
     refuse("CAPABILITY_DENIED", message)
 }
 
-/// What a host may lower of the manifest's limits.
+/// Limits that lower the manifest's.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
@@ -106,14 +106,14 @@ pub struct Tool {
 }
 
 thread_local! {
-    /// The call under way: the SDK binds functions once, for all calls, and calls them on the caller's thread.
+    /// The running call. The SDK binds functions once for all calls, and calls them on the caller's thread.
     static PRESENT: std::cell::RefCell<Option<Call>> = const { std::cell::RefCell::new(None) };
 }
 
-/// A plugin, compiled once, and the folder of its users' data.
+/// A compiled plugin and the folder of its users' data.
 pub struct Host {
     pub tools: Vec<Tool>,
-    /// The plugin's own.
+    /// Error codes that the plugin declares.
     codes: Vec<String>,
     compiled: CompiledPlugin,
     data: Dir,
@@ -121,7 +121,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Refuses what is not the pinned file, or no plugin. A pin is a SHA-256 in hexadecimal digits.
+    /// Refuses a file that is not the pinned one, or not a plugin. `sha256` is in hexadecimal digits.
     pub fn open(plugin: &Path, data: &Path, sha256: Option<&str>, limits: &Limits) -> Result<Self, Refusal> {
         let refused = |why| refuse("PLUGIN_REFUSED", format!("Cannot load the plugin: {why}"));
         let Ok(wasm) = std::fs::read(plugin) else { return refused("it cannot be read") };
@@ -136,12 +136,13 @@ impl Host {
             compile(&wasm, deadline, limits.fuel_polls).ok().filter(|it| Plugin::new_from_compiled(it).is_ok());
         let Some(compiled) = linked else { return refused("it cannot be compiled or linked") };
         std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(data)?;
-        let data = Dir::open_ambient_dir(data, cap_std::ambient_authority())?; // the operator's choice: may be a link
+        let data = Dir::open_ambient_dir(data, cap_std::ambient_authority())?; // the operator's choice, so it may be a link
         Ok(Self { tools, codes, compiled, data, deadline })
     }
 
-    /// The plugin's answer, which may be an error of its own. The input is JSON text, the audience `model` or, for what the
-    /// host calls for itself, `host`. One call at a time: the engine's clock would end all calls of a plugin at once.
+    /// Returns the plugin's answer, which can be an error of the plugin. `input` is JSON text. `audience` is `model`, or
+    /// `host` for tools that are not offered to models. Calls run one at a time, because the engine's clock ends all calls
+    /// of a plugin at once.
     pub fn call(&mut self, name: &str, input: &str, user: Option<&str>, audience: &str, at_ms: Option<u64>) -> Answer {
         let tools = self.tools.iter().filter(|tool| tool.audience == audience);
         let Some(tool) = tools.clone().find(|tool| tool.name == name) else {
@@ -162,12 +163,12 @@ impl Host {
         let (tool, epoch_ms) = (tool.clone(), at_ms.unwrap_or_else(now));
         let (export, start) = (tool.export.clone(), Instant::now());
         PRESENT.set(Some(Call { tool, files, epoch_ms, staged: BTreeMap::new(), requests: 0, refusals: Vec::new() }));
-        // On an instance of its own: nothing that a former call has left in memory is there. Of the SDK's ways to call, this
-        // one makes an error of a code other than 0.
+        // A new instance, so that nothing in memory is left from an earlier call. This way to call turns a code other than 0
+        // into an error.
         let outcome =
             Plugin::new_from_compiled(&self.compiled).and_then(|mut it| it.call::<&str, Vec<u8>>(&export, input));
         let Some(mut call) = PRESENT.take() else { return refuse("INTERNAL", "Cannot call a tool: it is lost".into()) };
-        // By this clock, not by the error's text, which a guest can choose.
+        // Measured here, because a guest can choose the error's text.
         if start.elapsed() >= self.deadline {
             let found = format!("it ran for over {} ms", self.deadline.as_millis());
             return refuse("DEADLINE_EXCEEDED", format!("Cannot finish {name}: {found}"));
@@ -185,7 +186,7 @@ impl Host {
     }
 }
 
-/// The one custom section `memcell:manifest`. What else is in the file, was judged before.
+/// Returns the one custom section `memcell:manifest`. `memcell audit` judges the rest of the file.
 fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, Vec<String>, u64)> {
     let mut found = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
@@ -194,19 +195,19 @@ fn manifest_of(wasm: &[u8]) -> Option<(Vec<Tool>, Vec<String>, u64)> {
     }
     let [text] = found[..] else { return None };
     let mut manifest: Value = serde_json::from_slice(text).ok().filter(|manifest: &Value| manifest["abi"] == 1)?;
-    // More would end the thread that keeps the engine's time.
+    // A longer deadline would end the thread that keeps the engine's time.
     let deadline_ms = manifest["deadlineMs"].as_u64().filter(|ms| *ms <= u32::MAX.into())?;
     let errors = manifest["errors"].as_array().into_iter().flatten();
     let codes = errors.filter_map(|error| error["code"].as_str().map(String::from)).collect();
     Some((serde_json::from_value(manifest["tools"].take()).ok()?, codes, deadline_ms))
 }
 
-/// The engine with nothing but the kernel and the five capabilities to link, and nothing from the environment.
+/// The engine. It links only the kernel and the five capabilities, and reads nothing from the environment.
 fn compile(wasm: &[u8], deadline: Duration, fuel_polls: Option<u64>) -> Result<CompiledPlugin, Error> {
     let mut hosted = extism::Manifest::new([Wasm::data(wasm)]).with_timeout(deadline);
     hosted.config.extend(fuel_polls.map(|polls| ("memcell.fuelPolls".into(), polls.to_string())));
-    // The SDK's own limit traps where a module would be told that there is no more; one for each memory does not. The SDK
-    // makes two instances for a call of the plugin, and two of the kernel.
+    // With the SDK's own limit, growing traps; with a limit for each memory, the module is told that there is no more. The SDK
+    // creates two instances of the plugin and two of the kernel for a call.
     let mut pool = wasmtime::PoolingAllocationConfig::new();
     pool.max_memory_size(MEMORY_BYTES_MAX).total_memories(4).total_core_instances(4).total_tables(4);
     let mut config = wasmtime::Config::new();
@@ -216,7 +217,7 @@ fn compile(wasm: &[u8], deadline: Duration, fuel_polls: Option<u64>) -> Result<C
         .with_wasi(false)
         .with_functions(CAPABILITIES.map(bind))
         .with_wasmtime_config(config)
-        // A cache is code that runs unchecked; dumps hold users' data. The environment would switch them on.
+        // A cache runs unchecked code, and dumps contain users' data. The environment could switch both on.
         .with_cache_disabled()
         .with_debug_options(DebugOptions { profiling_strategy, coredump: None, memdump: None, debug_info: false })
         .compile()
@@ -241,16 +242,16 @@ fn bind(capability: Capability) -> Function {
 
 type Place = (String, String);
 
-/// What a call leaves at a place, in the order of its doing: a removal is of what was written over and then moved away.
+/// What a call leaves at a place. They are applied in this order; a removal is of a file that was overwritten and then moved.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
-    /// From this path of the scope, as it is on the disk.
+    /// Moved from this path of the scope on disk.
     Moved(String),
     Gone,
     Written(String),
 }
 
-/// What the capabilities work on during one call. Changes are staged, so that a failed call leaves no trace.
+/// The state of the capabilities during one call. Changes are staged, so that a failed call changes nothing.
 struct Call {
     tool: Tool,
     files: UserFiles,
@@ -258,12 +259,12 @@ struct Call {
     /// By scope and path.
     staged: BTreeMap<Place, Change>,
     requests: usize,
-    /// What the guest was told.
+    /// The codes that the guest received.
     refusals: Vec<Refusal>,
 }
 
 impl Call {
-    /// Holds the request against the ABI and the grant before any file is looked at.
+    /// Checks the request against the ABI and the grant, before any file is touched.
     fn answer(&mut self, (name, right, keys): Capability, request: &[u8]) -> Answer {
         self.requests += 1;
         let refused = |why: String| deny(format!("Cannot call {name}: {why}"));
@@ -322,7 +323,7 @@ impl Call {
     }
 
     fn write(&mut self, scope: &str, path: &str, content: &str) -> Answer {
-        self.content(scope, path)?; // refuses what must not be replaced
+        self.content(scope, path)?; // refuses a file that must not be replaced
         let (quoted, found) = (quoted(path), content.len());
         if found as u64 > FILE_BYTES_MAX {
             let message = format!("Cannot write {quoted}: it is {found} bytes, at most {FILE_BYTES_MAX} allowed");
@@ -349,7 +350,7 @@ impl Call {
         Ok(json!({ "ok": true, "trashed": trashed }))
     }
 
-    /// A file as this call sees it.
+    /// Returns a file as this call sees it.
     fn content(&self, scope: &str, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
         match self.staged.get(&(scope.into(), path.into())) {
             Some(Change::Written(text)) => Ok(Some(text.clone().into())),
@@ -360,11 +361,11 @@ impl Call {
     }
 }
 
-/// One user's files during one call, reached through open folders only: no path is joined, and no link followed.
+/// One user's files during one call. They are reached only through open folders; no path is joined, no link followed.
 struct UserFiles {
     data: Dir,
     folder_name: String,
-    /// Nobody has written anything for a user without one.
+    /// `None` if nothing was ever written for the user.
     user: Option<Dir>,
     /// Held from before the first read until the changes are applied.
     lock: Option<File>,
@@ -378,7 +379,7 @@ impl UserFiles {
         Ok(Self { data: data.try_clone()?, folder_name, user, lock })
     }
 
-    /// The folder that a file lies in, and its name there.
+    /// Returns a file's folder, and its name there.
     fn parent<'p>(&self, scope: &'p str, path: &'p str, make: bool) -> io::Result<(Dir, &'p str)> {
         let mut names: Vec<_> = std::iter::once(scope).chain(path.split('/')).collect();
         let name = names.pop().unwrap_or_default();
@@ -389,7 +390,7 @@ impl UserFiles {
         let Some((folder, name)) = present(self.parent(scope, path, false))? else { return Ok(None) };
         let Some(metadata) = present(folder.symlink_metadata(name))? else { return Ok(None) };
         check_file(path, &metadata)?;
-        // Another may have taken its place: a link, or a pipe, which to open would wait for who writes into it.
+        // Something else can have taken its place: a link, or a pipe, whose opening would block until someone writes.
         let mut options = OpenOptions::new();
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
         let Some(file) = present(folder.open_with(name, &options))? else { return Ok(None) };
@@ -399,11 +400,11 @@ impl UserFiles {
         Ok(Some(bytes))
     }
 
-    /// The bytes of every file of a scope, without what could not be read and what goes away meanwhile.
+    /// Returns the size of every file of a scope. Leaves out files that could not be read or that vanish meanwhile.
     fn sizes(&self, scope: &str) -> io::Result<BTreeMap<String, u64>> {
         let (mut found, mut ahead) = (BTreeMap::new(), vec![String::new()]);
         while let Some(prefix) = ahead.pop() {
-            // From the top again: open folders are few.
+            // Opened again from the top, because descriptors are few.
             let entries = self.parent(scope, &prefix, false).and_then(|(folder, _)| folder.entries());
             for entry in present(entries)?.into_iter().flatten() {
                 let Some(entry) = present(entry)? else { continue };
@@ -424,14 +425,14 @@ impl UserFiles {
         let is_inside =
             |(scope, path): &(_, &str)| path.match_indices('/').any(|(at, _)| made.contains(&(*scope, &path[..at])));
         if made.iter().any(is_inside) {
-            return Err(ErrorKind::NotADirectory.into()); // it would have a file in another file's place
+            return Err(ErrorKind::NotADirectory.into()); // this call itself would put a file in a folder's place
         }
         if self.lock.is_none() {
-            // Nobody had ever written when this call began.
+            // The user had no folder when this call began.
             let user = enter(&self.data, ["users", &self.folder_name], true)?;
             self.lock = Some(lock(&user)?);
             if user.entries()?.count() > 1 {
-                return Err(ErrorKind::WouldBlock.into()); // somebody else was first
+                return Err(ErrorKind::WouldBlock.into()); // another host created it first
             }
             self.user = Some(user);
         }
@@ -446,7 +447,7 @@ impl UserFiles {
     }
 
     fn change(&self, ordered: &[(&Place, &Change)], own: &Dir) -> io::Result<()> {
-        // Texts are first written aside, where the disk may be full: nothing is changed yet.
+        // Write texts aside first: a full disk fails here, before anything has changed.
         for (number, (_, change)) in ordered.iter().enumerate() {
             let (Change::Written(text), new) = (change, format!("new{number}")) else { continue };
             present(own.remove_file(&new))?;
@@ -484,7 +485,7 @@ fn present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Opens a folder below another, one name at a time: cap-std does not leave a folder, but follows links that stay in it.
+/// Opens a folder below another, one name at a time, because cap-std follows links that stay inside.
 fn enter<'n>(from: &Dir, names: impl IntoIterator<Item = &'n str>, make: bool) -> io::Result<Dir> {
     let mut folder = from.try_clone()?;
     for name in names {
@@ -499,18 +500,19 @@ fn enter<'n>(from: &Dir, names: impl IntoIterator<Item = &'n str>, make: bool) -
     Ok(folder)
 }
 
-/// Keeps every other host out until the call is over, or is BUSY: the caller may come back.
+/// Locks the user's folder until the call ends. It is BUSY if another host holds the lock; the caller can retry.
 fn lock(user: &Dir) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).mode(0o600).nonblock(true).follow(FollowSymlinks::No);
     let file = enter(user, [".memcell"], true)?.open_with("lock", &options)?;
-    // Unlike a classic lock it belongs to the open file, so that no other close in this process gives it back. Linux only.
+    // This lock belongs to the open file: closing another descriptor in this process does not release it. Linux only.
     let (l_type, l_whence) = (libc::F_WRLCK as i16, libc::SEEK_SET as i16);
     fcntl(&file, FcntlArg::F_OFD_SETLK(&libc::flock { l_type, l_whence, l_start: 0, l_len: 0, l_pid: 0 }))?;
     Ok(file)
 }
 
-/// A second name may be another user's, and a giant may be sparse. No name is left where another host has just replaced it.
+/// Refuses a file with another hard link, which can be another user's, and a file that is too large; a sparse file can claim any
+/// size. A file that another host has just replaced has no link left.
 fn check_file(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     let (names, bytes) = (metadata.nlink(), metadata.len());
     let why = match () {
@@ -523,7 +525,7 @@ fn check_file(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     refuse("STORAGE_UNSAFE", format!("Cannot use {}: {why}", quoted(path)))
 }
 
-/// Another one for each user id, on every kind of disk, and never a path.
+/// Unique for each user id, on every kind of disk, and never a path.
 fn folder_name(user_id: &str) -> String {
     let stem = user_id.split('.').next().unwrap_or_default().to_ascii_lowercase();
     let is_port = matches!(stem.as_bytes(), [b'c', b'o', b'm', b'0'..=b'9'] | [b'l', b'p', b't', b'0'..=b'9']);
@@ -556,14 +558,14 @@ fn check_path(path: &str) -> Result<(), Refusal> {
     if is_path(path) { Ok(()) } else { deny(format!("Cannot use path {}: {allowed}", quoted(path))) }
 }
 
-/// In any case: some disks do not tell TRASH from trash.
+/// Ignores case, because some disks do not distinguish TRASH from trash.
 fn is_trash(path: &str) -> bool {
     path.split('/').next().is_some_and(|first| first.eq_ignore_ascii_case("trash"))
 }
 
 /// As in `20231114T221320000Z`.
 fn utc_stamp(epoch_ms: u64) -> String {
-    // Years that begin in March end with the leap day; 719,468 days before 1970 one of them began a cycle of 400 years.
+    // Years are counted from March, so that the leap day is the last. A cycle of 400 years began 719,468 days before 1970.
     let (days, ms) = (epoch_ms / 86_400_000 + 719_468, epoch_ms % 86_400_000);
     let (cycle, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -587,7 +589,7 @@ fn check_user_id(user_id: Option<&str>) -> Result<&str, Refusal> {
     refuse("USER_INVALID", format!("Cannot call a tool: ctx.userId is {}, allowed: {allowed}", quoted(text)))
 }
 
-/// A text that somebody else has chosen, so that it can neither end the quotation nor hide or turn what is around.
+/// Escapes an untrusted text, so that it cannot end the quotation or hide or reorder the text around it.
 fn quoted(text: &str) -> String {
     let escaped = |c: char| match c {
         '"' | '\\' => format!("\\{c}"),
@@ -609,7 +611,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}')
 }
 
-/// What the guest may say. An error is what it has given to error_set; of a trap, the engine's words.
+/// Judges the guest's answer. An error is the text that the guest gave to error_set; after a trap, the engine's message.
 fn judged(name: &str, outcome: Result<Vec<u8>, Error>, may_know: impl Fn(&str) -> bool) -> Answer {
     let keys = |value: &Value| value.as_object().map_or(0, Map::len);
     let unusable = |why: &str| refuse("OUTPUT_INVALID", format!("Cannot use the answer of {name}: {why}"));

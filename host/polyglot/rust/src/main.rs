@@ -1,4 +1,4 @@
-//! Serves one plugin over standard input and output: a line of JSON says what to host, and each further one is a call.
+//! Serves one plugin over standard input and output: the first line of JSON says what to host, and each further line is a call.
 
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ struct Call {
     tool: String,
     audience: Option<String>,
     context: Context,
-    /// As it was written: what no Rust string can hold is the plugin's to refuse.
+    /// Raw JSON: the plugin refuses text that a Rust string cannot hold.
     input: Option<Box<RawValue>>,
 }
 
