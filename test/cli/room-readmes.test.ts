@@ -1,0 +1,46 @@
+/** The READMEs of rooms show what really happens, and each threat in their tables names tests that exist. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { createRuntime } from "memcell";
+import type { PolicyFile } from "memcell";
+import { expect, test } from "vitest";
+
+import { codeIn, tableBelow } from "../documents/markdown-table.ts";
+import { filesAt, textOf } from "../documents/tracked-files.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+test("host/report/README.md shows what the audit of the shipped plugin prints", () => {
+  const [shown = ""] = /^file {6}user-memory[\s\S]*?(?=\n```)/m.exec(textOf("host/report/README.md")) ?? [];
+  const printed = execFileSync("npx", ["memcell", "audit", "user-memory"], { cwd: projectFolder, encoding: "utf8" });
+  expect(withoutIdentity(shown)).toBe(withoutIdentity(printed.trimEnd()));
+});
+
+/** Each change of the plugin changes its hash, and mostly its size. */
+const withoutIdentity = (audit: string): string =>
+  audit.replaceAll(/[0-9a-f]{16,}/g, "HASH").replaceAll(/\d{6} bytes/g, "BYTES");
+
+test("the policy in host/plugins/policy/README.md refuses the shipped plugin in the README's words", async () => {
+  const readme = textOf("host/plugins/policy/README.md");
+  const [, example = ""] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+  const words = 'the policy does not name the tool "UpdateUserMemory", so it grants it nothing';
+  expect(readme).toContain(words);
+  using folder = temporaryFolder();
+  const policy = JSON.parse(example) as PolicyFile;
+  const opened = createRuntime({ dataDir: folder.path, plugins: ["user-memory"], policy });
+  await expect(opened).rejects.toThrow(words);
+});
+
+test.each(["host/audit/README.md", "host/serve/README.md"])("%s: each threat names tests that exist", (document) => {
+  const rows = tableBelow(textOf(document), "What stops what");
+  expect(rows.length).toBeGreaterThan(10);
+  const missing = rows.filter(([, stops = "", shownBy = ""]) => {
+    const tests = codeIn(shownBy);
+    return stops === "" || tests.length === 0 || tests.some((path) => !filesAt(path).some(isTest));
+  });
+  expect(missing).toEqual([]);
+});
+
+const isTest = (file: string): boolean => file.endsWith(".test.ts") && /\bexpect\w*\(/.test(textOf(file));
