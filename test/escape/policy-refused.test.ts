@@ -107,14 +107,6 @@ test("no engine is asked to compile what the policy refuses", async () => {
   expect(await refusalOf(file, policyFor([file]))).toContain("not a valid WebAssembly module");
 });
 
-test("the README's policy refuses the shipped plugin in the README's words", async () => {
-  const readme = readFileSync(new URL("README.md", import.meta.resolve("memcell/package.json")), "utf8");
-  const [, example = ""] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
-  const words = 'the policy does not name the tool "UpdateUserMemory", so it grants it nothing';
-  expect(readme).toContain(words);
-  expect(await refusalOf(shipped, JSON.parse(example) as PolicyFile)).toContain(words);
-});
-
 test("a tool that asks for less than the policy grants gets only what it asks for", async () => {
   const plugins = [testPlugin("puppet")];
   const proposed = policyFor(plugins).plugins["puppet"];
