@@ -1,6 +1,6 @@
 /**
  * One plugin instance, which serves one call at a time. Sole importer of `@extism/extism`: what its releases get wrong
- * is mended here and beside, and nowhere else (`host/RATIONALE.md`, "Why @extism/extism 1.0.3?").
+ * is mended here and beside, and nowhere else (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";

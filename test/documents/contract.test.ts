@@ -1,4 +1,4 @@
-/** What the code knows, its documents name: capabilities, kernel functions, error codes, and every link and path. */
+/** The documents name what the code has: capabilities, kernel functions, error codes; and every link and path exists. */
 import { dirname, join, normalize } from "node:path";
 
 import { expect, test } from "vitest";
@@ -44,13 +44,6 @@ test.each(errorCodes)("%s: a test provokes it", (code) => {
 });
 
 const isOfDocuments = (file: string): boolean => /^test\/(documents|bench)\//.test(file);
-
-test("every decision answers a question", () => {
-  const headings = Array.from(textOf("host/RATIONALE.md").matchAll(/^## (.*)$/gm), ([, heading = ""]) => heading);
-  expect(headings.length).toBeGreaterThan(0);
-  expect(headings.filter((heading) => !/^Why .*\?$/.test(heading))).toEqual([]);
-  expect(headings.filter((heading, at) => headings.indexOf(heading) !== at)).toEqual([]);
-});
 
 test.each(documents)("%s: what it links to is there", (document) => {
   const prose = textOf(document).replaceAll(/```[\s\S]*?```|`[^`]*`/g, "");

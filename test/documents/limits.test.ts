@@ -1,17 +1,16 @@
-/** Numbers in the table of limits in host/README.md are those of the code: here those that no other test compares. */
+/** Numbers in the table of limits in host/README.md are those of the code: the ones that no other test compares. */
 import { expect, test } from "vitest";
 
 import { transferLimits } from "../../host/archive/transfer-limits.ts";
-import { tableBelow } from "./markdown-table.ts";
+import { numbersIn, sizesIn, tableBelow } from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
-const mib = (bytes: number): string => `${bytes / 1024 ** 2} MiB`;
-
-test("the limits of an export and an import", () => {
-  const rows = new Map(tableBelow(textOf("host/README.md"), "Limits").map(([what = "", value = ""]) => [what, value]));
+test("a row has the limits of an export and an import", () => {
   const { filesMax, exportBytesMax, zipBytesMax } = transferLimits;
-  expect(rows.get("an export or an import: files, bytes; a zip file that is imported")).toBe(
-    `${filesMax.toLocaleString("en")}, ${mib(exportBytesMax)}; ${mib(zipBytesMax)}`,
-  );
+  const rows = tableBelow(textOf("host/README.md"), "Limits").filter(([, value = ""]) => {
+    const sizes = sizesIn(value);
+    return numbersIn(value).includes(filesMax) && sizes.includes(exportBytesMax) && sizes.includes(zipBytesMax);
+  });
+  expect(rows).toHaveLength(1);
   expect(exportBytesMax + filesMax * 652).toBeLessThan(zipBytesMax);
 });

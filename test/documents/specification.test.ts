@@ -4,7 +4,8 @@ import type { ToolResult } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { errorCodes } from "../../shared/errors.ts";
-import { callLimits, guestLimits, pluginLimits, storeLimits } from "../../shared/limits.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
+import { callLimits, guestLimits, pluginLimits, promptLimits, roleLimits, storeLimits } from "../../shared/limits.ts";
 import { manifestSchema, reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { safeParse } from "../../shared/zod.ts";
@@ -12,7 +13,7 @@ import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { codeIn, tableUnder } from "./markdown-table.ts";
+import { codeIn, codeListsIn, numbersIn, sectionOf, sizesIn, tablesIn, withoutBlocks } from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
 const specification = textOf("shared/README.md");
@@ -37,21 +38,17 @@ test("the error codes of a plugin's own are some that a manifest may declare", (
   expect(safeParse(manifestSchema, withErrors(declaredErrors))).toMatchObject({ success: true });
   for (const { code, meaning } of declaredErrors) {
     const cases = errorCodes.filter((of) => safeParse(manifestSchema, withErrors([{ code, of, meaning }])).success);
-    expect(cases).toEqual(codeIn(between("is the code of the table that it is a case of:", "; blame and retryable")));
+    expect(listsIn("The file")).toContainEqual(cases.toSorted());
   }
 });
 
-test("what a guest may report without having been told it is what the page says", () => {
-  const known = codeIn(between("a code that the guest can know. It knows", "any code that its manifest declares"));
-  expect(known).toEqual(reportableCodes);
+test("the page lists the codes that a guest may report without having been told one", () => {
+  expect(listsIn("The answer")).toContainEqual(reportableCodes.toSorted());
 });
 
-/** What the page says between two of its phrases. */
-function between(first: string, last: string): string {
-  const prose = specification.replaceAll(/\s+/g, " ");
-  expect(prose.split(first)).toHaveLength(2);
-  return prose.split(first)[1]?.split(last)[0] ?? "";
-}
+/** The lists of error codes in a section, each in the order of the alphabet. */
+const listsIn = (heading: string): string[][] =>
+  codeListsIn(sectionOf(specification, heading)).map((codes) => codes.toSorted());
 
 const folder = temporaryFolder();
 const plugins = [testPlugin("puppet")];
@@ -89,53 +86,72 @@ test("each request of the example is replied to as the page says, and the last o
   expect(await play("bob", requests.slice(0, -1))).toMatchObject({ ok: true, data: replies.slice(0, -1) });
 });
 
-/** By the name of a row: what its cell "at most" must say, number by number. */
-const forEveryHost: Readonly<Record<string, readonly number[]>> = {
-  "a user id": [storeLimits.userIdBytesMax],
-  "an input, as JSON": [callLimits.inputBytesMax],
-  "an answer": [callLimits.outputBytesMax],
-  "requests of one call": [callLimits.hostCallsMax],
-  "a file": [storeLimits.fileBytesMax],
-  memory: [guestLimits.memoryPagesMax, 64],
-  fuel: [guestLimits.fuelPollsMax],
-  time: [guestLimits.deadlineMs],
-};
-
-const forNodeHost: Readonly<Record<string, readonly number[]>> = {
-  "a request": [callLimits.requestBytesMax],
-  "an error": [callLimits.outputBytesMax],
-  "arrays and objects of an answer in each other": [callLimits.outputDepthMax],
-  "files that one call changes": [storeLimits.changesMax],
-  "bytes that one call writes": [callLimits.stagedBytesMax],
-  "a user's scope, its trash included": [storeLimits.scopeBytesMax],
-  "files in one listing": [storeLimits.listEntriesMax],
-};
-
-test.for([
-  { whose: "every host", line: "Every host has these:", limits: forEveryHost },
-  {
-    whose: "the Node host",
-    line: "A host of plugins that nobody has read has these as well, as the Node host has:",
-    limits: forNodeHost,
-  },
-])("the limits of $whose are those of the code", ({ line, limits }) => {
-  const rows = tableUnder(specification, line).map(([what = "", atMost = ""]) => [what, numbersIn(atMost)]);
-  expect(Object.fromEntries(rows)).toEqual(limits);
-});
-
-test("numbers in the prose are those of the code", () => {
-  const prose = specification.replaceAll(/\s+/g, " ");
-  expect(prose).toContain(`error codes of the plugin's own, at most ${pluginLimits.errorsMax},`);
-  expect(prose).toContain(`1 to ${storeLimits.userIdBytesMax} bytes of UTF-8`);
-  expect(prose).toContain(`at most ${callLimits.inputBytesMax / 1024} KiB (\`INPUT_INVALID\`)`);
-  expect(prose).toContain(`an output over ${callLimits.outputBytesMax / 1024} KiB`);
-  expect(prose).toContain(`**Paths** are 1 to ${storeLimits.pathCharsMax} characters`);
-  expect(prose).toContain(`at most ${storeLimits.fileBytesMax / 1024 ** 2} MiB is refused`);
-  expect(prose).toContain(`Of a name over ${storeLimits.folderNameBytesMax} characters`);
-});
-
-/** `524,288 bytes` and the like. Numbers inside names of a limit are none. */
-function numbersIn(cell: string): number[] {
-  const plain = cell.replaceAll(/`[^`]*`/g, "");
-  return Array.from(plain.matchAll(/\d[\d,]*/g), ([digits]) => Number(digits.replaceAll(",", "")));
+interface Limit {
+  /** The numbers of the cell "at most". */
+  readonly atMost: readonly number[];
+  /** The codes of the cell "beyond it". */
+  readonly codes: readonly ErrorCode[];
 }
+
+const limit = (atMost: number | readonly number[], ...codes: readonly ErrorCode[]): Limit => ({
+  atMost: typeof atMost === "number" ? [atMost] : atMost,
+  codes,
+});
+
+/** In the order of the rows. */
+const forEveryHost: readonly Limit[] = [
+  limit(storeLimits.userIdBytesMax, "USER_INVALID"),
+  limit(callLimits.inputBytesMax, "INPUT_INVALID"),
+  limit(callLimits.outputBytesMax, "OUTPUT_TOO_LARGE"),
+  limit(callLimits.hostCallsMax, "CAPABILITY_DENIED"),
+  limit(storeLimits.fileBytesMax, "QUOTA_EXCEEDED", "STORAGE_UNSAFE"),
+  limit([guestLimits.memoryPagesMax, 64], "MEMORY_EXCEEDED"),
+  limit(guestLimits.fuelPollsMax, "FUEL_EXHAUSTED"),
+  limit(guestLimits.deadlineMs, "DEADLINE_EXCEEDED"),
+];
+
+const forNodeHost: readonly Limit[] = [
+  limit(callLimits.requestBytesMax),
+  limit(callLimits.outputBytesMax, "OUTPUT_INVALID"),
+  limit(callLimits.outputDepthMax, "OUTPUT_INVALID"),
+  limit(storeLimits.changesMax, "QUOTA_EXCEEDED"),
+  limit(callLimits.stagedBytesMax, "QUOTA_EXCEEDED"),
+  limit(storeLimits.scopeBytesMax, "QUOTA_EXCEEDED"),
+  limit(storeLimits.listEntriesMax, "QUOTA_EXCEEDED"),
+];
+
+test("the limits of every host, and those that the Node host adds, are those of the code", () => {
+  const tables = tablesIn(sectionOf(specification, "Limits")).map((rows) =>
+    rows.map(([, atMost = "", beyond = ""]) => ({ atMost: numbersIn(atMost), codes: codeIn(beyond) })),
+  );
+  expect(tables).toEqual([forEveryHost, forNodeHost]);
+});
+
+test("the page names the sizes of the code, and no others", () => {
+  const pageBytes = 65_536;
+  const sizes = [
+    pageBytes,
+    storeLimits.userIdBytesMax,
+    storeLimits.fileBytesMax,
+    storeLimits.scopeBytesMax,
+    callLimits.inputBytesMax,
+    callLimits.outputBytesMax,
+    callLimits.requestBytesMax,
+    pluginLimits.documentationBytesMax,
+    promptLimits.frameBytesMax,
+    promptLimits.bytesMax,
+  ];
+  const known = [...new Set(sizes)].toSorted((a, b) => a - b);
+  expect(sizesIn(withoutBlocks(specification))).toEqual(known);
+});
+
+const numbersOf = (heading: string): number[] => numbersIn(sectionOf(specification, heading));
+
+test("the page names the other limits of the code", () => {
+  expect(numbersOf("The file")).toContain(pluginLimits.errorsMax);
+  expect(numbersOf("Capabilities")).toContain(storeLimits.pathCharsMax);
+  expect(numbersOf("The data folder")).toContain(storeLimits.folderNameBytesMax);
+  for (const number of [promptLimits.linesMax, promptLimits.frameLinesMax, roleLimits.toldMax]) {
+    expect(numbersOf("Roles")).toContain(number);
+  }
+});

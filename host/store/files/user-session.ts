@@ -2,7 +2,7 @@
  * One user under the lock: what was left unfinished is finished first, then at most one change set is committed.
  *
  * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, look whether
- * the folder is still where it was. RATIONALE.md tells why.
+ * the folder is still where it was. `host/store/RATIONALE.md` tells why.
  */
 import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";

@@ -155,7 +155,8 @@ function moveFile(source: FileInFolder, target: FileInFolder): void {
 
 /**
  * As `moveFile`, where another file lies that is to go. The two trade places first: a rename that removes a file has ext4
- * write out the new one at once, which the WAL makes needless (RATIONALE.md).
+ * write out the new one at once, which the WAL makes needless (`host/store/RATIONALE.md`, "Why does a new file trade
+ * places with the old one?").
  */
 export function replaceFile(source: FileInFolder, target: FileInFolder): void {
   if (!source.folder.exchange(source.name, target.folder, target.name)) return moveFile(source, target);
