@@ -20,22 +20,22 @@ import { textOfVerification } from "./verify-command.ts";
 
 export const auditCommand = defineCommand({
   name: "audit",
-  description: `Tells what a plugin file is from its bytes alone, and whether a runtime with a policy loads it: its hash, what it
-imports and what each import does, its memory, its tools with the rights they ask for. Nothing of the file is run. Of several
-files it also tells which could not be loaded together.
+  description: `Reports whether a runtime that uses the policy would load a plugin file. Prints the file's hash, its
+imports and what each import does, its memory, and its tools with the rights they request. It only reads the file's
+bytes and runs nothing in it. For several files it also reports which of them cannot be loaded together.
 
-"memcell audit verify" is about audit logs alone.`,
+"memcell audit verify" checks only audit logs.`,
   operands: {
     "[PLUGIN...]":
-      "plugin files, or names of plugins of the package (default: those that are configured, or else all of the package)",
+      "plugin files, or names of plugins in the package (default: the configured plugins, else all in the package)",
   },
   texts: {
-    log: ["LOG", "an audit log, which is verified and summed up beside the plugins"],
-    html: ["FILE", "also writes all of it as a page that loads nothing and runs nothing"],
+    log: ["LOG", "also verifies this audit log and prints a summary of it"],
+    html: ["FILE", "also writes the report as an HTML page that loads no other files and runs no scripts"],
   },
   flags: {
     json: "prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null",
-    propose: "prints the least policy that loads the plugins, and judges nothing",
+    propose: "prints the smallest policy that lets the plugins load, instead of a report",
   },
   settings: ["policy"],
   examples: [
@@ -45,7 +45,7 @@ files it also tells which could not be loaded together.
     "memcell audit --log log/audit.jsonl --html audit.html",
   ],
   exitCodes: [
-    "0 PASS: a runtime with this policy loads them all, and the log is whole",
+    "0 PASS: a runtime with this policy loads all the plugins, and the log is intact",
     "1 FAIL, or something could not be read",
   ],
 
@@ -71,12 +71,12 @@ interface Audit {
 function refuseOthers(options: Readonly<Record<string, unknown>>): void {
   const other = Object.keys(options).find((name) => options[name] !== undefined);
   if (other !== undefined)
-    throw new UsageError(`--propose makes a policy and judges nothing: --${other} does not go with it`);
+    throw new UsageError(`--propose only prints a policy and cannot be combined with --${other}`);
 }
 
 async function readArtifacts(named: readonly string[] | null): Promise<Artifact[]> {
   const files = named === null ? await pluginFilesOf(null).catch(() => []) : await pluginFilesOf(named);
-  // To find nothing wrong with nothing would pass an installation without its plugins.
+  // Otherwise an installation without its plugins would pass the audit.
   if (files.length === 0) throw new ToolError("PLUGIN_REFUSED", "Cannot audit: the package has no plugins");
   return await Promise.all(files.map((file) => readArtifactFile(file)));
 }
@@ -103,11 +103,11 @@ function textOf({ reports, log }: Audit): string {
   return [...texts, lines.join("\n")].join("\n\n");
 }
 
-/** Nothing where nothing was refused: most logs are of programs that admit their users themselves. */
+/** Empty if nothing was refused, as in most logs: programs that embed memcell usually admit their users themselves. */
 function refusalLines({ refused, refusals, refusedNotShown }: LogSummary): string[] {
   if (refused === 0) return [];
   const kinds = refusals.map(({ surface, reason, times }) => `  ${surface} ${reason}: ${times}`);
-  const others = refusedNotShown > 0 ? [`  of other kinds: ${refusedNotShown}`] : [];
+  const others = refusedNotShown > 0 ? [`  other kinds: ${refusedNotShown}`] : [];
   return [`${refused} requests refused before any tool was called`, ...kinds, ...others];
 }
 

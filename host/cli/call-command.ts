@@ -12,12 +12,12 @@ import { openRuntime } from "./open-runtime.ts";
 
 export const callCommand = defineCommand({
   name: "call",
-  description: `Calls a tool for a user and prints its result as JSON. "memcell tools" prints the tools with the schemas of
-their inputs.`,
+  description: `Calls a tool for a user and prints its result as JSON. "memcell tools" prints the tools with their
+input schemas.`,
   operands: { "<Tool>": "the tool's name" },
   texts: {
     user: ["ID", "the user on whose behalf the tool runs"],
-    input: ["JSON", "the tool's input; without it, standard input is read to its end"],
+    input: ["JSON", "the tool's input (default: standard input, read to its end)"],
   },
   settings: runtimePaths,
   examples: [
@@ -37,13 +37,15 @@ their inputs.`,
       return unusable(tool, quoted(read.text), "a JSON object");
     }
     await using runtime = await openRuntime(settings, user);
-    // A missing user reaches the runtime as it is, so that it answers with the same error as everywhere. What it answers is
-    // printed before it is closed: the result is durable, and whoever waits for it need not wait for the threads.
+    // A missing user is passed on, so that the runtime returns the same error as everywhere. The result is printed
+    // before the runtime closes: it is already durable, and its reader need not wait until the threads have stopped.
     return print(await runtime.call(tool, input, { userId: user as string }));
   },
 });
 
-/** Standard input as text, or why it is none: too long for any tool, or not UTF-8. */
+/**
+ * Reads standard input as text. If it is too long for any tool or not UTF-8, returns what is wrong and what is allowed.
+ */
 async function readInput(): Promise<{ text: string } | { value: string; allowed: string }> {
   const { inputBytesMax } = callLimits;
   const bytes = await boundedBytes(process.stdin as AsyncIterable<Buffer>, inputBytesMax);

@@ -1,4 +1,4 @@
-/** Reads the command line of a command, and writes its help. */
+/** Parses a command's arguments and makes its help text. */
 
 import type { SettingFlags } from "../config/read-settings.ts";
 import { isListed } from "../config/setting.ts";
@@ -10,8 +10,8 @@ import type { Command, CommandLine } from "./command.ts";
 import { CommanderError, Option, Parser } from "./commander.ts";
 
 /**
- * What the arguments behind a command's name say, or its help when they ask for it. Throws `UsageError` for options and
- * arguments that the command does not have, and for texts that are empty or there twice.
+ * Parses the arguments after a command's name, or returns the command's help if they request it. Throws `UsageError`
+ * for unknown options and arguments, and for texts that are empty or given twice.
  */
 export function readCommandLine<Text extends string, Flag extends string, List extends string>(
   command: Command<Text, Flag, List>,
@@ -33,7 +33,7 @@ export function readCommandLine<Text extends string, Flag extends string, List e
   return { operands: parser.args, options: parser.opts<CommandLine<Text, Flag, List>["options"]>(), settings };
 }
 
-/** What flags have said of settings so far. */
+/** The settings that flags have given so far. */
 interface Said extends SettingFlags {
   file?: string;
   readonly given: Map<SettingPath, string | boolean | readonly string[]>;
@@ -58,7 +58,7 @@ function parserOf(command: Command, settings: Said): Parser {
   }
   for (const [key, meaning] of Object.entries(flags)) parser.option(`--${flagName(key)}`, meaning);
   if (command.settings) addSettings(parser, command.settings, settings);
-  const exits = [...exitCodes, "2 the command line makes no sense"];
+  const exits = [...exitCodes, "2 the command line or a setting is invalid"];
   return parser.addHelpText("after", `\n${list("Examples", examples)}\n${list("Exit codes", exits)}`);
 }
 
@@ -66,7 +66,7 @@ function list(title: string, lines: readonly string[]): string {
   return `${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
-/** An empty user id is the runtime's to judge: its answer has a code. */
+/** An empty user id is passed on: the runtime refuses it with an error code. */
 function onlyText(flag: string): (text: string, previous: string | undefined) => string {
   return (text, previous) => {
     refuseTwice(flag, previous);
@@ -75,16 +75,16 @@ function onlyText(flag: string): (text: string, previous: string | undefined) =>
   };
 }
 
-/** The last would hold. Who adds `--user` to what others have written must not find out. */
+/** Otherwise the last value would win unnoticed, even over a `--user` that a script has put first. */
 function refuseTwice(flag: string, previous: unknown): void {
-  if (previous !== undefined) throw new UsageError(`--${flag} is there twice, allowed: once`);
+  if (previous !== undefined) throw new UsageError(`--${flag} is given twice, allowed: once`);
 }
 
 function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said): void {
-  parser.optionsGroup("Settings, which a variable of the environment or the config file may say:");
+  parser.optionsGroup("Settings, which can also come from environment variables or the config file:");
   const file = new Option(
     "--config <PATH>",
-    "the config file (default: memcell.config.json, if it is there; env: MEMCELL_CONFIG)",
+    "the config file (default: memcell.config.json, if it exists; env: MEMCELL_CONFIG)",
   );
   const setFile = (text: string): void => {
     refuseTwice("config", said.file);
@@ -99,7 +99,7 @@ function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said):
 
 function addSwitch(parser: Parser, path: SettingPath, { given }: Said): void {
   const flag = flagOf(path);
-  parser.option(`--${flag}`, meaningOf(path)).option(`--no-${flag}`, `not --${flag}, whatever else says so`);
+  parser.option(`--${flag}`, meaningOf(path)).option(`--no-${flag}`, `sets ${path} to false`);
   for (const value of [true, false]) {
     parser.on(`option:${value ? "" : "no-"}${flag}`, () => {
       if (given.get(path) === !value) throw new UsageError(`--${flag} and --no-${flag} do not go together`);
@@ -129,7 +129,7 @@ const placeholders: Readonly<Record<SettingForm, string>> = {
   "file-or-url": "PATH|URL",
 };
 
-/** With its default, and its names in the other sources. */
+/** The setting's meaning, its default, and its names in the other sources. */
 function meaningOf(path: SettingPath): string {
   const { form, meaning, unset = "none", default: preset } = settingAt(path);
   const shown = Array.isArray(preset) ? preset.join(", ") || "none" : String(preset ?? unset);
@@ -137,13 +137,13 @@ function meaningOf(path: SettingPath): string {
   return `${meaning}${often} (default: ${shown}; env: ${variableOf(path)}; file: ${path})`;
 }
 
-/** "--user --json" has forgotten the user; commander would take "--json" for one. */
+/** In "--user --json" the user is missing; commander would take "--json" as the user. */
 function refuseForgottenTexts(parser: Parser, args: readonly string[]): void {
   const end = args.indexOf("--");
   for (const [at, arg] of args.slice(0, end < 0 ? args.length : end).entries()) {
     const next = args[at + 1] ?? "";
     if (!/^-./.test(next) || !parser.options.some(({ long, required }) => required && long === arg)) continue;
-    throw new UsageError(`${arg} has no value before ${next}, allowed: ${arg}=VALUE for one that begins with "-"`);
+    throw new UsageError(`${arg} has no value before ${next}, allowed: ${arg}=VALUE if the value begins with "-"`);
   }
 }
 

@@ -1,44 +1,46 @@
 import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingPath } from "../config/settings.ts";
 
-/** A command: what its command line may say, of which its help is made, and what it does. */
+/** A command: what its command line accepts, which also makes its help, and what it does. */
 export interface Command<Text extends string = string, Flag extends string = string, List extends string = string> {
-  /** As it is typed: `call`, `audit verify`. */
+  /** As the user types it: `call`, `audit verify`. */
   readonly name: string;
-  /** Paragraphs; lines of one are joined. */
+  /** Paragraphs, separated by empty lines. The lines of a paragraph are joined. */
   readonly description: string;
-  /** `<Tool>` must be there, `[NAME]` may, `[LOG...]` as often as wanted. With what each is. */
+  /** Arguments with their meanings: `<Tool>` is required, `[NAME]` optional, `[LOG...]` repeatable. */
   readonly operands?: Readonly<Record<string, string>>;
-  /** Options that take one text: what stands for it in the help, and what it says. `olderThan` is `--older-than`. */
+  /**
+   * Options that take one text, each with a placeholder and its meaning for the help. `olderThan` is `--older-than`.
+   */
   readonly texts?: Readonly<Record<Text, readonly [placeholder: string, meaning: string]>>;
   /** The same for options that may be repeated. */
   readonly lists?: Readonly<Record<List, readonly [placeholder: string, meaning: string]>>;
-  /** Options that are there or not. */
+  /** Options without a value. */
   readonly flags?: Readonly<Record<Flag, string>>;
-  /** Settings whose flags are taken, and `--config` with them. */
+  /** Settings that the command accepts as flags. If given, it accepts `--config` too. */
   readonly settings?: readonly SettingPath[];
   readonly examples: readonly string[];
-  /** What 0 and 1 mean. 2 is the same of all. */
+  /** What 0 and 1 mean. 2 means the same for every command. */
   readonly exitCodes: readonly string[];
   /**
-   * Resolves to the exit code. A `UsageError` is told as one; a `ToolError` is printed as JSON, like a failed call, and is
-   * exit code 1.
+   * Resolves to the exit code. If it throws a `UsageError`, the message goes to standard error and the exit code is 2.
+   * A `ToolError` is printed as JSON, like a failed call, and the exit code is 1.
    */
   run(line: CommandLine<Text, Flag, List>): Promise<number>;
 }
 
-/** A command line, understood. */
+/** A parsed command line. */
 export interface CommandLine<Text extends string = string, Flag extends string = string, List extends string = string> {
-  /** Arguments that are no options. */
+  /** Arguments that are not options. */
   readonly operands: readonly string[];
   readonly options: { readonly [Key in Text]?: string } & { readonly [Key in Flag]?: true } & {
     readonly [Key in List]?: readonly string[];
   };
-  /** For `readSettings`, which judges them. */
+  /** Not checked yet; `readSettings` does that. */
   readonly settings: SettingFlags;
 }
 
-/** The command itself, with the names of its options as types. */
+/** Returns the command itself. The names of its options become types. */
 export function defineCommand<Text extends string = never, Flag extends string = never, List extends string = never>(
   command: Command<Text, Flag, List>,
 ): Command<Text, Flag, List> {

@@ -8,14 +8,16 @@ import { defineCommand } from "./command.ts";
 
 export const configCommand = defineCommand({
   name: "config",
-  description: `Prints every setting with its value and where it comes from: a flag, else the environment, else the config file,
-else the default. There are no secrets among them: keys are public, and only their files are named.
+  description: `Prints every setting with its value and its source. Flags override environment variables, which
+override the config file, which overrides the defaults. No setting is a secret: keys are public keys, and settings only
+name their files or URLs.
 
-The config file is JSON: "serve.port" is { "serve": { "port": 8080 } }. Names of files in it are relative to it; those in
-flags and in the environment to the present folder. In a variable, plugins and mounts stand apart as the folders of PATH
-do, and other texts with commas. A variable that is empty, or whose name begins with MEMCELL_ and is not known, is an error.`,
+The config file is JSON: "serve.port" is { "serve": { "port": 8080 } }. File names in it are relative to its folder.
+File names in flags and environment variables are relative to the working directory. In environment variables, plugins
+and mounts are separated like the folders in PATH, and the items of other lists by commas. A MEMCELL_ variable that is
+empty or unknown is an error.`,
   flags: {
-    json: "prints { file, settings } as JSON: the config file that was read or null, and all that is known of each",
+    json: "prints { file, settings } as JSON: the config file that was read or null, and all facts about each setting",
   },
   settings: settingPaths,
   examples: ["memcell config", "MEMCELL_SERVE_PORT=8080 memcell config --json"],
@@ -29,7 +31,7 @@ do, and other texts with commas. A variable that is empty, or whose name begins 
   },
 });
 
-/** What holds of each setting, and who says so: a line for each, in columns. */
+/** One line for each setting with its value and its source, in columns. */
 function settingsText({ values, sources }: Settings): string {
   const rows = settingPaths.map((path) => [path, valueText(path, values[path]), sourceText(sources[path])] as const);
   return columns([["setting", "value", "from"], ...rows].map((row) => row.map(visibleText)));
@@ -39,7 +41,7 @@ function settingsText({ values, sources }: Settings): string {
 function settingReports({ values, sources }: Settings) {
   return settingPaths.map((setting) => ({
     setting,
-    /** `null`: none, which has its own meaning for each. */
+    /** `null` if the setting has no value; what that means depends on the setting. */
     value: values[setting],
     from: sources[setting],
     flag: `--${flagOf(setting)}`,
@@ -48,14 +50,14 @@ function settingReports({ values, sources }: Settings) {
   }));
 }
 
-/** A value as JSON has it, or in words what is done without one. */
+/** The value as JSON, or in words what happens without one. */
 function valueText(path: SettingPath, value: unknown): string {
   const { unset = "none" } = settingAt(path);
   if (value === null) return `(${unset})`;
   return Array.isArray(value) ? value.map((each) => JSON.stringify(each)).join(" ") || "(none)" : JSON.stringify(value);
 }
 
-/** A value that is longer than this does not push the next column away from all others. */
+/** Longer values do not widen their column. */
 const columnCharsMax = 48;
 
 function columns(rows: readonly (readonly string[])[]): string {

@@ -13,13 +13,13 @@ import type { Progress } from "./progress.ts";
 
 export const doctorCommand = defineCommand({
   name: "doctor",
-  description: `Finds what is wrong with users' files after they were edited by hand or damaged, and says what it would do.
-With --fix it then does it. What a person has written is never destroyed: it goes to the trash.`,
-  texts: { user: ["ID", "whose files (default: everyone's)"] },
-  flags: { fix: "mends what can be mended", json: "prints the findings as JSON" },
+  description: `Finds problems in users' files that were edited by hand or damaged, and prints how it would mend them.
+With --fix it then mends them. It never destroys what a person has written: that goes to the trash.`,
+  texts: { user: ["ID", "the user whose files are checked (default: all users)"] },
+  flags: { fix: "mends the problems that can be mended automatically", json: "prints the findings as JSON" },
   settings: runtimePaths,
   examples: ["memcell doctor", "memcell doctor --user alice --fix"],
-  exitCodes: ["0 nothing is wrong any more", "1 something needs --fix or a person, or could not be looked at"],
+  exitCodes: ["0 no problem is left", "1 a problem needs --fix or a person, or a user's files could not be checked"],
 
   async run({ options, settings }) {
     const { json: isQuiet = false, fix: isFixing = false } = options;
@@ -36,7 +36,7 @@ With --fix it then does it. What a person has written is never destroyed: it goe
     };
     const reports = await withProgress("doctor", lookAtAll, isQuiet);
     if (isQuiet) process.stdout.write(`${visibleJson(reports)}\n`);
-    else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} looked at\n`);
+    else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} checked\n`);
     return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
   },
 });
@@ -45,9 +45,9 @@ interface UserReport {
   readonly userId: string;
   readonly findings: readonly Finding[];
   readonly mended: readonly Finding[];
-  /** What is wrong afterwards. */
+  /** The problems that are left. */
   readonly remaining: readonly Finding[];
-  /** Why this user could not be examined. The others are. */
+  /** Why this user could not be examined. The other users still are. */
   readonly error: ToolFailure | null;
 }
 
@@ -57,7 +57,7 @@ interface Examination {
   readonly print: (text: string) => void;
 }
 
-/** What is found is printed before anything is done about it. */
+/** Prints the findings before it mends any of them. */
 async function examine(runtime: Runtime, { userId, isFixing, print }: Examination): Promise<UserReport> {
   const report = { userId, findings: [] as Finding[], mended: [] as Finding[], remaining: [] as Finding[] };
   try {
@@ -67,7 +67,7 @@ async function examine(runtime: Runtime, { userId, isFixing, print }: Examinatio
       try {
         await runtime.upkeep.mend({ userId });
       } finally {
-        // Also when one plugin has failed: the others have mended what is theirs.
+        // Also after one plugin has failed: the other plugins have mended their files.
         report.remaining = await runtime.upkeep.inspect({ userId });
         report.mended = mendedOf(report.findings, report.remaining);
         print(`  mended: ${report.mended.length}, left: ${report.remaining.length}\n`);

@@ -9,15 +9,17 @@ import { withProgress } from "./progress.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
-  description: `Writes a user's memory and its trash into a zip file that "import" takes: each scope in a folder of its own,
-whatever plugins say of it. Each scope is as it is at one moment; two may be of two moments, when tools are called meanwhile.
+  description: `Writes a user's memory and trash into a zip file that "import" can read. Each scope has its own folder
+in it; no plugin decides what is exported. Each scope is a snapshot of one moment. If tools are called meanwhile, two
+scopes can be from different moments.
 
-The file is readable for its owner alone, and must not be there yet. The user's id is not in it. The same memory gives the
-same bytes. What is no plain file of up to 2 MiB, or has a name that no plugin could use, is left out and named. One export
-holds at most 128 MiB and 60,000 files; --scope exports some scopes alone.`,
+FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
+the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, and those with
+names that no plugin could use. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
+scopes.`,
   operands: { "<FILE.zip>": "the file to write" },
-  texts: { user: ["ID", "whose memory"] },
-  lists: { scope: ["NAME", "what to export (default: all scopes that the user has)"] },
+  texts: { user: ["ID", "the user whose memory is exported"] },
+  lists: { scope: ["NAME", "a scope to export (default: all scopes of the user)"] },
   settings: runtimePaths,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],

@@ -9,23 +9,27 @@ import { withProgress } from "./progress.ts";
 
 export const importCommand = defineCommand({
   name: "import",
-  description: `Adds the memory in a zip file that "export" has written to a user's: of each scope all, or nothing. Without --yes it
-only says what it would do.
+  description: `Reads a zip file that "export" has made and adds its files to a user's memory. Each scope is imported as a
+whole or not at all. Without --yes the command only prints what it would do.
 
-Scopes that no loaded plugin has, and files under names that their plugin keeps nothing under, are left out and named. An
-index that is there is kept and gets lines for new entries; the line of an entry that is replaced stays as it is. Files in
-the trash are added, under another name where theirs is taken. A zip file that any other program has changed may be refused:
-its entries must lie side by side, be told twice alike, and be nothing but files of memory.`,
+Scopes that no loaded plugin has are left out and listed, and so are files whose names their plugin does not use. An
+existing index is kept and gets lines for new entries; the line of a replaced entry stays as it is. Files in the trash
+are added, under another name if theirs is taken. A zip file that another program has changed can be refused: its
+entries must lie side by side, both headers of an entry must agree, and all entries must be memory files.`,
   operands: { "<FILE.zip>": "the file to import" },
-  texts: { user: ["ID", "whose memory; it need not be the one that was exported"] },
-  lists: { scope: ["NAME", "what to import of it (default: all scopes in the file)"] },
+  texts: { user: ["ID", "the user who gets the memory; need not be the exported user"] },
+  lists: { scope: ["NAME", "a scope to import (default: all scopes in the file)"] },
   flags: {
-    yes: "does it",
-    replace: "moves entries that are there with other content to the trash; without, they refuse the import",
+    yes: "performs the import",
+    replace:
+      "replaces existing entries with other content and moves them to the trash; without it, the import is refused",
   },
   settings: runtimePaths,
   examples: ["memcell import --user bob alice.zip", "memcell import --user bob alice.zip --yes"],
-  exitCodes: ["0 done, or it would be", "1 refused or failed; a failure is JSON on standard output"],
+  exitCodes: [
+    "0 imported; without --yes: nothing is refused",
+    "1 refused or failed; a failure is JSON on standard output",
+  ],
 
   async run({ operands: [file = ""], options, settings }) {
     const files = await readZip(await readArchive(file));
@@ -33,7 +37,7 @@ its entries must lie side by side, be told twice alike, and be nothing but files
     const ctx = { userId: options.user as string };
     const { replace = false, yes = false, scope: scopes } = options;
     const plan = await withProgress("import", async (progress) => {
-      progress.show("looking at the files");
+      progress.show("checking the files");
       const looked = await runtime.upkeep.planImport(ctx, files, { replace, scopes });
       if (!yes || looked.refused.length > 0) return looked;
       progress.show("writing the files");
@@ -41,8 +45,8 @@ its entries must lie side by side, be told twice alike, and be nothing but files
     });
     const isRefused = plan.refused.length > 0;
     process.stdout.write(describe(plan));
-    if (isRefused) process.stdout.write("Nothing was changed: what is refused keeps all of it out\n");
-    else if (!yes) process.stdout.write("Nothing was changed; --yes does it\n");
+    if (isRefused) process.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
+    else if (!yes) process.stdout.write("Nothing was changed; use --yes to import\n");
     return isRefused ? 1 : 0;
   },
 });

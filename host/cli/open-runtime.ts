@@ -11,8 +11,8 @@ import { createRuntime } from "../runtime/runtime.ts";
 import { visibleLines } from "../values/visible-text.ts";
 
 /**
- * A runtime for one command, as its flags, the environment and the config file say: a single thread. What is mounted is
- * `userId`'s.
+ * Creates a runtime for one command from its flags, the environment and the config file. It has one thread, and its
+ * mounts belong to `userId`.
  */
 export async function openRuntime(flags: SettingFlags, userId: string | undefined): Promise<Runtime> {
   const settings = await readSettings(flags);
@@ -20,13 +20,15 @@ export async function openRuntime(flags: SettingFlags, userId: string | undefine
   return await createRuntime({ ...runtimeOptions(settings.values), mounts, threadsMax: 1 });
 }
 
-/** A runtime for what is only asked of its plugins: nothing is recorded, and no other command kept from the log. */
+/** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */
 export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
   const { values } = await readSettings(flags);
   return await createRuntime({ ...runtimeOptions({ ...values, auditLog: null }), threadsMax: 1 });
 }
 
-/** What settings say of a runtime; logs go to standard error. Throws `UsageError` for a log that makes no sense. */
+/**
+ * Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log name.
+ */
 export function runtimeOptions(values: SettingValues): RuntimeOptions {
   const { data, policy, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
   return {

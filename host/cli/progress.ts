@@ -1,19 +1,19 @@
-/** How far a command is, on a terminal. Sole importer of ora. */
+/** Shows a command's progress on a terminal. The only file that imports ora. */
 import type { Ora } from "ora";
 
-/** Work that takes no longer is over before anyone could read of it. */
+/** Shorter work shows no progress: it ends before anyone could read it. */
 const delayMs = 300;
 
 export interface Progress {
-  /** Says how far the work is, in words of the host's own. */
+  /** Shows how far the work is. `state` must contain only the host's own words. */
   show(state: string): void;
-  /** Prints on standard output, where the line may be. */
+  /** Clears the progress line, then prints on standard output. */
   print(text: string): void;
 }
 
 /**
- * Does some work and shows on standard error how far it is: when that is a terminal, and the work takes a while. Nothing
- * is left of the line in the end. `isQuiet` is for commands whose output is read by programs.
+ * Does some work. If standard error is a terminal and the work takes a while, shows a progress line there and removes
+ * it at the end. `isQuiet` is for commands whose output is read by programs.
  */
 export async function withProgress<Result>(
   command: string,
@@ -34,7 +34,7 @@ export async function withProgress<Result>(
   }
 }
 
-/** A terminal that has no columns is one that nobody looks at; ora would never be done clearing lines of it. */
+/** Nobody looks at a terminal without columns, and ora would never finish clearing its lines. */
 function isWatched(): boolean {
   const { isTTY, columns } = process.stderr;
   return isTTY && columns > 0 && process.env["CI"] === undefined && process.env["TERM"] !== "dumb";
@@ -45,7 +45,7 @@ function progressLine(command: string) {
   let spinner: Ora | null = null;
   let isOver = false;
   let starting: Promise<void> | null = null;
-  /** A window that is shut to nothing, or a terminal that is given away, stays without the line. */
+  /** Stops the line for good when the window shrinks to nothing or the terminal is gone. */
   const onResize = (): void => {
     if (!isWatched()) spinner?.stop();
   };
@@ -53,11 +53,11 @@ function progressLine(command: string) {
     const { default: ora } = await import("ora");
     if (isOver || !isWatched()) return;
     process.stderr.on("resize", onResize);
-    // Keys that are pressed meanwhile stay the shell's, and a killed command leaves a cursor.
+    // Keys pressed meanwhile still reach the shell, and a killed command leaves the cursor visible.
     const options = { stream: process.stderr, color: false, discardStdin: false, hideCursor: false } as const;
     spinner = ora({ ...options, isEnabled: true, text }).start();
   };
-  // A spinner that cannot be had ends no work.
+  // A spinner that fails to start must not stop the work.
   const timer = setTimeout(() => (starting = start().catch(() => {})), delayMs);
   return {
     show(state: string): void {

@@ -6,24 +6,23 @@ import { visibleJson, visibleText } from "../values/visible-text.ts";
 import type { Command } from "./command.ts";
 import { Parser } from "./commander.ts";
 
-/** Each with what it does. */
 const summaries = {
   call: "calls a tool for a user and prints its result as JSON",
-  index: "prints a user's index as it enters a system prompt",
-  tools: "prints the tools a model may call, with their JSON Schemas, or the page of one",
-  doctor: "finds what is wrong with users' files, and mends it",
-  trash: "lists, restores and purges what was deleted",
+  index: "prints a user's index as it appears in a system prompt",
+  tools: "prints the tools that a model can call with their JSON Schemas, or the page of one tool",
+  doctor: "finds and mends problems in users' files",
+  trash: "lists, restores and purges deleted files",
   export: "writes a user's memory into a zip file",
-  import: "adds the memory in a zip file to a user's",
+  import: "adds the memory in a zip file to a user's memory",
   serve: "serves memory to MCP clients: one user's over standard input and output, many users' over HTTP",
-  audit: "tells what a plugin file may do and whether the policy grants it",
-  "audit verify": "finds what was removed from an audit log, or altered",
-  config: "prints every setting with its value and where it comes from",
+  audit: "reports what a plugin file can do and whether the policy grants it",
+  "audit verify": "finds removed or altered records in an audit log",
+  config: "prints every setting with its value and its source",
 };
 
 type CommandName = keyof typeof summaries;
 
-/** Each loads what it needs when it is asked for: a call does not wait for the pages of an audit. */
+/** Each command is loaded on demand, so that a call does not wait for the code of the audit pages. */
 const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   call: async () => (await import("./call-command.ts")).callCommand,
   index: async () => (await import("./index-command.ts")).indexCommand,
@@ -39,7 +38,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
 };
 
 const more = `Settings come from flags, MEMCELL_* environment variables and memcell.config.json (or --config FILE).
-"memcell <command> --help" lists those of a command, "memcell config --help" all.
+"memcell <command> --help" lists the settings of a command, "memcell config --help" lists all settings.
 
 Examples:
   memcell tools
@@ -47,7 +46,7 @@ Examples:
   memcell index --user alice
 
 Exit codes:
-  0 the tool succeeded   1 the tool failed   2 the command line makes no sense
+  0 the tool succeeded   1 the tool failed   2 the command line or a setting is invalid
 `;
 
 /** Resolves to the exit code. */
@@ -64,7 +63,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   return 2;
 }
 
-/** The help of all commands. It knows nothing of settings, for they take longer to load than all else. */
+/** The help of all commands. It leaves out the settings, because they take longest to load. */
 function overview(): string {
   const parser = new Parser("memcell").helpCommand(false);
   parser.description("Memory tools for LLM agents, run in a WebAssembly sandbox").usage("<command> [options]");
@@ -89,17 +88,17 @@ async function run(name: CommandName, args: readonly string[]): Promise<number> 
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;
-    // It shows arguments as they came, and a shell's pattern takes names that others gave their files.
+    // The message contains raw arguments, and a shell pattern can expand to file names that others have chosen.
     process.stderr.write(`memcell ${name}: ${visibleText(error.message)}\nTry "memcell ${name} --help"\n`);
     return 2;
   }
 }
 
-/** Names of files are relative to it, and threads ask where it is: without it nothing else could be told apart. */
+/** File names are relative to the working directory, and threads ask for it. Without it, other errors would mislead. */
 function checkPresentFolder(): void {
   try {
     process.cwd();
   } catch (error) {
-    throw new UsageError("the present folder is not there any more, allowed: one that is there", { cause: error });
+    throw new UsageError("the working directory no longer exists, allowed: an existing one", { cause: error });
   }
 }

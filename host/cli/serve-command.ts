@@ -19,21 +19,21 @@ export const serveCommand = defineCommand({
   name: "serve",
   description: `Serves memory to MCP clients: one user's over standard input and output, many users' over HTTP.
 
-Over standard input and output (default): --user is the user on whose behalf everything is done.
+Over standard input and output (default): every request is made on behalf of --user.
 
-Over HTTP (--http): the user comes from a token that is verified, and from nothing else. --issuer and --audience say whose
-tokens are accepted, --jwks or --public-key what they are verified with. On loopback only, --user does instead of tokens:
-whoever asks is this user.
+Over HTTP (--http): the user comes only from a verified token. --issuer and --audience say which tokens are accepted,
+and --jwks or --public-key gives the keys that verify them. On a loopback address, --user can replace tokens: then
+every client acts as this user.
 
-It ends with SIGTERM, SIGINT or SIGHUP, and when standard input does: what has been asked for is answered first. A second
-signal ends it at once. Standard output carries MCP and nothing else; logs go to standard error. Over HTTP, /healthz and
-/readyz tell whether it serves.`,
+SIGTERM, SIGINT and SIGHUP stop the server, and so does the end of standard input if it serves there. It first answers
+the requests that it has received. A second signal stops it at once. Standard output carries only MCP; logs go to
+standard error. Over HTTP, /healthz and /readyz report whether the server is serving.`,
   settings: settingPaths,
   examples: [
     "memcell serve --user alice --data /srv/memory",
     "memcell serve --http --issuer https://id.example --audience https://memory.example --jwks https://id.example/keys",
   ],
-  exitCodes: ["0 served", "1 could not start, for the reason on standard error"],
+  exitCodes: ["0 served and stopped", "1 could not start; the reason is on standard error"],
 
   async run(line) {
     const settings = await readSettings(line.settings);
@@ -45,7 +45,7 @@ signal ends it at once. Standard output carries MCP and nothing else; logs go to
         : await serveOverStdio(options, serve.userId, settings.values["serve.closeGraceMs"]);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      // Standard output is the client's, so a server that cannot start tells why on standard error.
+      // Standard output belongs to the client, so a server that cannot start reports the reason on standard error.
       process.stderr.write(`memcell serve: ${error.code}: ${visibleText(error.message)}\n`);
       return 1;
     }
@@ -55,7 +55,7 @@ signal ends it at once. Standard output carries MCP and nothing else; logs go to
 function mountsOf(settings: Settings, serve: ServeSettings): RuntimeOptions["mounts"] & object {
   if (serve.kind === "stdio") return mountsFor(settings, serve.userId);
   const { access } = serve.options;
-  return mountsFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens are for many");
+  return mountsFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens can be of many users");
 }
 
 const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
@@ -65,12 +65,12 @@ async function serveOverStdio(options: RuntimeOptions, asked: string, closeGrace
   const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
   const signal = stopSignal();
   const { stdin: input, stdout: output } = process;
-  // Elsewhere a command ends at once when nobody reads its output. Here calls may be under way.
+  // Other commands end at once when nobody reads their output. Here calls can still be running.
   output.removeAllListeners("error");
-  // One user's calls take turns: a second thread would have nothing to do.
+  // One user's calls run one after the other, so a second thread would be idle.
   const runtime = await createRuntime({ threadsMax: 1, ...options });
   await serveStdio({ runtime, userId, signal, input, output, onFault, closeGraceMs });
-  // What the client does not take would keep the process alive for ever.
+  // Output that the client does not read would keep the process alive forever.
   if (output.writableLength > 0) process.exit(0);
   return 0;
 }
@@ -90,10 +90,10 @@ async function serveOverHttp(options: RuntimeOptions, http: HttpServeOptions): P
 }
 
 const listenFailures: Readonly<Record<string, string>> = {
-  EADDRINUSE: "something else listens there",
-  EADDRNOTAVAIL: "no such address here",
-  EACCES: "not allowed",
-  ENOTFOUND: "no such name",
+  EADDRINUSE: "the port is in use",
+  EADDRNOTAVAIL: "this machine does not have that address",
+  EACCES: "permission denied",
+  ENOTFOUND: "unknown host name",
 };
 
 function asRefusalToListen(error: unknown, { host, port }: HttpServeOptions): unknown {

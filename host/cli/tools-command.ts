@@ -6,14 +6,14 @@ import { openCatalog } from "./open-runtime.ts";
 
 export const toolsCommand = defineCommand({
   name: "tools",
-  description: `Prints the tools a model may call, as a JSON array: name, description, JSON Schemas of input and output, rights.
-With --doc, prints the page of one of them.`,
-  texts: { doc: ["NAME", "the page of this tool, in Markdown: what it is for, its parameters, examples, errors"] },
+  description: `Prints the tools that a model can call as a JSON array: name, description, JSON Schemas of input and
+output, rights. With --doc, prints the page of one tool.`,
+  texts: { doc: ["NAME", "prints this tool's page, in Markdown: its purpose, parameters, examples and errors"] },
   settings: catalogPaths,
   examples: ["memcell tools > tools.json", "memcell tools --doc <Tool>"],
   exitCodes: [
     "0 printed",
-    "1 failed, with the error as JSON on standard output; or the tool has no page, told on standard error",
+    "1 failed, with the error as JSON on standard output; or the tool has no page, reported on standard error",
   ],
 
   async run({ options: { doc }, settings }) {
@@ -23,7 +23,7 @@ With --doc, prints the page of one of them.`,
       process.stderr.write(`memcell tools: the tool ${quoted(doc ?? "")} has no page\n`);
       return 1;
     }
-    // A page holds nothing that a terminal would obey: who loaded the plugin has looked.
+    // The page needs no escapes: the host refuses a plugin whose pages contain characters that control a terminal.
     process.stdout.write(page.endsWith("\n") ? page : `${page}\n`);
     return 0;
   },

@@ -8,19 +8,21 @@ import { withProgress } from "./progress.ts";
 
 export const trashCommand = defineCommand({
   name: "trash",
-  description: `Lists what tools have deleted, puts it back, or removes it for good. For the owner of the data; no tool can do it.
+  description: `Lists files that tools have deleted, restores them, or removes them for good. For the owner of the
+data; tools cannot do this.
 
-"list" and "purge" are about all scopes of the user, which are told with each file.`,
+"list" and "purge" cover all scopes of the user and print the scope of each file.`,
   operands: {
     "<list|restore|purge>": "what to do",
-    "[NAME]": 'what to restore: a name that "list" prints, or an entry\'s name for what was trashed last of it',
+    "[NAME]":
+      'what to restore: a name that "list" prints, or the name of an entry, which means its latest trashed file',
   },
   texts: {
-    user: ["ID", "whose trash"],
-    scope: ["SCOPE", "whose trash to restore from (default: that which has NAME, the latest first)"],
-    olderThan: ["AGE", "what to purge: a number and s, m, h or d; 30d is thirty days"],
+    user: ["ID", "the user whose trash it is"],
+    scope: ["SCOPE", "the scope to restore from (default: all scopes; the latest file with NAME is restored)"],
+    olderThan: ["AGE", "purges files older than this: a number and s, m, h or d; 30d is thirty days"],
   },
-  flags: { dryRun: "says what would be purged, and purges nothing", json: "prints JSON" },
+  flags: { dryRun: "prints what would be purged, and purges nothing", json: "prints JSON" },
   settings: runtimePaths,
   examples: [
     "memcell trash list --user alice",
@@ -42,7 +44,7 @@ export const trashCommand = defineCommand({
 
 type Perform = (upkeep: Upkeep, ctx: { userId: string }) => ReturnType<Upkeep["listTrash"]>;
 
-/** What is to be done; everything about the command line is checked before anything is opened. */
+/** Returns the action to perform. Checks the whole command line before anything is opened. */
 function performerOf(
   action: string | undefined,
   name: string | undefined,
@@ -72,7 +74,7 @@ function performerOf(
 
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `30d` and the like, in milliseconds. */
+/** Converts `30d` and the like to milliseconds. */
 function parseAge(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) {

@@ -9,21 +9,21 @@ import { defineCommand } from "./command.ts";
 
 export const verifyCommand = defineCommand({
   name: "audit verify",
-  description: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Beside a file that
-is named it finds the log's head and the files that were full before it. The log may be in use meanwhile.
+  description: `Reads an audit log and finds every record that was removed, altered, added, repeated or moved. Next to
+each named file it finds the log's head and the older files of the log. The log can be in use meanwhile.
 
-Note the head that is printed where nobody can write who can write to the log. Who can write to a log and to its head can
-write both anew, and only --head shows that.`,
+Keep a copy of the printed head out of reach of everyone who can write to the log. Whoever can write to a log and its
+head can forge both, and only --head detects that.`,
   operands: { "<LOG...>": "files of the log" },
   texts: {
-    head: ["SEQ:HASH", "a place of the chain that was noted elsewhere: record SEQ must be there, with this hash"],
+    head: ["SEQ:HASH", "a head that was noted earlier: record SEQ must exist and have this hash"],
   },
   flags: {
-    partial: "LOG is a part of a log: it may begin later than with record 0, and lie apart from its head",
+    partial: "LOG is part of a log: it need not begin with record 0, and its head can be elsewhere",
     json: "prints the result as JSON",
   },
   examples: ["memcell audit verify log/audit.jsonl", "memcell audit verify log/audit.jsonl --head 41:6eca4050...71286"],
-  exitCodes: ["0 the log is whole", "1 it is not, or cannot be read"],
+  exitCodes: ["0 the log is intact", "1 the log is not intact, or cannot be read"],
 
   async run({ operands, options }) {
     const noted = options.head === undefined ? null : parseHead(options.head);
@@ -51,11 +51,11 @@ export function textOfVerification(result: LogVerification): string {
     ...notes.map((note) => `  note: ${note}`),
     ...(head === null ? [] : [`head  ${head.seq}:${head.hash}`]),
   ];
-  if (!result.isEndKnown) lines.push("note  nothing but the log itself says where it ends");
+  if (!result.isEndKnown) lines.push("note  only the log itself says where it ends");
   return `${lines.join("\n")}\n`;
 }
 
-/** A file may have any name: what could turn text around or speak to a terminal is written as an escape. */
+/** A file can have any name, so characters that reverse text or control a terminal are escaped. */
 function describeFinding({ text, file, line }: LogFinding): string {
   if (file === null) return text;
   return `${quoted(file, 200)}${line === null ? "" : ` line ${line}`}: ${text}`;

@@ -184,14 +184,14 @@ test.for([[], ["call"], ["index"], ["tools"]].map((command) => ({ command })))(
   },
 );
 
-test("a present folder that has been removed is told in a sentence, and help needs none", () => {
+test("a working directory that has been removed is reported in a sentence, and help needs none", () => {
   using gone = temporaryFolder();
   const run = (...args: string[]) =>
     spawnSync("sh", ["-c", 'rmdir "$PWD" && exec "$@"', "sh", process.execPath, program, ...args], {
       cwd: mkdtempSync(join(gone.path, "cwd-")),
       encoding: "utf8",
     });
-  const sentence = "the present folder is not there any more, allowed: one that is there";
+  const sentence = "the working directory no longer exists, allowed: an existing one";
   for (const args of [["index", "--user", "alice"], ["serve", "--user", "alice"], ["config"]]) {
     const stderr = `memcell ${args[0]}: ${sentence}\nTry "memcell ${args[0]} --help"\n`;
     expect(run(...args)).toMatchObject({ status: 2, stdout: "", stderr });
@@ -208,6 +208,6 @@ test("an option that takes one text is given once: which of two users was meant,
   ] as const) {
     const { status, stdout, stderr } = memcell(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
-    expect(stderr).toContain(`--${name} is there twice, allowed: once\n`);
+    expect(stderr).toContain(`--${name} is given twice, allowed: once\n`);
   }
 });

@@ -27,7 +27,7 @@ function memcell(plugins: readonly string[], ...args: readonly string[]) {
 const finding = {
   problem: "odd",
   path: "a.md",
-  message: "\u001b[2Jit is odd\n1 user looked at\u009b1A",
+  message: "\u001b[2Jit is odd\n1 user checked\u009b1A",
   remedy: "\u202emend it\r",
 };
 const unfit = [{ path: "a.md", code: "INPUT_INVALID", reason: "\u001b[2Jit is\nodd" }];
@@ -39,8 +39,8 @@ test("doctor and import print findings and reasons with escapes, as text and as 
   const { stdout, status } = memcell(plugins, "doctor");
   expect({ stdout, status }).toEqual({
     stdout:
-      '"alice"\n  notes/a.md: \\u001b[2Jit is odd\\u000a1 user looked at\\u009b1A\n' +
-      "    to mend: \\u202emend it\\u000d\n1 user looked at\n",
+      '"alice"\n  notes/a.md: \\u001b[2Jit is odd\\u000a1 user checked\\u009b1A\n' +
+      "    to mend: \\u202emend it\\u000d\n1 user checked\n",
     status: 1,
   });
   const json = memcell(plugins, "doctor", "--json").stdout;

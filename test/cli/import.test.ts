@@ -38,7 +38,7 @@ test("plans first, then imports, and what comes in is what went out, byte for by
     `2 created, 0 replaced, 0 skipped, 1 added to the trash, 0 left out, 0 refused, ${bytes} bytes\n`;
   const planned = at.memcell("import", "--user", "bob", at.place("alice.zip"));
   expect(planned).toMatchObject({ status: 0, stderr: "" });
-  expect(planned.stdout).toBe(`${plan}Nothing was changed; --yes does it\n`);
+  expect(planned.stdout).toBe(`${plan}Nothing was changed; use --yes to import\n`);
   expect(existsSync(userFolder(at.dataDir, "bob"))).toBe(false);
   const done = at.memcell("import", "--user", "bob", at.place("alice.zip"), "--yes");
   expect(done).toMatchObject({ status: 0, stdout: plan, stderr: "" });
@@ -56,7 +56,7 @@ test("a conflict is told and changes nothing, with --yes as well; --replace move
     const { status, stdout } = at.memcell("import", "--user", "bob", at.place("alice.zip"), ...more);
     expect(status).toBe(1);
     expect(stdout).toContain("refuse memory/a.md: an entry of this name is there with other content\n");
-    expect(stdout).toMatch(/Nothing was changed: what is refused keeps all of it out\n$/);
+    expect(stdout).toMatch(/Nothing was changed: one refused file refuses the whole import\n$/);
   }
   expect(readUserFiles(at.dataDir, "bob")).toEqual(bobs);
   const { status, stdout } = at.memcell("import", "--user", "bob", at.place("alice.zip"), "--yes", "--replace");

@@ -65,7 +65,7 @@ test.for(["journals", "constructor", "a-b-c", "x".repeat(200)])("no plugin is ca
   await expect(refused).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",
     message: expect.stringMatching(
-      /the package has no plugin of this name, allowed: journal, .*user-memory.*, or a file, as "/,
+      /the package has no plugin of this name, allowed: journal, .*user-memory.*, or a file, such as "/,
     ),
   });
   const { status, stdout } = memcell(["tools", "--plugin", name]);
@@ -94,7 +94,7 @@ test("a runtime without user-memory does all else, and says what is missing", ()
   // The journal's own.
   expect(alone("index", ...user)).toMatchObject({ status: 0, stderr: "" });
   expect(alone("trash", "list", ...user)).toEqual({ status: 0, stdout: "", stderr: "" });
-  expect(alone("doctor")).toEqual({ status: 0, stdout: "1 user looked at\n", stderr: "" });
+  expect(alone("doctor")).toEqual({ status: 0, stdout: "1 user checked\n", stderr: "" });
   const stranger = alone("call", "ReadUserMemory", ...user, "--input", '{"name":"a"}');
   expect(JSON.parse(stranger.stdout)).toMatchObject({
     error: { code: "TOOL_UNKNOWN", message: expect.stringContaining("allowed: memory_write, ") },

@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta
 const { CI: _ci, ...environment } = process.env;
 const watched = { ...environment, TERM: "xterm" };
 const users = ["alice", "bob", "carol"];
-const looked = "3 users looked at\n";
+const looked = "3 users checked\n";
 
 /** Three users, and one of them out of every other process's reach until `release` is called. */
 async function stage() {

@@ -24,13 +24,13 @@ test("doctor says what is wrong and what it would do; with --fix it says so and 
   const looked = memcell(folder.path, "doctor");
   expect(looked).toMatchObject({ status: 1, stderr: "" });
   expect(looked.stdout).toBe(
-    '"alice"\n  memory/a.md: the index does not list it\n    to mend: add its line\n2 users looked at\n',
+    '"alice"\n  memory/a.md: the index does not list it\n    to mend: add its line\n2 users checked\n',
   );
   expect(readFileSync(join(userFolder(folder.path, "alice"), "memory", "MEMORY.md"), "utf8")).toBe("");
   const fixed = memcell(folder.path, "doctor", "--user", "alice", "--fix");
   expect(fixed.status).toBe(0);
-  expect(fixed.stdout).toContain("to mend: add its line\n  mended: 1, left: 0\n1 user looked at\n");
-  expect(memcell(folder.path, "doctor")).toMatchObject({ status: 0, stdout: "2 users looked at\n" });
+  expect(fixed.stdout).toContain("to mend: add its line\n  mended: 1, left: 0\n1 user checked\n");
+  expect(memcell(folder.path, "doctor")).toMatchObject({ status: 0, stdout: "2 users checked\n" });
 });
 
 test("doctor --json is for machines", () => {
