@@ -1,4 +1,4 @@
-/** The config file: understood whole, or not at all. */
+/** Reads the config file. One unknown or invalid part refuses the whole file. */
 import { basename, dirname, isAbsolute, join } from "node:path";
 
 import { configLimits } from "../../shared/limits.ts";
@@ -17,12 +17,12 @@ import type { Given, GivenSettings } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 
-/** What is looked for in the present folder when no other file is named. */
+/** The config file's name when none is given; relative to the working directory. */
 const defaultFile = "memcell.config.json";
 
 /**
- * What the file says that is named, which must be there, or else the default one, which need not be: `null` without it.
- * Throws `UsageError` for what cannot be read, and for what none may say. Messages have no folders.
+ * Reads the named file, which must exist, or else the default file. Returns `null` if no file is named and the default
+ * file is missing. Throws `UsageError` if the file cannot be read or is invalid. Messages contain no folders.
  */
 export async function readConfigFile(
   named: string | undefined,
@@ -65,7 +65,7 @@ function parse(bytes: Uint8Array, name: string): unknown {
   }
 }
 
-/** What holds settings and is none: `serve`, `serve.auth`. */
+/** The objects that contain settings: `serve`, `serve.auth`. */
 const groups: readonly string[] = [
   ...new Set(settingPaths.flatMap((path) => path.split(".").map((_, at, names) => names.slice(0, at).join(".")))),
 ].filter((group) => group !== "");
@@ -74,7 +74,7 @@ interface Issue {
   readonly path: readonly PropertyKey[];
   /** What is allowed. */
   readonly message: string;
-  /** Of an object that has others than it may have. */
+  /** The unknown keys of an object. */
   readonly keys?: readonly string[];
 }
 
@@ -92,13 +92,13 @@ function unknownName(path: string, key: string, name: string): string {
   const known = [...groups, ...settingPaths];
   if (known.includes(path)) {
     const written = path.split(".").map((each) => quoted(each));
-    return `${quoted(name)} has the one name ${quoted(key)}, allowed: objects in each other, ${written.join(" > ")}`;
+    return `${quoted(name)} has the key ${quoted(key)}, allowed: nested objects, ${written.join(" > ")}`;
   }
   const nearest = quoted(nearestName(path, `.${key}`, known));
-  return `${quoted(name)} has ${quoted(path)}, which is no setting; the nearest is ${nearest}`;
+  return `${quoted(name)} has ${quoted(path)}, which is not a setting; the nearest is ${nearest}`;
 }
 
-/** Names of files as the present folder has them. */
+/** Makes a file name in the config file relative to the working directory. */
 function placed(path: SettingPath, value: unknown, file: string): unknown {
   const { form } = settingAt(path);
   const beside = (name: string): string => (isAbsolute(name) ? name : join(dirname(file), name));

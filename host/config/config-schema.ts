@@ -1,4 +1,4 @@
-/** The config file as one schema. `config.schema.json` beside this file is what it makes for editors. */
+/** The schema of the whole config file. `config.schema.json` beside this file is generated from it, for editors. */
 import * as z from "../../shared/zod.ts";
 import { settingAt, settingPaths } from "./settings.ts";
 
@@ -6,7 +6,7 @@ interface Group {
   [name: string]: Group | z.ZodMiniType;
 }
 
-/** Its messages say what is allowed. `$schema` is for editors. */
+/** The schema's messages say what is allowed. The key `$schema` is for editors. */
 export function fileSchema(): z.ZodMiniType {
   const root: Group = { $schema: z.optional(z.string("a text")) };
   for (const path of settingPaths) {

@@ -1,4 +1,4 @@
-/** From settings to the folders that are mounted: for one user, or not at all. */
+/** Converts settings to mounts of one user. */
 import { checkMounts, refuseLogIn } from "../store/files/check-mounts.ts";
 import type { MountLocation } from "../store/store.ts";
 import { isUserId } from "../values/user-id.ts";
@@ -7,16 +7,16 @@ import { readMount } from "./setting.ts";
 import { sourceText } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** `undefined`: no user is named, and `why` tells what that means here. Throws `UsageError`. */
-export function mountsFor(settings: Settings, userId: string | undefined, why = "no user is named"): MountLocation[] {
+/** Returns the mounts of `userId`. Throws `UsageError`; `why` explains in its message why `userId` is `undefined`. */
+export function mountsFor(settings: Settings, userId: string | undefined, why = "no user is given"): MountLocation[] {
   const { values, sources } = settings;
   const mounts = values.mounts.flatMap((text) => readMount(text) ?? []);
   if (mounts.length === 0) return [];
   if (userId === undefined) {
     const told = `mounts (${sourceText(sources.mounts)})`;
-    throw new UsageError(`${told} is a folder of one user, and ${why}, allowed: with --user`);
+    throw new UsageError(`${told} belong to one user, but ${why}, allowed: with --user`);
   }
-  // Whatever is asked for such a user fails with a code, and nothing is opened.
+  // Every operation for an invalid user fails with an error code and opens nothing.
   if (!isUserId(userId)) return [];
   const ofUser = mounts.map(({ scope, dir }) => ({ userId, scope, dir }));
   try {

@@ -1,7 +1,10 @@
-/** The name that was probably meant. Sole importer of fastest-levenshtein. */
+/** Guesses the intended name. The only file that imports fastest-levenshtein. */
 import { distance } from "fastest-levenshtein";
 
-/** One that ends in `tail`, what of it stands in the wrong place; else the one with the fewest letters to change. */
+/**
+ * Returns a known name that ends in `tail`, the part with a wrong prefix, or else the one with the smallest edit
+ * distance.
+ */
 export function nearestName(name: string, tail: string, known: readonly string[]): string {
   const namesake = known.find((each) => each.toLowerCase().endsWith(tail.toLowerCase()));
   if (namesake !== undefined) return namesake;

@@ -10,7 +10,7 @@ import { checkValue } from "./source.ts";
 import type { Given, GivenSettings, Source } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** All settings: what holds, and who says so. */
+/** All settings with their values and sources. */
 export interface Settings {
   readonly values: SettingValues;
   readonly sources: Readonly<Record<SettingPath, Source>>;
@@ -18,19 +18,19 @@ export interface Settings {
   readonly file: string | null;
 }
 
-/** What a command line says of settings, as it stands there. */
+/** The settings on a command line, not checked yet. */
 export interface SettingFlags {
   /** `--config`. */
   readonly file?: string | undefined;
   readonly given: ReadonlyMap<SettingPath, string | boolean | readonly string[]>;
 }
 
-/** Where the config file is. */
+/** The variable that names the config file. */
 const fileVariable = "MEMCELL_CONFIG";
 
 /**
- * What holds for a command: its flags, else the environment, else the config file, else the defaults. All that is said is
- * checked, also what another source overrides. Throws `UsageError`.
+ * Reads the settings of a command. Flags override environment variables, which override the config file, which
+ * overrides the defaults. Overridden values are checked too. Throws `UsageError`.
  *
  * @example
  * const { values } = await readSettings({ given: new Map([["serve.http", true]]) });
@@ -44,7 +44,7 @@ export async function readSettings(
   const given = [readFlags(flags), readEnvironment(environment), config?.given ?? new Map<SettingPath, Given>()];
   const held = settingPaths.map((path): [SettingPath, Given] => [path, heldOf(path, given)]);
   return {
-    // Each value has passed the schema that its type comes from.
+    // Each value has passed the schema that gives it its type.
     values: Object.fromEntries(held.map(([path, { value }]) => [path, value])) as unknown as SettingValues,
     sources: Object.fromEntries(held.map(([path, { source }]) => [path, source])) as Record<SettingPath, Source>,
     file: config?.file ?? null,
@@ -59,7 +59,7 @@ function heldOf(path: SettingPath, given: readonly GivenSettings[]): Given {
 function namedFile({ file }: SettingFlags, environment: NodeJS.ProcessEnv): string | undefined {
   const named = file ?? environment[fileVariable];
   if (named === undefined || !/^$|\0/.test(named)) return named;
-  throw new UsageError(`${file === undefined ? fileVariable : "--config"} is no name of a file`);
+  throw new UsageError(`${file === undefined ? fileVariable : "--config"} is not the name of a file`);
 }
 
 function readFlags({ given }: SettingFlags): GivenSettings {
@@ -73,8 +73,8 @@ function readFlags({ given }: SettingFlags): GivenSettings {
 }
 
 /**
- * Throws `UsageError` for a name that begins with `MEMCELL_`, in whatever case, and is none of ours: who has misspelt
- * `MEMCELL_AUDIT_LOG` must not go without a log.
+ * Throws `UsageError` for an unknown name that begins with `MEMCELL_`, in any case. Otherwise a misspelt
+ * `MEMCELL_AUDIT_LOG` would silently mean no audit log.
  */
 function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
   const given = new Map<SettingPath, Given>();
@@ -86,7 +86,7 @@ function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
       given.set(path, checkValue(path, valueOfVariable(path, environment[name] ?? ""), source));
     } else if (name !== fileVariable) {
       const nearest = nearestName(name, name.slice("MEMCELL".length), [...paths.keys(), fileVariable]);
-      throw new UsageError(`the environment has ${quoted(name)}, which is no setting; the nearest is ${nearest}`);
+      throw new UsageError(`the environment has ${quoted(name)}, which is not a setting; the nearest is ${nearest}`);
     }
   }
   return given;
@@ -94,11 +94,14 @@ function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
 
 function valueOfVariable(path: SettingPath, text: string): unknown {
   const { form } = settingAt(path);
-  // Names of files stand apart as the folders of PATH do: a colon, and a semicolon on Windows.
+  // File names are separated like the folders in PATH: by a colon, on Windows by a semicolon.
   return isListed(form) ? text.split(form === "texts" ? "," : delimiter) : valueOfText(path, text);
 }
 
-/** As the config file would have it; what is none stays a text, which no schema takes. */
+/**
+ * Converts a text to the type that the config file uses. An invalid number or switch stays a text, which its schema
+ * refuses.
+ */
 function valueOfText(path: SettingPath, text: string): string | number | boolean {
   const { form } = settingAt(path);
   if (form === "number" && /^(?:0|[1-9]\d{0,15})$/.test(text)) return Number(text);

@@ -1,4 +1,4 @@
-/** From settings to what the servers take: what only makes sense together is checked here. */
+/** Converts settings to server options, and checks that they fit together. */
 import { isLoopback, isWildcard } from "../serve/loopback.ts";
 import type { Access, HttpServeOptions, TokenKeys } from "../serve/serve-options.ts";
 import type { Settings } from "./read-settings.ts";
@@ -8,12 +8,12 @@ import { sourceText } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 
-/** What `memcell serve` serves, and to whom. */
+/** How `memcell serve` serves, and whom. */
 export type ServeSettings =
   | { readonly kind: "stdio"; readonly userId: string }
   | { readonly kind: "http"; readonly options: HttpServeOptions };
 
-/** Throws `UsageError` for settings that do not go together: nobody is served whom the operator has not meant. */
+/** Throws `UsageError` for settings that do not fit together, so that the server never serves anyone unintended. */
 export function serveSettings(settings: Settings): ServeSettings {
   const { values } = settings;
   if (!values["serve.http"]) return { kind: "stdio", userId: userOverStdio(settings) };
@@ -32,25 +32,25 @@ export function serveSettings(settings: Settings): ServeSettings {
     closeGraceMs: values["serve.closeGraceMs"],
   };
   if (isWildcard(options.host) && options.allowedHosts.length === 0 && options.publicUrl === null) {
-    missing("serve.allowedHosts", "nothing else says by which name clients ask");
+    missing("serve.allowedHosts", "nothing else says which host name clients use");
   }
   return { kind: "http", options };
 }
 
 const authPaths = settingPaths.filter((path) => path.startsWith("serve.auth."));
-/** What says nothing without HTTP. A file or an environment may hold it for another time; a command line does not. */
+/** Settings without effect unless HTTP is on. File and environment may set them for later; a flag is an error. */
 const httpPaths = settingPaths.filter(
   (path) => path.startsWith("serve.") && !["serve.user", "serve.http", "serve.closeGraceMs"].includes(path),
 );
 
 function userOverStdio({ values, sources }: Settings): string {
-  // Who asks for tokens must not find a door without them.
+  // An operator who configures tokens must not get a server without them.
   const asked =
     authPaths.find((path) => sources[path].kind !== "default") ??
     httpPaths.find((path) => sources[path].kind === "flag");
   if (asked !== undefined)
     throw new UsageError(`${told(asked, sources)} is for HTTP, allowed: with ${named("serve.http")}`);
-  return values["serve.user"] ?? missing("serve.user", "over standard input and output one user is served");
+  return values["serve.user"] ?? missing("serve.user", "over standard input and output, one user is served");
 }
 
 function accessOf({ values, sources }: Settings): Access {
@@ -64,7 +64,7 @@ function accessOf({ values, sources }: Settings): Access {
   if (userId !== null) return oneUser(userId, values["serve.host"], sources);
   if (auth === undefined) {
     throw new UsageError(
-      `nobody may ask over HTTP, allowed: ${named("serve.auth.issuer")} for whoever has a token of it, ` +
+      `nobody has access over HTTP, allowed: ${named("serve.auth.issuer")} for everyone with its tokens, ` +
         `or ${named("serve.user")} for one user on this machine`,
     );
   }
@@ -72,7 +72,8 @@ function accessOf({ values, sources }: Settings): Access {
     kind: "token",
     token: {
       issuer: values["serve.auth.issuer"] ?? missing("serve.auth.issuer", `${told(auth, sources)} needs it`),
-      audience: values["serve.auth.audience"] ?? missing("serve.auth.audience", "a token for others would do"),
+      audience:
+        values["serve.auth.audience"] ?? missing("serve.auth.audience", "tokens for other services would be accepted"),
       keys: keysOf({ values, sources }),
       userClaim: values["serve.auth.userClaim"],
       algorithms: [...new Set(values["serve.auth.algorithms"])],
@@ -84,7 +85,7 @@ function accessOf({ values, sources }: Settings): Access {
 function oneUser(userId: string, host: string, sources: Settings["sources"]): Access {
   if (isLoopback(host)) return { kind: "one-user", userId };
   throw new UsageError(
-    `${told("serve.host", sources)} is ${JSON.stringify(host)}, allowed without tokens: a loopback address, as 127.0.0.1`,
+    `${told("serve.host", sources)} is ${JSON.stringify(host)}, allowed without tokens: a loopback address, such as 127.0.0.1`,
   );
 }
 
@@ -96,7 +97,8 @@ function keysOf({ values, sources }: Pick<Settings, "values" | "sources">): Toke
     );
   }
   if (publicKey !== null) return { kind: "public-key", file: publicKey };
-  if (jwks === null) return missing("serve.auth.jwks", `it, or ${named("serve.auth.publicKey")}, verifies tokens`);
+  if (jwks === null)
+    return missing("serve.auth.jwks", `it or ${named("serve.auth.publicKey")} is needed to verify tokens`);
   return isUrl(jwks) ? { kind: "jwks-url", url: jwks } : { kind: "jwks-file", file: jwks };
 }
 

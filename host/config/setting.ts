@@ -1,40 +1,41 @@
-/** One thing that can be configured, and the forms of what it may be. The texts say what is allowed, as messages show it. */
+/** The type of a setting and the kinds of values. The `allowed` texts appear in error messages. */
 import { configLimits } from "../../shared/limits.ts";
 import { scopeName } from "../../shared/path.ts";
 import { hasLoneSurrogate, hasNul } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 
 /**
- * How a setting is written. It says how the text of a variable or a flag is read, and what names a file: in the config file
- * that is relative to the file. A `switch` is `true` or `false`, as a flag `--x` or `--no-x`. A list is a flag that may be
- * repeated; in a variable `texts` have commas between them, `files-or-names` and `mounts` what separates the folders of `PATH`.
+ * How a setting is written. It decides how the text of a variable or a flag is read, and which values are file names:
+ * in the config file these are relative to its folder. A `switch` is `true` or `false`; its flag is `--x` or `--no-x`.
+ * The flag of a list can be repeated. In a variable, `texts` are separated by commas, `files-or-names` and `mounts`
+ * like the folders in `PATH`.
  */
 export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "files-or-names" | "mounts" | "file-or-url";
 
-/** Whether it is a list. */
+/** Whether the value is a list. */
 export const isListed = (form: SettingForm): boolean => ["texts", "files-or-names", "mounts"].includes(form);
 
-/** What a setting may be, and how that is written. */
+/** Which values a setting can have, and how they are written. */
 interface Kind<Value> {
   readonly form: SettingForm;
-  /** Made when something is to be checked: most commands are told nothing. */
+  /** Created only when there is a value to check: most commands get no settings. */
   readonly schema: () => z.ZodMiniType<Value>;
 }
 
 export interface Setting<Value = string | number | boolean | readonly string[] | null> extends Kind<unknown> {
-  /** `null`: there is none, and `unset` says what is done then. */
+  /** `null` if there is no default; then `unset` says what happens without a value. */
   readonly default: Value;
   readonly unset?: string;
   /** One line. */
   readonly meaning: string;
 }
 
-/** @param preset what holds when nobody says anything */
+/** @param preset the default */
 export function setting<Value>(kind: Kind<Value>, meaning: string, preset: NoInfer<Value>): Setting<Value> {
   return { ...kind, meaning, default: preset };
 }
 
-/** One that need not have a value. */
+/** A setting that can be without a value. */
 export function optionalSetting<Value>(kind: Kind<Value>, meaning: string, unset: string): Setting<Value | null> {
   return { ...kind, meaning, default: null, unset };
 }
@@ -52,7 +53,7 @@ export const plainText = boundedText(
   `1 to ${textCharsMax} characters without control characters`,
 );
 
-/** A longer timer fires at once. */
+/** Timers with a larger value would fire at once. */
 export const timeMs = whole(1, 2_147_483_647);
 
 export const onOrOff: Kind<boolean> = { form: "switch", schema: () => z.boolean("true or false") };
@@ -70,12 +71,12 @@ export function textLike(pattern: RegExp, allowed: string): Kind<string> {
   return { form: "text", schema: () => z.string(allowed).check(z.regex(pattern, allowed)) };
 }
 
-/** A text of a form that no regular expression tells alone. */
+/** A text whose form a regular expression alone cannot check. */
 export function textThat(fits: (text: string) => boolean, allowed: string, form: SettingForm = "text"): Kind<string> {
   return { form, schema: () => z.string(allowed).check(z.refine(fits, allowed)) };
 }
 
-/** The length is no part of a regular expression: one that counts to thousands is slow to make. */
+/** The length is checked apart: a regular expression that counts to thousands is slow to compile. */
 function boundedText(
   form: SettingForm,
   charsMax: number,
@@ -91,20 +92,20 @@ export function listOf<Each>(form: SettingForm, each: Kind<Each>, allowed: strin
   return { form, schema: () => z.array(each.schema(), allowed).check(z.maxLength(listedMax, tooMany)) };
 }
 
-/** A list that would say nothing if it were empty. */
+/** A list with at least one item. */
 export function someOf<Each>(form: SettingForm, each: Kind<Each>, allowed: string): Kind<readonly Each[]> {
   const { schema } = listOf(form, each, allowed);
   return { form, schema: () => schema().check(z.minLength(1, `${allowed}, at least one`)) };
 }
 
-/** Systems cut what is behind a NUL; half of a surrogate pair would become the name of another file. */
+/** Operating systems cut a name at a NUL. A lone surrogate would become the name of another file. */
 export function isName(text: string): boolean {
   return text.length > 0 && text.length <= fileNameCharsMax && !hasNul(text) && !hasLoneSurrogate(text);
 }
 
-/** `notes=../notes`: the scope, and the folder that stands for it. `null` for what is none. */
+/** Parses `notes=../notes` into the scope and its folder. Returns `null` for any other text. */
 export function readMount(text: string): { readonly scope: string; readonly dir: string } | null {
-  // A folder's name may hold more of `=`; a scope's holds none.
+  // A folder's name can contain `=`; a scope's name cannot.
   const at = text.indexOf("=");
   const [scope, dir] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   return scopeName.test(scope) && isName(dir) ? { scope, dir } : null;

@@ -1,4 +1,4 @@
-/** All that can be configured, in one table: whatever reads, prints or documents settings goes by it. */
+/** The one table of all settings. Reading, printing and documenting settings all use it. */
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
 import { isUserId, userIdsAllowed } from "../values/user-id.ts";
@@ -24,62 +24,70 @@ const fileOrUrl = textThat(
 );
 const algorithm = oneOf(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`);
 
-/** The settings of whatever opens a runtime. */
+/** The settings of every command that opens a runtime. */
 const runtimeTable = {
   data: setting(folderName, "the data folder", "data"),
-  mounts: setting(listOf("mounts", mount, "SCOPE=DIR"), "folders that each stand for a scope of the one user", []),
-  policy: optionalSetting(fileName, "what the host is willing to grant", "what the tools of the package need"),
-  auditLog: optionalSetting(fileName, "where to record what is done", "nowhere"),
+  mounts: setting(listOf("mounts", mount, "SCOPE=DIR"), "folders to use as scopes of the one user", []),
+  policy: optionalSetting(
+    fileName,
+    "the policy file: what the host is willing to grant",
+    "what the tools of the package need",
+  ),
+  auditLog: optionalSetting(fileName, "the audit log file", "no audit log"),
   plugins: optionalSetting(
     someOf("files-or-names", fileName, "plugin files, or names of plugins"),
-    "the plugins to load: files, or names of those that come with the package",
-    "all that come with the package",
+    "the plugins to load: plugin files, or names of plugins in the package",
+    "all plugins in the package",
   ),
   durability: setting(
     oneOf(["full", "relaxed"], "full, relaxed"),
-    "full: what is acknowledged survives a power cut; relaxed: the death of the process",
+    "full: acknowledged changes survive a power cut; relaxed: they survive only a crash of the process",
     "full",
   ),
   waitMs: setting(timeMs, "how long a call may wait for its turn, in milliseconds", queueLimits.waitMs),
   deadlineMs: optionalSetting(
     timeMs,
-    "how long a tool may run, in milliseconds; it only lowers",
+    "how long a tool may run, in milliseconds; can only lower the limit of plugin and policy",
     "what plugin and policy say",
   ),
   threadsMax: optionalSetting(
     whole(1, 1_024),
-    "threads that run tools in memcell serve; other commands take one",
+    "threads that run tools in memcell serve; other commands use one",
     "one for each core",
   ),
 };
 
-/** The settings of `memcell serve`, which `serve-settings.ts` makes into what the servers take. */
+/** The settings of `memcell serve`, which `serve-settings.ts` converts to server options. */
 const serveTable = {
-  "serve.user": optionalSetting(user, "the one user that is served, without tokens", "nobody"),
-  "serve.http": setting(onOrOff, "serves over HTTP, and not over standard input and output", false),
+  "serve.user": optionalSetting(user, "the one user that is served without tokens", "nobody"),
+  "serve.http": setting(onOrOff, "serves over HTTP instead of standard input and output", false),
   "serve.host": setting(host, "the address to listen on", "127.0.0.1"),
-  "serve.port": setting(whole(0, 65_535), "the port to listen on; 0 takes a free one", 7391),
-  "serve.path": setting(path, "where MCP is spoken", "/mcp"),
+  "serve.port": setting(whole(0, 65_535), "the port to listen on; 0 picks a free port", 7391),
+  "serve.path": setting(path, "the URL path of the MCP endpoint", "/mcp"),
   "serve.allowedHosts": setting(
     listOf("texts", hostHeader, "hosts' names"),
-    "names that a Host header may have besides serve.host and that of serve.publicUrl",
+    "names that a Host header may have, besides serve.host and the host of serve.publicUrl",
     [],
   ),
-  "serve.allowedOrigins": setting(listOf("texts", origin, "origins"), "origins of browsers' pages that may ask", []),
-  "serve.publicUrl": optionalSetting(url, "the URL by which clients reach the server", "not told"),
-  "serve.bodyBytesMax": setting(whole(1_024, 67_108_864), "the largest body of a request, in bytes", 1_048_576),
-  "serve.requestsPerMinute": setting(whole(1, 1_000_000), "requests of one user in a minute", 600),
-  "serve.sessionsPerUserMax": setting(whole(1, 10_000), "sessions and streams of one user that are open at once", 32),
+  "serve.allowedOrigins": setting(
+    listOf("texts", origin, "origins"),
+    "origins of web pages that may send requests",
+    [],
+  ),
+  "serve.publicUrl": optionalSetting(url, "the URL where clients reach the server", "none"),
+  "serve.bodyBytesMax": setting(whole(1_024, 67_108_864), "the largest request body, in bytes", 1_048_576),
+  "serve.requestsPerMinute": setting(whole(1, 1_000_000), "requests that one user may send in a minute", 600),
+  "serve.sessionsPerUserMax": setting(whole(1, 10_000), "sessions and streams that one user may have open at once", 32),
   "serve.sessionIdleMs": setting(timeMs, "how long a session may be unused, in milliseconds", 1_800_000),
   "serve.closeGraceMs": setting(
     timeMs,
-    "how long requests may go on when the server ends, in milliseconds",
+    "how long running requests may continue when the server stops, in milliseconds",
     closingLimits.graceMs,
   ),
-  "serve.auth.issuer": optionalSetting(plainText, "who issues the tokens: their one iss", "no tokens"),
-  "serve.auth.audience": optionalSetting(plainText, "whom the tokens are for: their one aud", "no tokens"),
-  "serve.auth.jwks": optionalSetting(fileOrUrl, "the key set that tokens are verified with: a file, or a URL", "none"),
-  "serve.auth.publicKey": optionalSetting(fileName, "the public key that tokens are verified with: a PEM file", "none"),
+  "serve.auth.issuer": optionalSetting(plainText, "the only issuer (iss) whose tokens are accepted", "no tokens"),
+  "serve.auth.audience": optionalSetting(plainText, "the only audience (aud) whose tokens are accepted", "no tokens"),
+  "serve.auth.jwks": optionalSetting(fileOrUrl, "the key set that verifies tokens: a file or a URL", "none"),
+  "serve.auth.publicKey": optionalSetting(fileName, "the public key that verifies tokens: a PEM file", "none"),
   "serve.auth.userClaim": setting(plainText, "the claim that holds the user's id", "sub"),
   "serve.auth.algorithms": setting(
     someOf("texts", algorithm, "names of algorithms"),
@@ -99,26 +107,26 @@ export type SettingValues = { readonly [Path in SettingPath]: (typeof table)[Pat
 
 export const settingPaths = Object.keys(table) as readonly SettingPath[];
 
-/** What `memcell call` and its like take as flags: for a single call more threads than one are none. */
+/** The flags of `memcell call` and similar commands. They use one thread, so they do not accept `threadsMax`. */
 export const runtimePaths = settingPaths.filter((each) => each in runtimeTable && each !== "threadsMax");
 
-/** What `memcell tools` takes: it touches nobody's data, and leaves the log to those who do. */
+/** The flags of `memcell tools`. It reads no user's data and writes no log. */
 export const catalogPaths: readonly SettingPath[] = ["policy", "plugins"];
 
 export function settingAt(at: SettingPath): Setting {
   return table[at];
 }
 
-/** `serve.allowedHosts` is `--allowed-host`: the last name, and one of what a list has many of. */
+/** The flag of `serve.allowedHosts` is `--allowed-host`: the last part of the path, in the singular for a list. */
 export function flagOf(at: SettingPath): string {
   const name = flagName(at.slice(at.lastIndexOf(".") + 1));
   return isListed(settingAt(at).form) ? name.replace(/s$/, "") : name;
 }
 
-/** `olderThan` is `older-than`. */
+/** `olderThan` becomes `older-than`. */
 export const flagName = (name: string): string => wordsOf(name).join("-");
 
-/** `serve.allowedHosts` is `MEMCELL_SERVE_ALLOWED_HOSTS`. */
+/** The variable of `serve.allowedHosts` is `MEMCELL_SERVE_ALLOWED_HOSTS`. */
 export function variableOf(at: SettingPath): string {
   return `MEMCELL_${at.split(".").flatMap(wordsOf).join("_").toUpperCase()}`;
 }

@@ -1,11 +1,11 @@
-/** What a source says of a setting, checked. */
+/** Checks the value that a source gives to a setting. */
 import * as z from "../../shared/zod.ts";
 import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
 import { settingAt } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where a setting's value comes from; of the config file with the setting's path in it. */
+/** Where a setting's value comes from. For the config file, `name` includes the setting's path. */
 export type Source =
   | { readonly kind: "default" }
   | { readonly kind: "file" | "environment" | "flag"; readonly name: string };
@@ -19,10 +19,10 @@ export interface Given {
   readonly source: Source;
 }
 
-/** Settings that one source speaks of. */
+/** The settings that one source gives. */
 export type GivenSettings = ReadonlyMap<SettingPath, Given>;
 
-/** Throws `UsageError` for what the setting may not be. */
+/** Throws `UsageError` for a value that the setting does not allow. */
 export function checkValue(path: SettingPath, value: unknown, source: Source): Given {
   const parsed = z.safeParse(settingAt(path).schema(), value);
   if (parsed.success) return { value: parsed.data, source };

@@ -1,2 +1,2 @@
-/** The command line makes no sense: exit code 2. */
+/** The command line or a setting is invalid: exit code 2. */
 export class UsageError extends Error {}

@@ -1,6 +1,6 @@
 import { isSafeAddress } from "../serve/loopback.ts";
 
-/** Whether a text is a URL and no file's name. */
+/** Whether a text is a URL, not a file name. */
 export function isUrl(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(text);
 }
@@ -11,7 +11,7 @@ export function isSafeUrl(text: string): boolean {
   return url?.username === "" && url.password === "" && !/[?#]/.test(text) && isSafeAddress(url);
 }
 
-/** As browsers send it: nothing behind host and port, no default port, lower case. */
+/** Whether a text is an origin as browsers send it: nothing after host and port, no default port, lower case. */
 export function isOrigin(text: string): boolean {
   const url = parse(text);
   return (url?.protocol === "https:" || url?.protocol === "http:") && url.origin === text;

@@ -85,7 +85,7 @@ test("the readers read where the writer wrote", () => {
   const said = { env: { MEMCELL_DATA: "elsewhere" } };
   expect(memcell("shared", recording[0]?.args ?? [], said).status).toBe(0);
   expect(memcell("shared", ["index", "--user", "alice"], said).stdout).toContain("- [a](a.md)");
-  expect(memcell("shared", ["doctor"], said).stdout).toBe("1 user looked at\n");
+  expect(memcell("shared", ["doctor"], said).stdout).toBe("1 user checked\n");
   const gone = JSON.stringify({ action: "delete", name: "a" });
   expect(memcell("shared", ["call", "UpdateUserMemory", "--user", "alice", "--input", gone], said).status).toBe(0);
   expect(memcell("shared", ["trash", "list", "--user", "alice"], said).stdout).toContain("a.");

@@ -23,37 +23,37 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   { name: "a key twice, once in disguise", text: '{"policy":"a","polic\\u0079":"b"}', says: 'the key "policy" twice' },
   { name: "the prototype's key", text: '{"__proto__":{"data":"x"}}', says: 'it has the key "__proto__"' },
   { name: "the prototype's key inside", text: '{"serve":{"__proto__":{"port":1}}}', says: 'has the key "__proto__"' },
-  { name: "a prototype's name", text: '{"constructor":{}}', says: '"FILE" has "constructor", which is no setting' },
+  { name: "a prototype's name", text: '{"constructor":{}}', says: '"FILE" has "constructor", which is not a setting' },
   { name: "a prototype's name inside", text: '{"serve":{"toString":1}}', says: 'has "serve.toString", which is no' },
   {
     name: "a misspelt name",
     text: '{"auditlog":"x"}',
-    says: '"FILE" has "auditlog", which is no setting; the nearest is "auditLog"',
+    says: '"FILE" has "auditlog", which is not a setting; the nearest is "auditLog"',
   },
   {
     name: "a misspelt group",
     text: '{"server":{}}',
-    says: 'has "server", which is no setting; the nearest is "serve"',
+    says: 'has "server", which is not a setting; the nearest is "serve"',
   },
   {
     name: "a name in the wrong place",
     text: '{"port":1}',
-    says: 'has "port", which is no setting; the nearest is "serve.port"',
+    says: 'has "port", which is not a setting; the nearest is "serve.port"',
   },
   {
     name: "a path for a name",
     text: '{"serve.port":1}',
-    says: 'has the one name "serve.port", allowed: objects in each other, "serve" > "port"',
+    says: 'has the key "serve.port", allowed: nested objects, "serve" > "port"',
   },
   {
     name: "a path inside",
     text: '{"serve":{"auth.issuer":"x"}}',
-    says: 'has the one name "auth.issuer", allowed: objects in each other, "serve" > "auth" > "issuer"',
+    says: 'has the key "auth.issuer", allowed: nested objects, "serve" > "auth" > "issuer"',
   },
   {
     name: "a group for a path",
     text: '{"serve.auth":{}}',
-    says: 'the one name "serve.auth", allowed: objects in each other',
+    says: 'the key "serve.auth", allowed: nested objects',
   },
   {
     name: "a group that is none",
@@ -65,7 +65,7 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
     text: '{"serve":{"auth":null}}',
     says: 'serve.auth (file FILE "serve.auth") is null, allowed: an object',
   },
-  { name: "a schema inside", text: '{"serve":{"$schema":"x"}}', says: 'has "serve.$schema", which is no setting' },
+  { name: "a schema inside", text: '{"serve":{"$schema":"x"}}', says: 'has "serve.$schema", which is not a setting' },
   { name: "a schema that is none", text: '{"$schema":1}', says: '$schema (file FILE "$schema") is 1, allowed: a text' },
   { name: "half a pair", text: '{"data":"\\ud800"}', says: 'is "\\ud800", allowed: the name of a folder' },
   { name: "a NUL", text: '{"auditLog":"log\\u0000.jsonl"}', says: "allowed: the name of a file" },
@@ -74,12 +74,12 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   {
     name: "an endless unknown name",
     text: `{"${"x".repeat(60_000)}":1}`,
-    says: `has "${"x".repeat(60)}…", which is no setting`,
+    says: `has "${"x".repeat(60)}…", which is not a setting`,
   },
   {
     name: "names that speak to a terminal",
     text: '{"\\u001b[2J\\u202e":1}',
-    says: 'has "\\u001b[2J\\u202e", which is no setting',
+    says: 'has "\\u001b[2J\\u202e", which is not a setting',
   },
   {
     name: "more than its bytes",
@@ -112,8 +112,8 @@ test("a file that is named must be there", async () => {
   const absent = join(folder.path, "absent.json");
   expect(await mistakeOf(["--config", absent])).toBe('cannot use "absent.json": it cannot be read (ENOENT)');
   expect(await mistakeOf([], { MEMCELL_CONFIG: absent })).toContain("it cannot be read (ENOENT)");
-  expect(await mistakeOf([], { MEMCELL_CONFIG: "" })).toBe("MEMCELL_CONFIG is no name of a file");
-  expect(await mistakeOf(["--config", ""])).toBe("--config is no name of a file");
+  expect(await mistakeOf([], { MEMCELL_CONFIG: "" })).toBe("MEMCELL_CONFIG is not the name of a file");
+  expect(await mistakeOf(["--config", ""])).toBe("--config is not the name of a file");
   symlinkSync("nowhere", join(folder.path, "dangling.json"));
   expect(await mistakeOf(["--config", join(folder.path, "dangling.json")])).toContain("it cannot be read");
 });

@@ -14,7 +14,7 @@ test.for([
   { variable: "MEMCELL_USER", nearest: "MEMCELL_SERVE_USER" },
   { variable: "MEMCELL_", nearest: "MEMCELL_DATA" },
 ])("$variable is none, $nearest was meant", async ({ variable, nearest }) => {
-  const says = `the environment has "${variable}", which is no setting; the nearest is ${nearest}`;
+  const says = `the environment has "${variable}", which is not a setting; the nearest is ${nearest}`;
   expect(await mistakeOf([], { [variable]: "x" })).toBe(says);
   expect(await mistakeOf([], { [variable]: "" })).toBe(says);
 });

@@ -67,12 +67,12 @@ const usage: readonly { name: string; args: readonly string[]; says: string }[] 
   {
     name: "everybody's doctor",
     args: ["doctor", "--mount", "journal=ws"],
-    says: "mounts (flag --mount) is a folder of one user, and no user is named, allowed: with --user",
+    says: "mounts (flag --mount) belong to one user, but no user is given, allowed: with --user",
   },
   {
     name: "serving whoever has a token",
     args: ["serve", "--http", ...tokens, "--mount", "journal=ws"],
-    says: "mounts (flag --mount) is a folder of one user, and tokens are for many, allowed: with --user",
+    says: "mounts (flag --mount) belong to one user, but tokens can be of many users, allowed: with --user",
   },
   {
     name: "one scope said twice",

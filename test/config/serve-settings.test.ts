@@ -106,7 +106,7 @@ test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
     environment: { MEMCELL_SERVE_AUTH_ISSUER: "i" },
     says: "serve.auth.issuer (environment MEMCELL_SERVE_AUTH_ISSUER) is for HTTP",
   },
-  { args: ["--http"], says: "nobody may ask over HTTP, allowed: serve.auth.issuer (--issuer)" },
+  { args: ["--http"], says: "nobody has access over HTTP, allowed: serve.auth.issuer (--issuer)" },
   {
     args: ["--http", "--user", "a", ...token],
     says: "serve.user (flag --user) and serve.auth.issuer (flag --issuer) do not go together",

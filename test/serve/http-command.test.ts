@@ -51,7 +51,7 @@ test.for(["SIGTERM", "SIGINT"] as const)(
 );
 
 test.for([
-  { name: "nobody who may ask", args: [], says: "nobody may ask over HTTP" },
+  { name: "nobody who may ask", args: [], says: "nobody has access over HTTP" },
   { name: "one user on all addresses", args: ["--user", "alice", "--host", "0.0.0.0"], says: "a loopback address" },
   {
     name: "a key that is not there",
