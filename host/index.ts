@@ -1,4 +1,4 @@
-/** The public face of memcell. What is not exported here may change without notice. */
+/** The public API of memcell. Anything that is not exported here can change without notice. */
 export { createRuntime } from "./runtime/runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./values/call-context.ts";

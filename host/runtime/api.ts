@@ -1,4 +1,4 @@
-/** What the runtime offers, as types: the surface that `index.ts` exports. */
+/** The types of the runtime, which `index.ts` exports. */
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { ToolDescription } from "../plugins/describe-tool.ts";
@@ -14,8 +14,8 @@ import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } fr
 
 export interface RuntimeOptions {
   /**
-   * Where users' memory is kept: what `fileStore` or `memoryStore` returns. Either this, or `dataDir`: both together, and
-   * neither, are a `TypeError`.
+   * Where users' memory is kept: the result of `fileStore` or `memoryStore`. Pass either this or `dataDir`; both or
+   * neither is a `TypeError`.
    *
    * @example
    * const runtime = await createRuntime({ store: memoryStore() });
@@ -23,21 +23,22 @@ export interface RuntimeOptions {
   readonly store?: StoreDefinition;
   /** Short for `store: fileStore({ dir: dataDir, mounts, durability })`: the folder that holds `users/`. */
   readonly dataDir?: string;
-  /** Beside `dataDir`, as `fileStore` has it: folders that each stand for one scope of one user. */
+  /** Only with `dataDir`; see `fileStore`. Each mount is a folder that serves as one scope of one user. */
   readonly mounts?: readonly Mount[];
   /**
-   * Plugin files, or names of plugins of the package, such as `journal`: a-z, 0-9 and `-`. Default: all of the package. A name
-   * that it does not have is `PLUGIN_REFUSED`.
+   * Plugin files, or names of plugins in the package, such as `journal`: a-z, 0-9 and `-`. Default: all plugins in the
+   * package. A name that the package does not have is `PLUGIN_REFUSED`.
    */
   readonly plugins?: readonly string[];
   /**
-   * What the host is willing to grant: a policy file, or an object of its form. Default: the policy that comes with the
-   * package, which grants what the tools of the package need and nothing to any other plugin, and pins their files.
+   * What the host is willing to grant: a policy file, or an object of the same form. Default: the policy in the
+   * package. It grants what the tools of the package need and nothing to any other plugin, and it pins the plugin
+   * files.
    *
-   * A plugin, tool, right or scope that it does not name is not granted: a plugin that asks for it is `PLUGIN_REFUSED`,
-   * as is every plugin when the policy cannot be used (not there, not of the form, a limit above the host's own). A tool
-   * that asks for less than it may have gets what it asks for. Limits of the policy hold beside those of the plugin and
-   * of these options: the lowest counts. `memcell audit FILE --propose` prints a policy for a plugin of yours.
+   * A plugin, tool, right or scope that the policy does not name is not granted. A plugin that requests it is
+   * `PLUGIN_REFUSED`. If the policy cannot be used (missing, wrong form, a limit above the host's own), every plugin
+   * is. A tool that requests less than the policy allows gets only what it requests. Of the limits in policy, plugin
+   * and these options, the lowest counts. `memcell audit FILE --propose` prints a policy for your own plugin.
    *
    * @example
    * const runtime = await createRuntime({ dataDir: "data", plugins: ["notes.wasm"], policy: "policy.json" });
@@ -45,78 +46,81 @@ export interface RuntimeOptions {
   readonly policy?: string | PolicyFile;
   /** Threads that run guests. Default: one for each core. */
   readonly threadsMax?: number;
-  /** Beside `dataDir`, as `fileStore` has it. Default: `full`. */
+  /** Only with `dataDir`; see `fileStore`. Default: `full`. */
   readonly durability?: "full" | "relaxed";
   /**
-   * How long a call may wait for its turn: behind the same user's earlier calls, for other processes that use the same
-   * data folder, and for a thread. Milliseconds, 1 to 2^31 - 1; default 30,000. Beyond it the call is `BUSY`.
+   * How long a call may wait for its turn: for the same user's earlier calls, for other processes that use the same
+   * data folder, and for a thread. Milliseconds, 1 to 2^31 - 1; default 30,000. A call that waits longer is `BUSY`.
    */
   readonly waitMs?: number;
   /**
-   * What serves a call. `restored`, the default: a thread keeps one instance of each plugin, and before each call puts
-   * all of it back to where it was before any code ran. `fresh`: every call has an instance of its own, four times the
-   * work for a processor. A guest cannot tell them apart, and either way finds nothing of a call before.
+   * Which plugin instance serves a call. `restored`, the default: a thread keeps one instance of each plugin, and
+   * before each call restores it to its state before any code ran. `fresh`: every call gets a new instance, which costs
+   * four times the CPU time. A guest cannot tell the difference, and in both cases it finds nothing from an earlier
+   * call.
    */
   readonly instances?: "restored" | "fresh";
   /**
-   * How long a guest may run, from the moment its thread begins with the call: time in line does not count. It only
-   * lowers what the plugin's manifest and the policy say (10,000). Milliseconds, 1 to 2^31 - 1. Beyond it the thread is ended, and the
-   * call is `DEADLINE_EXCEEDED`; other calls do not notice.
+   * How long a guest may run, from the moment its thread begins with the call: waiting time does not count. It can only
+   * lower the limit of the plugin's manifest and the policy (10,000). Milliseconds, 1 to 2^31 - 1. When the time is
+   * over, the thread is terminated, and the call is `DEADLINE_EXCEEDED`. Other calls are not affected.
    */
   readonly deadlineMs?: number;
-  /** The guest's computing budget, in polls of its engine; only lowers what manifest and policy say. From 1. */
+  /** The guest's computing budget, in polls of its engine. Can only lower the limit of manifest and policy. From 1. */
   readonly fuelPolls?: number;
   /**
-   * How many calls may wait in all; running ones do not count. From 1; default 1,024. When there is no more room, the
-   * newest call of the user with the longest line is `BUSY`, so that one user's flood keeps nobody else out. A call
-   * that would make its own line as long as the longest is `BUSY` itself. Waiting inputs take up to 64 MiB, by the same
-   * rule.
+   * How many calls may wait in total; running calls do not count. From 1; default 1,024. When the queue is full, the
+   * newest call of the user with the most waiting calls is `BUSY`, so that one user's flood does not block others. A
+   * new call that would make its own user's queue as long as the longest one is `BUSY` itself. The inputs of waiting
+   * calls may take up to 64 MiB, by the same rule.
    */
   readonly queuedCallsMax?: number;
-  /** How many calls of one user may wait. From 1; default 128. Beyond it a call is `BUSY` at once. */
+  /** How many calls of one user may wait. From 1; default 128. Further calls are `BUSY` at once. */
   readonly queuedCallsPerUserMax?: number;
   /**
-   * How long `close()` lets calls go on before it cancels them. Milliseconds, 1 to 2^31 - 1; default 10,000.
+   * How long `close()` lets calls continue before it cancels them. Milliseconds, 1 to 2^31 - 1; default 10,000.
    */
   readonly closeGraceMs?: number;
-  /** The clock of `created`, `updated` and trash stamps, in milliseconds since 1970. Default: the machine's. */
+  /** The clock for `created`, `updated` and trash stamps, in milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: () => number;
   /**
-   * Where calls are recorded. Default: nowhere. One record tells of each call: who called which tool of which plugin
-   * file, what it was granted, read, changed and was denied; never what a file, an input or an answer holds. See
-   * `AuditLogOptions`.
+   * Where calls are recorded. Default: nowhere. Each call has a record: who called which tool of which plugin file, and
+   * what it was granted, read, changed and was denied. A record never contains the content of files, inputs or answers.
+   * See `AuditLogOptions`.
    *
-   * A call whose record cannot be written fails with `STORAGE_FULL` or `STORAGE_FAILED` and commits nothing. What is to
-   * be committed is recorded before; when only the record of the finished call is missing, its result is a success, for
-   * it is durable, and all that it changed is in the log.
+   * A call whose record cannot be written fails with `STORAGE_FULL` or `STORAGE_FAILED` and commits nothing. Changes
+   * are recorded before they are committed. If only the final record of a call cannot be written, the call still
+   * succeeds: it is durable, and the log already has all its changes.
    */
   readonly auditLog?: AuditLogOptions;
-  /** Receives what guests log and what lies behind host failures; what it throws is ignored. Default: nothing is kept. */
+  /**
+   * Receives the log lines of guests and the causes of host failures. Exceptions from it are ignored. Default: no log.
+   */
   readonly onLog?: (entry: LogEntry) => void;
 }
 
 export interface Runtime {
   /**
-   * Calls a tool for a user. Resolves to a value in every case; it never rejects for a tool's failure.
+   * Calls a tool for a user. Always resolves to a value; never rejects when a tool fails.
    *
    * Calls of one user run one after another in the order they were made, also across processes that share the data
-   * folder; calls of different users run in parallel. What a successful call changed is in the user's folder when the
-   * promise resolves, and durable; of a failed call nothing is.
+   * folder. Calls of different users run in parallel. When the promise resolves, the changes of a successful call are
+   * durable in the user's folder. A failed call changes nothing.
    *
-   * Isolation: the guest starts from the same state every time. It sees the scopes its manifest names in the folder of
-   * `ctx.userId`, and nothing else: no file, no other user, no network, no environment.
+   * Isolation: the guest starts from the same state every time. It can access only the scopes that its manifest names
+   * in the folder of `ctx.userId`: no other file, no other user, no network, no environment.
    *
-   * Bounds: too many waiting calls, or too long a wait, is `BUSY` (see `queuedCallsMax` and `waitMs`). A guest that runs
-   * for too long is ended (`FUEL_EXHAUSTED`, or `DEADLINE_EXCEEDED`, see `deadlineMs`). `ctx.signal` cancels the call
-   * wherever it is until its commit begins: then it is `CANCELLED`, and nothing is written. A call whose commit has
-   * begun finishes and tells what became of it.
+   * Bounds: too many waiting calls, or too long a wait, is `BUSY` (see `queuedCallsMax` and `waitMs`). A guest that
+   * runs for too long is stopped (`FUEL_EXHAUSTED`, or `DEADLINE_EXCEEDED`, see `deadlineMs`). Until the commit begins,
+   * `ctx.signal` cancels the call: it is `CANCELLED`, and nothing is written. A call whose commit has begun finishes
+   * and returns its result.
    *
-   * Error codes: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`, `INPUT_INVALID` (also
-   * for a `ctx.signal` that is no `AbortSignal`, a `ctx.callId` that names nothing, or `ctx.labels` that are none), those of the tool (`ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`,
-   * `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or one that its plugin declares as a case of one of these, which is
-   * then in `error.of`; see `ToolDescription.errors`), of a misbehaving plugin (`CAPABILITY_DENIED`,
-   * `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`, `MEMORY_EXCEEDED`), and
-   * of the machine (`STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`).
+   * Error codes of the call: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`,
+   * `INPUT_INVALID` (also for an invalid `ctx.signal`, `ctx.callId` or `ctx.labels`). Of the tool: `ENTRY_NOT_FOUND`,
+   * `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or a code that its plugin declares as a
+   * case of one of these, which is then in `error.of` (see `ToolDescription.errors`). Of a misbehaving plugin:
+   * `CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`,
+   * `MEMORY_EXCEEDED`. Of the machine: `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`.
    *
    * @example
    * const result = await runtime.call("ReadUserMemory", { name: "preferred-language" }, { userId: "alice" });
@@ -130,11 +134,11 @@ export interface Runtime {
   call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
 
   /**
-   * Calls a tool that plugins offer to programs and not to models, with what is `call`'s in everything else. `tool` is its
-   * name, or `family/Tool` where two plugins have the name.
+   * Calls a tool that plugins offer to programs and not to models. Otherwise the same as `call`. `tool` is the tool's
+   * name, or `family/Tool` if two plugins have a tool of that name.
    *
-   * Error codes: as `call`. `TOOL_UNKNOWN` where no plugin has it, where it is for models, and where several plugins have
-   * it: the message lists them.
+   * Error codes: as `call`. `TOOL_UNKNOWN` if no plugin has the tool, if it is for models, or if several plugins have
+   * it; then the message lists them.
    *
    * @example
    * const result = await runtime.callAsHost("user-memory/ListEntries", {}, { userId: "alice" });
@@ -143,46 +147,47 @@ export interface Runtime {
   callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
 
   /**
-   * The user's index as text for a system prompt: of every plugin that has one, framed as data, in the order of the plugins.
-   * At most 200 lines and 25 KB, which are one plugin's without its frame where it alone has something to say: what does not
-   * fit is cut by its plugin, so that each has a fair share; where not even the frames fit, a last line counts the others.
-   * Empty for a user of whom nothing is kept. `family` asks one plugin alone. Reads only, creates nothing; `ctx.signal`
-   * cancels it as it cancels a call.
+   * Returns the user's index as text for a system prompt: the indexes of all plugins that have one, framed as data, in
+   * the order of the plugins. At most 200 lines and 25 KB; if only one plugin has content, its frame does not count.
+   * Each plugin has a fair share and shortens its index to that. If not even the frames fit, a last line counts the
+   * hidden indexes. Empty for a user without entries. `family` selects one plugin. Reads only, creates nothing.
+   * `ctx.signal` cancels it like a call.
    *
-   * Where one plugin of several fails, `(NAME could not be read: CODE)` stands in its place, and `onLog` is told why. Rejects
-   * with a `ToolError` when all fail, or the one that `family` names; and with `USER_REQUIRED`, `USER_INVALID`, `BUSY`,
-   * `CLOSED` or `CANCELLED`, which no plugin can report.
+   * If one of several plugins fails, `(NAME could not be read: CODE)` takes its place, and `onLog` gets the reason.
+   * Rejects with a `ToolError` if all fail, or if the plugin that `family` names fails; also with `USER_REQUIRED`,
+   * `USER_INVALID`, `BUSY`, `CLOSED` or `CANCELLED`, which no plugin can report.
    *
    * @example
    * const prompt = `${instructions}\n${await runtime.memoryIndex({ userId: "alice" })}`;
    */
   memoryIndex(ctx: CallContext, options?: FamilyChoice): Promise<string>;
 
-  /** The tools a model may call, in the order their plugins declare them. */
+  /** The tools that a model may call, in the order in which their plugins declare them. */
   tools(): ToolDescription[];
 
   /**
-   * A tool's page: what it is for, its parameters, examples. Markdown, for a model that asks and for people; `null` where
-   * the plugin brings none. Throws a `ToolError` with `TOOL_UNKNOWN`.
+   * Returns a tool's page: its purpose, parameters and examples, in Markdown, for models and people. `null` if the
+   * plugin has no page for it. Throws a `ToolError` with `TOOL_UNKNOWN`.
    *
    * @example
    * console.log(runtime.documentation("UpdateUserMemory"));
    */
   documentation(tool: string): string | null;
 
-  /** Whether `families()` has any. */
+  /** Whether `families()` is not empty. */
   readonly hasMemory: boolean;
 
   /**
-   * The plugins that have an index, entries, or can read one, in their order. Always the same, and frozen. `memoryIndex`,
-   * `memoryEntries` and `readEntry` each reject with `TOOL_UNKNOWN` where none of them can be asked.
+   * The plugins that have an index or entries, or can read an entry, in the order of the plugins. Always the same
+   * frozen array. `memoryIndex`, `memoryEntries` and `readEntry` each reject with `TOOL_UNKNOWN` if no plugin supports
+   * them.
    */
   families(): readonly MemoryFamily[];
 
   /**
-   * The user's entries, of every plugin that has any, each in its own order: names and descriptions, all of them. Cancelled
-   * and rejected as `memoryIndex`; where one plugin of several fails, its entries are missing, and `onLog` is told why. Reads
-   * only, creates nothing. `family` asks one plugin alone.
+   * Returns the names and descriptions of all entries of a user, from all plugins that have entries, each in its own
+   * order. Cancelled and rejected like `memoryIndex`. If one of several plugins fails, its entries are missing, and
+   * `onLog` gets the reason. Reads only, creates nothing. `family` selects one plugin.
    *
    * @example
    * for (const { family, name, description } of await runtime.memoryEntries({ userId: "alice" }))
@@ -191,9 +196,10 @@ export interface Runtime {
   memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]>;
 
   /**
-   * One entry's text, by a name of `memoryEntries`. `family` may be left out where one plugin alone can read its entries;
-   * where several can, that is `INPUT_INVALID`, and the message names them. Rejects with a `ToolError` where `call` would
-   * return an error: `ENTRY_NOT_FOUND` where there is none, and what else its plugin says of a name that no entry can have.
+   * Returns the text of an entry that `memoryEntries` lists. `family` is optional if only one plugin can read its
+   * entries; if several can, leaving it out is `INPUT_INVALID`, and the message names them. Rejects with a `ToolError`
+   * where `call` would return an error: `ENTRY_NOT_FOUND` for an unknown entry, or the plugin's own error for a name
+   * that no entry can have.
    *
    * @example
    * const { body } = await runtime.readEntry({ family: "user-memory", name: "editor" }, { userId: "alice" });
@@ -201,8 +207,8 @@ export interface Runtime {
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText>;
 
   /**
-   * Tells of every change that this runtime commits, when it is durable; not of those of other processes. Returns what
-   * ends it. What a listener throws is ignored.
+   * Calls the listener for every change that this runtime commits, once it is durable; not for changes of other
+   * processes. Returns a function that removes the listener. Exceptions from the listener are ignored.
    *
    * @example
    * const stop = runtime.onChange(({ userId, files }) => console.log(userId, files.length));
@@ -211,24 +217,25 @@ export interface Runtime {
   onChange(listener: (change: MemoryChange) => void): () => void;
 
   /**
-   * Records in the audit log that something was refused before any tool was called: a token that is no good, say. Whoever
-   * admits users calls it. A flood is counted rather than written one by one: see `auditLimits` in the documentation of
-   * the log. Never throws: what cannot be recorded is told to `onLog`.
+   * Records in the audit log that a request was refused before any tool was called, for example because of an invalid
+   * token. The program that admits users calls it. A flood of refusals is counted instead of recorded one by one: see
+   * `auditLimits` in the documentation of the log. Never throws; if the refusal cannot be recorded, `onLog` gets the
+   * reason.
    *
    * @example
    * runtime.refused({ surface: "http", reason: "token-expired", peer: "192.0.2.1" });
    */
   refused(refusal: Refusal): void;
 
-  /** For the owner of the data: the doctor, the trash, export and import. Nothing of it is offered to a tool. */
+  /** For the owner of the data: the doctor, the trash, export and import. Tools cannot use any of it. */
   readonly upkeep: Upkeep;
 
   /**
-   * Ends the runtime. Later calls are `CLOSED`. What was admitted, upkeep included, goes on for `closeGraceMs`; then
-   * waiting and running calls are `CANCELLED`, and commits that have begun finish. Then the store is tidied up and
-   * the threads ended. No acknowledged call is lost, and nothing is left that keeps the process alive.
+   * Closes the runtime. Later calls are `CLOSED`. Admitted calls and upkeep continue for `closeGraceMs`; then waiting
+   * and running ones are `CANCELLED`, and commits that have begun finish. Then the store is closed and the threads are
+   * stopped. No acknowledged call is lost, and nothing keeps the process alive.
    *
-   * Closing again is harmless and returns the same promise. It never rejects for a call's failure.
+   * Closing again is harmless and returns the same promise. Never rejects because a call failed.
    *
    * @example
    * process.once("SIGTERM", () => void runtime.close());

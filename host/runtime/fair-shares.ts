@@ -1,6 +1,6 @@
 /**
- * Shares of a total that is too small for all needs: who needs less than an equal share keeps what he needs, and the others
- * have equal parts of the rest. Whole numbers, rounded down; needs that all fit are met.
+ * Divides a total that is too small for all needs. A need below an equal share is met in full, and the others get equal
+ * parts of the rest. Whole numbers, rounded down. If all needs fit, all are met.
  *
  * @example
  * fairShares(100, [10, 60, 70]); // [10, 45, 45]

@@ -1,4 +1,4 @@
-/** What a host shows of a user's memory: indexes and entries of all plugins that have any, by the roles of their tools. */
+/** Reads a user's memory for display: indexes and entries of all plugins that have tools with these roles. */
 import type { Role } from "../../shared/roles.ts";
 import type { Admission } from "../call/admission.ts";
 import type { CallRunner } from "../call/call-runner.ts";
@@ -22,14 +22,14 @@ interface FamilyMemoryParts {
   readonly onLog: (entry: LogEntry) => void;
 }
 
-/** What is asked of plugins on behalf of one user. */
+/** A request to one or more plugins on behalf of one user. */
 interface Question {
   readonly tools: readonly [CatalogTool, ...CatalogTool[]];
   readonly context: AskedContext;
   readonly leaveOut: LeaveOut;
 }
 
-/** Callers without types may have passed anything. */
+/** Callers without types can pass anything. */
 interface Asked {
   readonly ctx: CallContext;
   readonly family: FamilyChoice | null | undefined;
@@ -71,7 +71,7 @@ export class FamilyMemory {
     );
   }
 
-  /** It may take several calls: the runtime stays open until the last has ended. */
+  /** One answer can take several calls. The runtime stays open until the last one has ended. */
   async #answer<Result>(
     role: Role,
     action: string,
@@ -102,7 +102,7 @@ export class FamilyMemory {
     return roleAnswer(role, name, (await this.#parts.runner.call(asked)).result);
   }
 
-  /** Throws `TOOL_UNKNOWN` when there is none, and `INPUT_INVALID` when one of several is meant. */
+  /** Throws `TOOL_UNKNOWN` if no plugin has the role, and `INPUT_INVALID` if `family` must choose one of several. */
   #withRole(role: Role, action: string, family: string | undefined): Question["tools"] {
     const tools = this.#tools.withRole(role);
     const [first, ...others] = family === undefined ? tools : tools.filter((found) => found.family === family);
@@ -111,7 +111,7 @@ export class FamilyMemory {
     return [first, ...others];
   }
 
-  /** On record like a call that found no tool. */
+  /** Records the refusal like a call that found no tool. */
   async #refused(action: string, ctx: AskedContext, error: unknown): Promise<ToolError> {
     const find = (): never => {
       throw error;

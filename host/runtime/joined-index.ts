@@ -1,4 +1,7 @@
-/** The indexes of all families as one text for a prompt: in the order of the plugins, each framed by its family. */
+/**
+ * Joins the indexes of all families to one text for a prompt, in the order of the plugins. Each plugin frames its own
+ * index.
+ */
 import { promptLimits } from "../../shared/limits.ts";
 import type { IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
@@ -18,8 +21,8 @@ interface Size {
 const whole: Size = { lines: promptLimits.linesMax, bytes: promptLimits.bytesMax };
 
 /**
- * One family alone has the whole budget for what stands in its frame; several have it for all that they say. One of several
- * that is left out has a line of the host's in its place.
+ * A single family has the whole budget for the content of its frame. Several families share the budget, frames
+ * included. If one of several fails, a line of the host takes its place.
  */
 export async function joinedIndex(tools: readonly CatalogTool[], ask: AskIndex, leaveOut: LeaveOut): Promise<string> {
   const [only] = tools;
@@ -28,13 +31,13 @@ export async function joinedIndex(tools: readonly CatalogTool[], ask: AskIndex, 
     try {
       return await textOf(found, ask, most);
     } catch (error) {
-      // No text of the plugin's: its own codes are words, too.
+      // Shows no text of the plugin, not even a code that the plugin itself declares.
       return `(${found.family} could not be read: ${leaveOut(found, error).tableCode})\n`;
     }
   };
   const texts: string[] = [];
   for (const found of tools) texts.push(await tell(found, whole));
-  // Who has nothing to say takes no room from another one's frame.
+  // A plugin without an index takes no space from the others.
   if (texts.filter((text) => text !== "").length < 2) return texts.join("");
   const sizes = texts.map(sizeOf);
   const lines = fairShares(
@@ -64,10 +67,13 @@ async function textOf(found: CatalogTool, ask: AskIndex, most: Size | null): Pro
   return most === null || text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** What ends a line for some readers, and not for those who count line feeds. What people write may hold it. */
+/**
+ * Characters that end a line for some readers but are not counted as line feeds. Texts that people write can contain
+ * them.
+ */
 const otherLineEnds = /\r(?!\n)|[\v\f\u0085\u2028\u2029]/g;
 
-/** Frames alone may take more than there is: as many texts as fit stay, and one line counts the others. */
+/** The frames alone can exceed the budget. Keeps as many texts as fit; a last line counts the others. */
 function fitting(texts: readonly string[]): string {
   const all = texts.join("");
   const { lines, bytes } = sizeOf(all);

@@ -1,4 +1,6 @@
-/** What becomes of a plugin's failure where several are asked: the others count without it, and the operator is told. */
+/**
+ * Handles the failure of one plugin among several: the others still count, and the failure is logged for the operator.
+ */
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
@@ -8,13 +10,17 @@ import type { AskedContext } from "../values/call-context.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { ToolError } from "../values/tool-error.ts";
 
-/** Leaves a plugin out and returns what it has failed with. Throws where all have failed, or the caller's whole request has. */
+/**
+ * Leaves a plugin out and returns its failure. Throws if all plugins have failed, or if the whole request has failed.
+ */
 export type LeaveOut = (found: CatalogTool, error: unknown) => ToolError;
 
-/** No plugin can report these: they are about whoever asks, or say that none is to be asked. */
+/** No plugin can report these codes: they concern the caller or the runtime, so the whole request fails. */
 const ofTheRequest: ReadonlySet<ErrorCode> = new Set(["USER_REQUIRED", "USER_INVALID", "BUSY", "CLOSED", "CANCELLED"]);
 
-/** For one request, which asks all of `tools`. When all fail, the first one's failure is thrown; one alone is not logged. */
+/**
+ * For one request to all of `tools`. If all fail, the first failure is thrown. With a single tool, nothing is logged.
+ */
 export function leaveOutOf(
   tools: readonly CatalogTool[],
   context: AskedContext,

@@ -1,15 +1,15 @@
-/** What plugins keep of a user that a host can show: their entries, and which of it each has. */
+/** What a host can show of a user's memory: the entries, and which plugins have an index or entries. */
 import type { ReadOutput } from "../../shared/roles.ts";
 import type { LoadedTools } from "../plugins/loaded-tools.ts";
 
-/** Which entry: no two of a plugin have one name. */
 export interface FamilyChoice {
   /** The name of a plugin. */
   readonly family?: string | undefined;
 }
 
+/** Identifies an entry: no two entries of a plugin have the same name. */
 export interface EntryName extends FamilyChoice {
-  /** The name of its plugin. It may be left out where one plugin alone can read its entries. */
+  /** The name of its plugin. Optional if only one plugin can read its entries. */
   readonly family?: string | undefined;
   readonly name: string;
 }
@@ -20,30 +20,35 @@ export interface MemoryEntry extends EntryName {
   readonly description: string;
 }
 
-/** `body` is the text; what else its plugin tells of the entry stands beside it. */
+/** `body` is the text. The plugin can add other fields. */
 export type EntryText = ReadOutput & Readonly<Record<string, unknown>>;
 
-/** What one plugin keeps of a user that a program can show without knowing the plugin. */
+/** What a program can show of one plugin's memory without knowing the plugin. */
 export interface MemoryFamily {
   /** The plugin's name. */
   readonly name: string;
-  /** Whether `memoryIndex` asks it. */
+  /** Whether `memoryIndex` includes it. */
   readonly hasIndex: boolean;
-  /** Whether `memoryEntries` asks it. */
+  /** Whether `memoryEntries` includes it. */
   readonly hasEntries: boolean;
   /** Whether `readEntry` can read its entries. */
   readonly canRead: boolean;
   /** The scopes that the index is made from. */
   readonly indexScopes: readonly string[];
-  /** The scopes that entries are listed and read from: one, unless the plugin reads them elsewhere than it lists them. */
+  /**
+   * The scopes that entries are listed and read from: one, unless the plugin lists and reads them in different scopes.
+   */
   readonly entryScopes: readonly string[];
-  /** The tool by which a model reads an entry; not there where none is offered to models. */
+  /** The tool with which a model reads an entry. Missing if no such tool is offered to models. */
   readonly readTool?: string;
-  /** Where each entry is a file of its own in the one scope of entries: its path there, with `{name}` for the entry's name. */
+  /**
+   * The path of an entry's file, with `{name}` for its name. Only if all entries are in one scope, each in its own
+   * file.
+   */
   readonly entryFile?: string;
 }
 
-/** What the loaded plugins keep that a host can show, by the roles of their tools. Nobody can change what is returned. */
+/** The families of the loaded plugins, by the roles of their tools. The result is frozen. */
 export function familiesOf(tools: LoadedTools): readonly MemoryFamily[] {
   const names = new Set(tools.all.map(({ family }) => family));
   const families = Array.from(names, (name): MemoryFamily => {

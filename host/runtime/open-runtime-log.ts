@@ -16,14 +16,14 @@ type RuntimeParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | 
   readonly onLog: (entry: LogEntry) => void;
 };
 
-/** The log of a runtime's options, if they name one. Throws as `openAuditLog`. */
+/** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
 export async function openRuntimeLog(
   options: AuditLogOptions | undefined,
   { onLog, ...parts }: RuntimeParts,
 ): Promise<AuditLog | null> {
   if (options === undefined) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
-  // Half of what the runtime loads is only for those who keep a log.
+  // Imported on demand: the log is half of the code that a runtime loads.
   const { openAuditLog } = await import("../audit/log/file-audit-log.ts");
   return await openAuditLog(options, { ...parts, memcell: version, note });
 }

@@ -8,10 +8,10 @@ import { isStoreDefinition } from "../store/open-readers.ts";
 import type { StoreDefinition } from "../store/store.ts";
 import type { RuntimeOptions } from "./api.ts";
 
-/** A longer timer fires at once. */
+/** Timers with a larger value would fire at once. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Options that are whole numbers from 1, and the largest of each. Zero never means "none". */
+/** Options that are whole numbers from 1, with their maximums. Zero never means "none". */
 const numbersMax = {
   threadsMax: Number.MAX_SAFE_INTEGER,
   waitMs: timerMsMax,
@@ -23,11 +23,11 @@ const numbersMax = {
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
 type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
-/** They are in the store. */
+/** Options that become part of the store. */
 type OfFiles = "dataDir" | "mounts" | "durability";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
 
-/** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
+/** Adds the defaults to the options. Throws for invalid options: they are a mistake of the program, not of a call. */
 export function checkOptions(options: RuntimeOptions): CheckedOptions {
   const { plugins, clock = Date.now, onLog = () => {}, instances = "restored" } = options;
   const store = storeOf(options);
@@ -45,7 +45,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   return {
     ...options,
     store,
-    // Now: while plugins are loaded the program may change its folder, or what it has passed.
+    // Resolved now: while plugins load, the program can change its working directory or the objects that it has passed.
     ...(plugins && { plugins: plugins.map(placedPlugin) }),
     ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
     ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
@@ -64,7 +64,7 @@ function storeOf({ store, dataDir, mounts, durability }: RuntimeOptions): StoreD
     if (typeof dataDir !== "string" || dataDir === "") throw new TypeError("createRuntime needs a dataDir or a store");
     return fileStore({ dir: dataDir, mounts, durability });
   }
-  if (!isStoreDefinition(store)) throw new TypeError("store is none that fileStore or memoryStore returns");
+  if (!isStoreDefinition(store)) throw new TypeError("store is not what fileStore or memoryStore returns");
   const both = Object.entries({ dataDir, mounts, durability }).find(([, value]) => value !== undefined);
   if (both === undefined) return store;
   throw new TypeError(`createRuntime has a store and ${both[0]}, allowed: a store, or a dataDir and what goes with it`);
@@ -75,10 +75,10 @@ function placedPlugin(plugin: unknown, at: number): string {
   return isPluginName(plugin) ? plugin : placed(plugin);
 }
 
-/** What ends in a separator keeps it, and what is empty stays so: it names no file. */
+/** Makes a file name absolute. Keeps a trailing separator, and keeps an empty name, which names no file. */
 const placed = (file: string): string => (file === "" || isAbsolute(file) ? file : join(process.cwd(), file));
 
-/** What it says is judged when it is loaded. */
+/** Checks only the type. The content is checked when the policy is loaded. */
 function checkPolicySource(policy: unknown): void {
   if (policy === undefined || (typeof policy === "string" && policy !== "")) return;
   if (typeof policy !== "object" || policy === null) throw new TypeError("policy is neither a file nor an object");

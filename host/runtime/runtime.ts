@@ -1,4 +1,4 @@
-/** Calls tools: finds the tool, checks who calls, and has the call run. */
+/** Creates runtimes. A runtime finds the tool of a call and passes the call to the `CallRunner`. */
 import { queueLimits } from "../../shared/limits.ts";
 import { Recorder } from "../audit/collect/recorder.ts";
 import { Admission } from "../call/admission.ts";
@@ -32,11 +32,11 @@ import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import { checkOptions } from "./runtime-options.ts";
 
 /**
- * Loads plugins and starts a thread to run them in.
+ * Loads plugins and starts a thread that runs them.
  *
- * Rejects with `PLUGIN_REFUSED` when a file is not exactly what its manifest says or asks for more than the policy grants,
- * or when the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` when the audit log
- * cannot be opened; and with a `TypeError` or `RangeError` for options that make no sense.
+ * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says, if it requests more than the policy
+ * grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
+ * audit log cannot be opened; and with a `TypeError` or `RangeError` for invalid options.
  *
  * @example
  * const runtime = await createRuntime({ dataDir: "data" });
@@ -57,13 +57,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const policy = await loadPolicy(bounds.policy);
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
   definition.checkTools(catalog.tools.all.map(({ tool }) => tool));
-  // Before any thread: what the medium refuses leaves none behind.
+  // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
   const store = definition.open((userId, text) =>
     writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
   );
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
-  // A thread takes longer to start than an engine to compile.
+  // The pool starts before the modules are compiled: a thread takes longer to start than a module to compile.
   const pool = new Pool(
     { errors, instances, store: definition.location, ...loweredFuel(policy.limits, fuelPolls) },
     { modules, threadsMax, answerReads: definition.answerReads, onError: (error) => noteDeadThread(onLog, error) },
@@ -91,7 +91,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return new LocalRuntime(catalog, { ...parts, runner: new CallRunner(parts), closeGraceMs: bounds.closeGraceMs });
 }
 
-/** A thread that dies between calls is replaced. */
+/** Logs why a thread died between calls. The pool replaces it. */
 function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void {
   for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
 }
@@ -190,7 +190,7 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  /** `toolName` is whatever the caller has named; `lookUp` throws where it names none. */
+  /** `toolName` is what the caller passed; `lookUp` throws if there is no such tool. */
   async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const action = `call ${toolLabel(toolName)}`;
     const { runner, admission } = this.#parts;

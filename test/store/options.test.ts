@@ -27,9 +27,9 @@ test.each([
     options: { store: memoryStore(), durability: "relaxed" },
     says: "has a store and durability",
   },
-  { name: "null", options: { store: null }, says: "store is none that" },
-  { name: "the function itself", options: { store: memoryStore }, says: "store is none that" },
-  { name: "the name of a folder", options: { store: "data" }, says: "store is none that" },
+  { name: "null", options: { store: null }, says: "store is not what" },
+  { name: "the function itself", options: { store: memoryStore }, says: "store is not what" },
+  { name: "the name of a folder", options: { store: "data" }, says: "store is not what" },
   {
     name: "what another program calls a store",
     options: { store: { location: { kind: "disk" } } },
