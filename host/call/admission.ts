@@ -1,4 +1,7 @@
-/** Lets calls in until it is closed: so many wait, those of one user one after another, and of so many users at once. */
+/**
+ * Admits calls until it is closed. Bounds how many wait, runs one user's calls in order, and bounds how many users run
+ * at once.
+ */
 import { queueLimits } from "../../shared/limits.ts";
 import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
@@ -11,19 +14,18 @@ import type { WaitingLimits } from "./waiting-calls.ts";
 export interface AskedTurn {
   readonly action: string;
   readonly userId: UserId;
-  /** What its input weighs while it waits. */
   readonly inputBytes: number;
-  /** Cancels it. */
+  /** Cancels the call. */
   readonly signal: AbortSignal | undefined;
 }
 
 /** A call whose turn has come. */
 export interface Turn {
-  /** When it gives up waiting for what it still needs, on the clock of `performance.now()`. */
+  /** When it stops waiting for what it still needs, on the clock of `performance.now()`. */
   readonly until: number;
   /** Aborted when the call is to end. Its reason is a `ToolError`. */
   readonly signal: AbortSignal;
-  /** It does not wait any more. Doing it twice is harmless. */
+  /** Reports that the call no longer waits. Calling it twice is harmless. */
   endWait(): void;
 }
 
@@ -39,13 +41,13 @@ export class Admission {
   #isClosed = false;
   #isEnding = false;
 
-  /** `waitMs`: how long a call waits for its turn, the user's lock and a thread, together. */
+  /** `waitMs`: how long a call may wait for its turn, the user's lock and a thread together. */
   constructor(waitMs: number, limits: WaitingLimits) {
     this.#waitMs = waitMs;
     this.#waiting = new WaitingCalls(limits);
   }
 
-  /** Does work when its turn has come. Throws `BUSY` or `CANCELLED`. */
+  /** Does the work when its turn has come. Throws `BUSY` or `CANCELLED`. */
   async run<Result>(asked: AskedTurn, work: (turn: Turn) => Promise<Result>): Promise<Result> {
     const { action, userId, inputBytes: bytes } = asked;
     if (this.#isEnding) throw closedMeanwhile(action);
@@ -61,7 +63,7 @@ export class Admission {
     }
   }
 
-  /** A call has come, or what takes several: closing waits until this is disposed of. */
+  /** Registers a call, or an operation of several calls. Closing waits until the result is disposed of. */
   arrive(): Disposable {
     this.#underWay++;
     const leave = (): void => {
@@ -76,7 +78,9 @@ export class Admission {
     if (this.#isClosed) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
 
-  /** Refuses new calls, waits for those that came before, and after the grace period cancels what has not begun to commit. */
+  /**
+   * Refuses new calls and waits for earlier ones. After the grace period, cancels those that have not begun to commit.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     const graceOver = setTimeout(() => this.#cancelAll(), graceMs);
@@ -84,13 +88,13 @@ export class Admission {
     clearTimeout(graceOver);
   }
 
-  /** Also what comes from now on. */
+  /** Also cancels work that an admitted operation starts from now on. */
   #cancelAll(): void {
     this.#isEnding = true;
     for (const control of this.#admitted) control.endForClose();
   }
 
-  /** Behind the user's earlier calls, and not with too many users at once. */
+  /** Waits for the user's earlier calls, then until fewer than the maximum number of users are served. */
   #inTurn<Result>(
     { action, userId }: AskedTurn,
     { until, signal }: Turn,
@@ -112,13 +116,13 @@ export class Admission {
   }
 }
 
-/** What may end an admitted call early. Disposing of it forgets the caller's signal. */
+/** Can end an admitted call early. Disposing of it stops listening to the caller's signal. */
 class CallControl implements Disposable {
   readonly #action: string;
   readonly #controller = new AbortController();
   readonly #forget: () => void;
 
-  /** Throws `CANCELLED` when the caller's signal is aborted already. */
+  /** Throws `CANCELLED` if the caller's signal is already aborted. */
   constructor(action: string, ofCaller: AbortSignal | undefined, signals: CallerSignals) {
     this.#action = action;
     const cancelled = (): ToolError => new ToolError("CANCELLED", `Cannot ${action}: the caller cancelled it`);
@@ -126,7 +130,7 @@ class CallControl implements Disposable {
     this.#forget = ofCaller ? signals.onAbort(ofCaller, () => this.end(cancelled())) : () => {};
   }
 
-  /** Its reason is always a `ToolError`: what the call ends with. */
+  /** Its reason is always a `ToolError`, with which the call ends. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

@@ -1,4 +1,3 @@
-/** What a call is asked for with. */
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
@@ -6,30 +5,35 @@ import type { AskedContext, CallContext, CheckedContext } from "../values/call-c
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
 
-/** A call as it was asked for. Callers without types may have passed anything. */
+/** A call as the caller requested it. Callers without types can pass anything. */
 export interface AskedCall {
   readonly toolName: unknown;
-  /** As messages name it. */
+  /** The action's name in error messages. */
   readonly action: string;
-  /** Throws `TOOL_UNKNOWN`; and `CLOSED`, unless the call is part of an operation that was admitted before. */
+  /** Throws `TOOL_UNKNOWN`. Throws `CLOSED`, unless the call is part of an operation that was admitted earlier. */
   readonly find: () => CatalogTool;
   readonly input: unknown;
-  /** Default: what the policy leaves to callers. */
+  /** Default: the policy's limit. */
   readonly inputBytesMax?: number;
   readonly ctx: CallContext | AskedContext | null | undefined;
 }
 
-/** What the host itself adds to a call of a tool. */
+/** What the host adds to a tool call of its own. */
 export interface CallOptions {
-  /** Asked under the user's lock, before the guest runs, which finds it done. `epochMs` is the time that it is given. */
+  /**
+   * Prepares changes under the user's lock, before the guest runs and reads them as done. `epochMs` is the call's time.
+   */
   readonly stage?: (reader: HeldReader, epochMs: number) => Promise<PreparedChanges>;
-  /** Looks at a success and at what the guest has staged, before anything is committed: what it throws, the call fails with. */
+  /**
+   * Checks a success and the guest's staged changes before anything is committed. If it throws, the call fails with
+   * that.
+   */
   readonly accepts?: (success: ToolSuccess, changes: readonly SizedChange[]) => void;
   /** Changes that become durable together with the guest's. */
   readonly alsoCommit?: PreparedChanges["changes"];
-  /** Looks at the user's files as a crash has left them, and commits nothing. */
+  /** Reads the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
-  /** Takes nothing for granted that the store remembers of the user. */
+  /** Ignores what the store has cached about the user. */
   readonly isThorough?: boolean;
 }
 
@@ -38,13 +42,13 @@ export interface EndedCall {
   readonly isCommitted: boolean;
 }
 
-/** A change set, and what it was made from. */
+/** A change set, and the files that it was made from. */
 export interface PreparedChanges {
   readonly changes: readonly SizedChange[];
   readonly seen: readonly Seen[];
 }
 
-/** Work of the host's own, and what is recorded of it. */
+/** The host's own work, and its audit record. */
 export interface HostWork extends CheckedContext {
   readonly action: string;
   readonly record: UpkeepRecord;

@@ -1,5 +1,5 @@
 /**
- * The way of a call: check → admit → hold → run → record → commit → record → answer. `CallRunner.call` is these steps, in
+ * The steps of a call: check → admit → hold → run → record → commit → record → answer. `CallRunner.call` does them in
  * this order.
  */
 import type { PluginIdentity } from "../audit/audit-record.ts";
@@ -32,11 +32,11 @@ export interface CallRunnerParts {
   readonly listeners: ChangeListeners;
   readonly clock: () => number;
   readonly onLog: (entry: LogEntry) => void;
-  /** Of the catalog's plugins, by the module's index. */
+  /** The catalog's plugins, by module index. */
   readonly identities: readonly PluginIdentity[];
-  /** How long a module's guests may run, by the module's index. */
+  /** How long a module's guests may run, by module index. */
   readonly deadlinesMs: readonly number[];
-  /** What the policy leaves to every call. */
+  /** The policy's limits for every call. */
   readonly limits: PolicyLimits;
 }
 
@@ -54,7 +54,7 @@ export class CallRunner {
     this.#parts = parts;
   }
 
-  /** Ends in a value in every case. */
+  /** Always resolves to a value; never rejects. */
   async call(asked: AskedCall, options: CallOptions = {}): Promise<EndedCall> {
     using _arrived = this.#parts.admission.arrive();
     const context = readContext(asked.ctx);
@@ -136,7 +136,7 @@ export class CallRunner {
     return envelope;
   }
 
-  /** The time is taken, and the host's own changes are made, when a thread is free: nothing is waited for after that. */
+  /** Takes the time and makes the host's own changes only when a thread is free: after that, nothing waits. */
   async #runGuest(
     call: CheckedCall,
     { held, turn, record }: { held: HeldUser; turn: Turn; record: CallRecord },
@@ -154,7 +154,9 @@ export class CallRunner {
     return { staged, outcome: run.outcome };
   }
 
-  /** Commits a change set that is on record, and tells of it. What cannot be recorded is not committed. */
+  /**
+   * Records a change set, commits it, and notifies listeners. A change set that cannot be recorded is not committed.
+   */
   async commit({ changes, seen }: PreparedChanges, held: HeldUser, record: CallRecord | UpkeepRecord): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);
@@ -168,7 +170,7 @@ export class CallRunner {
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     }
-    // What its manifest asks for, and no tool of the same plugin gets more. The policy was seen to allow as much.
+    // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
     const { hostCalls, stagedBytes } = this.#parts.limits;
     const grant = { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes } };
     return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant, epochMs };
@@ -189,7 +191,7 @@ export class CallRunner {
     );
   }
 
-  /** Ends store and threads when the last call has ended, as `Admission.close` says. */
+  /** Waits for the last call as `Admission.close` does, then closes the store and stops the threads. */
   async close(graceMs: number): Promise<void> {
     const { admission, store, pool } = this.#parts;
     await admission.close(graceMs);
@@ -206,7 +208,7 @@ const nothingPrepared: PreparedChanges = { changes: [], seen: [] };
 /** The last millisecond that a JavaScript date can name. */
 const dateMsMax = 8.64e15;
 
-/** Whether a call may end in a commit: of what its tool may change, or of what the host adds to it. */
+/** Whether a call can end in a commit: because its tool can change files, or because the host adds changes. */
 function commits(found: CatalogTool, { isLookingOnly, stage, alsoCommit }: CallOptions): boolean {
   if (isLookingOnly) return false;
   return stage !== undefined || alsoCommit !== undefined || mayChange(found);

@@ -4,13 +4,13 @@ interface Listening {
 }
 
 /**
- * Listens to callers' signals, once to each: a program may have one signal for thousands of calls, and Node warns of the
- * eleventh listener.
+ * Adds one listener to each caller's signal: a program can use one signal for thousands of calls, and Node prints a
+ * warning for the eleventh listener.
  */
 export class CallerSignals {
   readonly #listening = new Map<AbortSignal, Listening>();
 
-  /** Returns what to do when the call has ended. */
+  /** Returns a function to call when the call has ended. */
   onAbort(signal: AbortSignal, cancel: () => void): () => void {
     const { cancels, listener } = this.#listening.get(signal) ?? this.#listen(signal);
     cancels.add(cancel);

@@ -1,4 +1,4 @@
-/** Those who are told of what was committed. None of them can alter it, stop it, or hold up what comes after it. */
+/** Listeners for committed changes. A listener cannot alter or stop a change, and cannot delay anything after it. */
 import { inspect } from "node:util";
 
 import type { LogSource, LogEntry } from "../log/log-entry.ts";
@@ -10,7 +10,7 @@ export type ChangeListener = (change: MemoryChange) => void;
 
 export class ChangeListeners {
   readonly #onLog: (entry: LogEntry) => void;
-  /** By registration: who asks twice is told twice, and ends each alone. */
+  /** By registration: a listener that is added twice is called twice, and each registration is removed separately. */
   readonly #listeners = new Map<symbol, ChangeListener>();
 
   constructor(onLog: (entry: LogEntry) => void) {
@@ -24,7 +24,10 @@ export class ChangeListeners {
     return () => void this.#listeners.delete(key);
   }
 
-  /** Tells those who listen now. Who is taken away meanwhile is not told any more, who comes meanwhile not yet. */
+  /**
+   * Calls the present listeners, except those that are removed meanwhile. Listeners that are added meanwhile are not
+   * called.
+   */
   tell(changes: readonly SizedChange[], of: LogSource): void {
     if (this.#listeners.size === 0) return;
     const change = frozenChange(of.userId, changes);
@@ -35,7 +38,7 @@ export class ChangeListeners {
   #tellOne(listener: ChangeListener | undefined, change: MemoryChange, of: LogSource): void {
     try {
       const returned: unknown = listener?.(change);
-      // Nobody waits for a listener that is `async`; what it rejects with would end the process.
+      // Nothing awaits an `async` listener, and an unhandled rejection would end the process.
       if (returned instanceof Promise) returned.catch((error: unknown) => this.#note(error, of));
     } catch (error) {
       this.#note(error, of);
@@ -47,7 +50,7 @@ export class ChangeListeners {
   }
 }
 
-/** All listeners get the same, which none of them can change. */
+/** All listeners get the same frozen object. */
 function frozenChange(userId: string, changes: readonly SizedChange[]): MemoryChange {
   const files = changes.flatMap((change) => {
     const { scope, path } = change;
@@ -57,11 +60,11 @@ function frozenChange(userId: string, changes: readonly SizedChange[]): MemoryCh
   return Object.freeze({ userId, files: Object.freeze(files) });
 }
 
-/** What is thrown may be anything, also what throws when it is looked at. */
+/** A thrown value can be anything, even an object that throws when it is inspected. */
 function textOf(thrown: unknown): string {
   try {
     return inspect(thrown);
   } catch {
-    return "it threw what cannot be shown";
+    return "it threw a value that cannot be shown";
   }
 }

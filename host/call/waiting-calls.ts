@@ -2,7 +2,7 @@ import { ToolError } from "../values/tool-error.ts";
 
 interface Load {
   calls: number;
-  /** Of the calls' inputs. */
+  /** The size of the calls' inputs. */
   bytes: number;
 }
 
@@ -14,18 +14,18 @@ export interface WaitingCall {
   readonly userId: string;
   readonly action: string;
   readonly bytes: number;
-  /** Ends the call, which has not begun. */
+  /** Ends the call before it has begun. */
   readonly giveWay: (error: ToolError) => void;
 }
 
-/** One user's calls, the oldest first, and what they weigh. */
+/** One user's waiting calls, the oldest first, and their load. */
 interface Line extends Load {
   readonly waiting: Set<WaitingCall>;
 }
 
 /**
- * The calls that were admitted and do not run yet. When there is no more room, the newest calls of the user who takes
- * most of it give way to a user who takes less: a flood keeps nobody else out.
+ * The calls that are admitted and do not run yet. When the queue is full, the newest calls of the user with the highest
+ * load give way to a user with a lower load, so that one user's flood does not block others.
  */
 export class WaitingCalls {
   readonly #limits: WaitingLimits;
@@ -36,7 +36,7 @@ export class WaitingCalls {
     this.#limits = limits;
   }
 
-  /** Returns what to do when the call has begun or ended; doing it twice is harmless. Throws `BUSY`. */
+  /** Returns a function to call when the call has begun or ended; calling it twice is harmless. Throws `BUSY`. */
   admit(call: WaitingCall): () => void {
     const { calls = 0 } = this.#lines.get(call.userId) ?? {};
     const allowed = this.#limits.callsPerUser;
@@ -49,7 +49,10 @@ export class WaitingCalls {
     return () => void this.#remove(call);
   }
 
-  /** The newest of the heaviest line, as many as must go; throws `BUSY` unless that line stays as heavy as the other. */
+  /**
+   * Returns the newest calls of the user with the highest load, as many as must give way. Throws `BUSY` if that user
+   * would then have a lower load than the newcomer's user.
+   */
   #whoGivesWay(kind: keyof Load, newcomer: WaitingCall): WaitingCall[] {
     const present = this.#total[kind];
     const excess = present + loadOf(newcomer)[kind] - this.#limits[kind];
