@@ -1,16 +1,15 @@
 import { callLimits } from "../../shared/limits.ts";
 
 /**
- * The kernel functions that copy text, eight bytes for each call. The SDK's own take an address apart with six
- * bigints, each an object to be collected: with a body of 60 KB that was a third of a call. Here it is taken apart in
- * two machine words. What an address means stays the SDK's: the block's number in its upper sixteen bits, then the
- * offset.
+ * The kernel functions that copy text, eight bytes per call. The SDK's own functions split an address with six bigints,
+ * each a garbage-collected object: with a body of 60 KB that took a third of a call. Here the address is split in two
+ * machine words. Its format is still the SDK's: the block number in the upper sixteen bits, then the offset.
  *
- * Block 0 is the SDK's own, a single byte that stays when the others are dropped between two calls. For a guest it does
- * not exist: it could leave a mark there.
+ * Block 0 belongs to the SDK: a single byte that stays when the other blocks are dropped between two calls. Guests
+ * cannot access it, or they could leave a mark for the next call.
  */
 
-/** The part of the SDK's call context that finds a block: something over its bytes, or `null`. */
+/** The part of the SDK's call context that finds a block. */
 export interface BlockFinder {
   read(address: bigint): { bytes(): Uint8Array } | null;
 }
@@ -28,18 +27,18 @@ export interface BlockAccess {
   };
   /** The block that an address is in, or `null`. */
   find(context: BlockFinder, address: bigint): DataView | null;
-  /** To be called when a block is freed and when a call ends: its number may be another's then. */
+  /** Must be called when a block is freed and when a call ends: then another block can get its number. */
   forget(): void;
 }
 
-/** `inputOf` gives the bytes of the present call's input. */
+/** `inputOf` returns the bytes of the current call's input. */
 export function accessBlocks(inputOf: () => DataView): BlockAccess {
   const address = new BigUint64Array(1);
   const [low, high] = isLittleEndian() ? [0, 1] : [1, 0];
   const halves = new Uint32Array(address.buffer);
   const offset = (): number => (halves[low] ?? 0) + ((halves[high] ?? 0) & 0xffff) * 2 ** 32;
 
-  // Text is copied block by block, so the last block is nearly always the one that is asked for.
+  // Text is copied block by block, so most calls access the same block as the one before.
   let lastNumber = 0;
   let lastBlock: DataView | null = null;
   const find: BlockAccess["find"] = (context, whole) => {
@@ -72,7 +71,7 @@ export function accessBlocks(inputOf: () => DataView): BlockAccess {
     functions: {
       load_u8: (context, from) => read(context, from).getUint8(offset()),
       load_u64: (context, from) => read(context, from).getBigUint64(offset(), true),
-      // As the SDK does: what is written to no block is lost.
+      // As in the SDK, a write outside all blocks is lost.
       store_u8: (context, to, byte) => find(context, to)?.setUint8(offset(), byte),
       store_u64: (context, to, word) => find(context, to)?.setBigUint64(offset(), word, true),
       input_load_u8: (_context, from) => input(from).getUint8(offset()),
@@ -83,18 +82,21 @@ export function accessBlocks(inputOf: () => DataView): BlockAccess {
 
 const isLittleEndian = (): boolean => new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** Blocks lie outside the guest's memory, where neither its maximum nor the thread's limits see them. */
+/**
+ * Bounds a call's blocks. They are outside the guest's memory, so neither its maximum nor the thread's limits count
+ * them.
+ */
 export class BlockBudget {
   #count = 0;
   #bytes = 0;
   #isExhausted = false;
 
-  /** Once it was exceeded nothing is given any more: a guest may have caught the error. */
+  /** Stays true once the budget was exceeded: a guest can catch the error and continue. */
   get isExhausted(): boolean {
     return this.#isExhausted;
   }
 
-  /** Counts a block that is about to be made, whoever makes it. */
+  /** Counts a block before it is made, by the guest or by the host. */
   take(bytes: number): void {
     const { blockBytesMax, blocksMax } = callLimits;
     this.#isExhausted ||= bytes < 0 || this.#bytes + bytes > blockBytesMax || this.#count >= blocksMax;
@@ -103,11 +105,11 @@ export class BlockBudget {
     this.#bytes += bytes;
   }
 
-  /** What a freed block took. Its number is never given out again, so it goes on counting. */
+  /** Returns the bytes of a freed block. The block still counts, because its number is never reused. */
   giveBack(bytes: number): void {
     this.#bytes -= bytes;
   }
 }
 
-/** Ends the guest's run, unless its code can catch what a host function throws. */
+/** Ends the guest's run, unless the guest can catch exceptions of host functions. */
 export class BlocksExhausted extends Error {}

@@ -1,6 +1,6 @@
 /**
- * One plugin instance, which serves one call at a time. Sole importer of `@extism/extism`: what its releases get wrong
- * is mended here and beside, and nowhere else (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
+ * One plugin instance, which serves one call at a time. The only file that imports `@extism/extism`. Its bugs are
+ * worked around only in this folder (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";
@@ -14,7 +14,7 @@ import { InstanceState } from "./instance-state.ts";
 import type { GuestLog } from "./kernel-functions.ts";
 import { kernelFunctions } from "./kernel-functions.ts";
 
-/** How a guest's run ended, as Extism tells it. */
+/** How a guest's run ended, as Extism reports it. */
 export type GuestOutcome =
   | { readonly kind: "output"; readonly text: string }
   | { readonly kind: "error"; readonly text: string }
@@ -28,7 +28,7 @@ export interface GuestEnvironment {
   readonly log: GuestLog;
 }
 
-/** What the instance's host functions work on: one call's, and nothing between two calls. */
+/** The call that the instance's host functions work on. Empty between two calls. */
 interface CallSlot {
   environment: GuestEnvironment | null;
   input: DataView;
@@ -36,12 +36,12 @@ interface CallSlot {
   returnCode: number;
 }
 
-/** The configuration that a guest can read. A prototype would make "constructor" one of its keys. */
+/** The configuration that a guest can read. Has no prototype, or "constructor" would be one of its keys. */
 export type GuestConfig = Readonly<Record<string, string>>;
 
 const errorPrefix = "Plugin-originated error: ";
 
-/** What the SDK calls a plugin's only module. */
+/** The SDK's name for a plugin's only module. */
 const onlyModule = "0";
 
 const noBytes = new DataView(new ArrayBuffer(0));
@@ -52,11 +52,11 @@ export class GuestInstance {
   readonly #memory: WebAssembly.Memory;
   readonly #memoryBytesMax: number;
   readonly #state: InstanceState | null;
-  /** Polls left, as the guest counts them. */
+  /** The guest's own counter of the polls left. */
   readonly #fuel: WebAssembly.Global | null;
   readonly #fuelPollsMax: number;
   readonly #forgetBlocks: () => void;
-  /** `broken`: its code was left in the middle of something, or nobody knows. */
+  /** `broken`: its code was interrupted, or its state is unknown. */
   #condition: "pristine" | "used" | "broken" = "pristine";
 
   private constructor(plugin: Plugin, slot: CallSlot, instance: WebAssembly.Instance, parts: InstanceParts) {
@@ -72,7 +72,7 @@ export class GuestInstance {
     this.#fuelPollsMax = parts.fuelPollsMax;
   }
 
-  /** No code of the guest runs here: a module with a start function is refused before it gets so far. */
+  /** Runs no code of the guest: a module with a start function has already been refused. */
   static async create(guest: GuestModule, config: GuestConfig): Promise<GuestInstance> {
     const slot: CallSlot = { environment: null, input: noBytes, budget: new BlockBudget(), returnCode: 0 };
     const access = accessBlocks(() => slot.input);
@@ -96,7 +96,7 @@ export class GuestInstance {
     return made;
   }
 
-  /** Calls one export with one text. Then the instance is used, and serves again only after `restore`. */
+  /** Calls one export with one text. Afterwards the instance needs `restore` before the next call. */
   async run(exportName: string, input: string, environment: GuestEnvironment): Promise<GuestOutcome> {
     if (this.#condition !== "pristine") throw new RangeError(`An instance that is ${this.#condition} serves no call`);
     this.#condition = "broken";
@@ -109,7 +109,7 @@ export class GuestInstance {
     slot.environment = environment;
     try {
       const outcome = await this.#call(exportName, input);
-      // Whatever it answered: some guests can catch the error that should have ended them.
+      // Whatever the guest answered: some guests can catch the error that should have stopped them.
       if (slot.budget.isExhausted) return { kind: "exhausted" };
       if (outcome.kind === "output" || outcome.kind === "error") this.#condition = "used";
       return outcome;
@@ -121,8 +121,8 @@ export class GuestInstance {
   }
 
   /**
-   * Polls that the call since the last `restore` has used; `null` when the plugin does not tell. It is the guest's own
-   * counter: as much worth as the fuel, which the guest counts with it.
+   * The polls that the call since the last `restore` has used; `null` if the plugin does not export its counter. It is
+   * the guest's own counter, the one that enforces its fuel, and no more trustworthy than that.
    */
   get fuelPollsUsed(): number | null {
     if (this.#fuel === null) return null;
@@ -130,7 +130,7 @@ export class GuestInstance {
     return Math.min(Math.max(this.#fuelPollsMax - left, 0), this.#fuelPollsMax);
   }
 
-  /** Makes a used instance pristine. `false` when that cannot be done; it has to be thrown away then. */
+  /** Makes a used instance pristine. Returns `false` if that is impossible; then the instance must be thrown away. */
   async restore(): Promise<boolean> {
     if (this.#condition === "pristine") return true;
     if (this.#condition === "broken" || this.#state === null) return false;
@@ -142,8 +142,8 @@ export class GuestInstance {
 
   async #call(exportName: string, input: string): Promise<GuestOutcome> {
     try {
-      // Named with its module, or the SDK would list the module's exports to find it.
-      // A string, never a Buffer: of a Buffer the SDK would hand the guest the whole pool it is cut from.
+      // With the module's name, or the SDK would search the module's exports for it.
+      // A string, never a Buffer: the SDK would give the guest the Buffer's whole memory pool.
       const output = await this.#plugin.call([onlyModule, exportName], input);
       if (this.#slot.returnCode !== 0) return { kind: "error", text: "" };
       if (output === null) return { kind: "output", text: "" };
@@ -161,8 +161,8 @@ export class GuestInstance {
 type InstanceParts = Omit<GuestModule, "module"> & { readonly forgetBlocks: () => void };
 
 /**
- * The SDK drops what an export returns, but a code other than 0 is a failure on every other host. It looks the export
- * up on the instance for each call, so recording ones can stand in their places.
+ * Records the return code of each export. The SDK drops it, but on every other host a code other than 0 is a failure.
+ * The SDK looks up the export on the instance for each call, so the exports can be replaced with recording functions.
  */
 function watchReturnCode(instance: WebAssembly.Instance, slot: CallSlot): void {
   const recording = Object.entries(instance.exports).map(([name, original]) => {
@@ -191,7 +191,7 @@ function capabilityFunctions(slot: CallSlot): Record<string, HostFunction> {
   );
 }
 
-/** Handle 0 and handles that are no block count as empty text, which no capability accepts. */
+/** Handle 0 and handles without a block give an empty text, which no capability accepts. */
 function textOf(context: CallContext, handle: bigint): string {
   if (handle <= 0n) return "";
   try {
@@ -203,7 +203,7 @@ function textOf(context: CallContext, handle: bigint): string {
   }
 }
 
-/** What is not UTF-8 is empty text, which is no JSON either. The SDK would put replacement characters in. */
+/** Bytes that are not UTF-8 give an empty text, which is not JSON. The SDK would insert replacement characters. */
 function strictText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -212,5 +212,5 @@ function strictText(bytes: Uint8Array): string {
   }
 }
 
-/** With a byte order mark, which is no JSON. */
+/** Keeps a byte order mark, so that such a text is not JSON. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -2,8 +2,8 @@ import type { Right } from "../../shared/abi.ts";
 import type { UserId } from "../values/user-id.ts";
 
 /**
- * What one call may do: in whose folder, in which scopes of it, with which rights. Host functions are made from it for
- * that call alone; nothing in the guest can name another user.
+ * What one call may do: the user, the scopes of that user, and the rights. The host functions for this one call are
+ * made from it; the guest has no way to name another user.
  */
 export interface Grant {
   readonly userId: UserId;
@@ -12,7 +12,7 @@ export interface Grant {
   readonly limits: GrantLimits;
 }
 
-/** How much of it. */
+/** How much one call may use. */
 export interface GrantLimits {
   readonly hostCalls: number;
   readonly stagedBytes: number;

@@ -1,10 +1,10 @@
-/** JSON on its way into a guest and out of it. */
+/** JSON that enters or leaves a guest. */
 import { hasLoneSurrogate } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /**
- * What a guest has written as JSON; `undefined` when it is none. A text with half of a surrogate pair in a string is none: no
- * file can hold it, and in other languages no string can.
+ * Parses JSON from a guest. Returns `undefined` for invalid JSON. A lone surrogate in a string is invalid too: files
+ * cannot contain it, nor can strings in other languages.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -14,7 +14,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The text is UTF-8, so half of a surrogate pair can only be written as an escape. Few texts have one. */
+/** The text comes from UTF-8, so a lone surrogate can only be an escape. Few texts contain one. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
 function refuseHalfPairs(key: string, value: unknown): unknown {
@@ -23,7 +23,7 @@ function refuseHalfPairs(key: string, value: unknown): unknown {
   return value;
 }
 
-/** A tool's input as the JSON text that enters the guest. What it says is the guest's to judge. */
+/** Encodes a tool's input as the JSON text that enters the guest. The guest checks the content. */
 export function encodeInput(toolName: string, input: unknown, bytesMax: number): string {
   let text: string | undefined;
   try {

@@ -1,8 +1,8 @@
 /**
- * A plugin's code, compiled once for all threads, with what a thread must know to use an instance again.
+ * A plugin's code, compiled once for all threads, with the facts that a thread needs to reuse an instance.
  *
- * An instance can only be put back to where it began by who sees all of it. The memory is exported anyway; here the
- * exports are widened by the tables and the mutable globals, for the host alone: a guest cannot use exports.
+ * To restore an instance, the host must see all of its state. The memory is exported anyway. This file adds exports for
+ * the tables and the mutable globals. Only the host can use them: a guest cannot access exports.
  */
 import { readFuelGlobal } from "../../shared/fuel-section.ts";
 import { readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
@@ -13,11 +13,11 @@ import { concatBytes, encodeUnsigned, writeModule } from "../../shared/wasm-writ
 
 export interface GuestModule {
   readonly module: WebAssembly.Module;
-  /** The exports through which the host sees tables and globals; `null` when an instance can only be used once. */
+  /** The exports through which the host accesses tables and globals; `null` if an instance can be used only once. */
   readonly stateExports: readonly string[] | null;
-  /** The one of them that counts the polls left of a call's fuel; `null` when the plugin does not tell. */
+  /** The export among them that counts the fuel polls that a call has left; `null` if the plugin has none. */
   readonly fuelExport: string | null;
-  /** The fuel of a call that no configuration lowers. */
+  /** A call's fuel, unless the configuration lowers it. */
   readonly fuelPollsMax: number;
   /** How far the module's memory may grow. */
   readonly memoryBytesMax: number;
@@ -38,8 +38,8 @@ interface StateExport {
 }
 
 /**
- * Compiles a module whose memory has a maximum, which may be lowered and never raised. Throws `UnreadableWasm` or the
- * engine's `CompileError` for what is no module.
+ * Compiles a module whose memory has a maximum. `bounds` can lower the maximum and never raise it. Throws
+ * `UnreadableWasm` or the engine's `CompileError` for an invalid module.
  */
 export async function compileGuest(wasm: Uint8Array, bounds: GuestBounds): Promise<GuestModule> {
   const { sections, pagesMax } = withMemoryMax(readSections(wasm), bounds.memoryPagesMax);
@@ -55,19 +55,19 @@ export async function compileGuest(wasm: Uint8Array, bounds: GuestBounds): Promi
   };
 }
 
-/** Whether an engine takes what a host would have it compile. Nothing is compiled, and nothing runs. */
+/** Whether the engine accepts the module that a host would compile. Compiles and runs nothing. */
 export function isValidGuest(wasm: Uint8Array): boolean {
   return WebAssembly.validate(widened(readSections(wasm)).bytes);
 }
 
-/** A module with the exports that a host needs; `null` where they would not show all of its state. */
+/** Adds the exports that a host needs. `added` is `null` if exports cannot show all of the module's state. */
 function widened(sections: readonly WasmSection[]): { bytes: Uint8Array; added: StateExport[] | null } {
   const parts = readChangingParts(sections);
   const added = parts && stateExportsOf(parts);
   return { bytes: writeModule(added ? withExports(sections, added) : sections), added };
 }
 
-/** The engine itself keeps the bound: growing beyond it fails as it does at the module's own maximum. */
+/** Lowers the memory's maximum. The engine enforces it: growing beyond it fails as at the module's own maximum. */
 function withMemoryMax(
   sections: readonly WasmSection[],
   pagesMax: number,
@@ -75,7 +75,7 @@ function withMemoryMax(
   const [memory] = readMemoryLimits(sections);
   if (!memory) return { sections, pagesMax };
   if (memory.max !== null && memory.max <= pagesMax) return { sections, pagesMax: memory.max };
-  // One memory, with a maximum.
+  // The two ones: a single memory, which has a maximum.
   const payload = concatBytes([Uint8Array.of(1, 1), encodeUnsigned(memory.min), encodeUnsigned(pagesMax)]);
   return { sections: sections.map((each) => (each.id === sectionIds.memory ? { ...each, payload } : each)), pagesMax };
 }
@@ -86,7 +86,7 @@ function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] 
   return all.map(({ kind, index }, at) => ({ kind, index, name: `memcell:state:${at}` }));
 }
 
-/** A module that exports one of these names itself does not compile, for then it exports it twice. */
+/** A module that already exports one of these names does not compile, because it then exports the name twice. */
 function withExports(sections: readonly WasmSection[], added: readonly StateExport[]): WasmSection[] {
   return sections.map(({ id, payload }) => {
     if (id !== sectionIds.export) return { id, payload };

@@ -1,10 +1,10 @@
 /**
- * All of an instance that can change, as it was before any code ran, to put the instance back there.
+ * All mutable state of an instance, saved before any code runs, to restore the instance later.
  *
- * By the standard an instance consists of functions, which never change, and of a memory, tables, globals and segments.
- * `guest-module.ts` lets only modules come here whose segments cannot be dropped and whose tables and globals are all
- * to be seen; this puts back the memory's bytes and the globals. What cannot be put back, a memory or table that has
- * grown or another function in a table, is told, and the instance is thrown away.
+ * By the WebAssembly standard an instance consists of functions, which never change, and of a memory, tables, globals
+ * and segments. `guest-module.ts` allows this only for modules whose segments cannot be dropped and whose tables and
+ * globals are all exported. This class restores the memory's bytes and the globals. It cannot restore a memory or table
+ * that has grown, or a table with another function: then `restore` returns `false`, and the instance is thrown away.
  */
 export class InstanceState {
   readonly #memory: WebAssembly.Memory;
@@ -14,7 +14,7 @@ export class InstanceState {
   readonly #globals: readonly { readonly global: WebAssembly.Global; readonly value: unknown }[];
   readonly #tables: readonly { readonly table: WebAssembly.Table; readonly functions: readonly unknown[] }[];
 
-  /** Of an instance that has not run yet. `parts` are its tables and mutable globals. */
+  /** For an instance that has not run yet. `parts`: its tables and mutable globals. */
   constructor(memory: WebAssembly.Memory, parts: readonly unknown[]) {
     const bytes = new Uint8Array(memory.buffer);
     this.#memory = memory;
@@ -28,7 +28,7 @@ export class InstanceState {
       .map((table) => ({ table, functions: functionsOf(table) }));
   }
 
-  /** Whether the instance is now as it was. */
+  /** Returns whether the instance is now in its first state. */
   restore(): boolean {
     if (this.#memory.buffer.byteLength !== this.#memoryBytes) return false;
     if (!this.#tables.every(({ table, functions }) => holds(table, functions))) return false;

@@ -6,10 +6,10 @@ import type { GuestConfig } from "./extism-plugin.ts";
 import type { GuestModule } from "./guest-module.ts";
 
 /**
- * The pristine instances of one thread: one for each module, made or made pristine again before a call asks for it,
- * while the thread has nothing else to do.
+ * The pristine instances of one thread, one for each module. The thread creates or restores them while it has nothing
+ * else to do, before a call needs them.
  *
- * What is taken is gone until it comes back, and then it is pristine or thrown away: no call finds what another left.
+ * An instance that is taken is out of the stock until it is restored or replaced, so no call finds data of another.
  */
 export class InstanceStock {
   readonly #ready = new Map<GuestModule, Promise<GuestInstance>>();
@@ -29,21 +29,21 @@ export class InstanceStock {
   }
 
   /**
-   * Has an instance ready for the next call, after what the thread is doing now. `used` is the one that served this
-   * call, if there was one.
+   * Prepares an instance for the next call, after the thread's current work. `used`: the instance that served this
+   * call, if any.
    */
   refillSoon(guest: GuestModule, used: GuestInstance | null): void {
     if (this.#ready.has(guest)) return;
     const instance = setImmediate().then(() => this.#next(guest, used));
     this.#ready.set(guest, instance);
     this.#forgetOldest();
-    // What fails now may work when it is needed; if not, that call tells why.
+    // A failure is ignored here: the next call tries again and reports it.
     instance.catch(() => {
       if (this.#ready.get(guest) === instance) this.#ready.delete(guest);
     });
   }
 
-  /** Of more plugins than that, those are ready that were called last. */
+  /** Keeps the instances of the plugins that were called last. */
   #forgetOldest(): void {
     const [oldest] = this.#ready.keys();
     if (oldest !== undefined && this.#ready.size > threadLimits.instancesMax) this.#ready.delete(oldest);

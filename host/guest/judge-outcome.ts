@@ -1,7 +1,7 @@
 /**
- * From how a guest's run ended to the call's envelope. A guest is believed as far as it can know: it may report what it
- * can find out by itself, in the table's words or its manifest's, and what a capability told it in the same call, and
- * nothing else.
+ * Converts the outcome of a guest's run to the call's envelope. A guest may report only these codes: the reportable
+ * codes of the error table, the codes that its manifest declares, and codes that a capability returned to it in the
+ * same call.
  */
 import { failed, failedSchema, successSchema } from "../../shared/envelope.ts";
 import type { Envelope } from "../../shared/envelope.ts";
@@ -15,7 +15,7 @@ import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
 import { parseJson } from "./guest-json.ts";
 
-/** Whose outcome it is. */
+/** The tool that ran. */
 export interface JudgedTool {
   readonly toolName: string;
   /** The codes that the manifest of its plugin declares. */
@@ -74,7 +74,7 @@ function mayReport(code: string, { reported }: CapabilityRecord): code is ErrorC
   return [...reportableCodes, ...reported].some((each) => each === code);
 }
 
-/** Some SDKs cannot tell a trap from a code without an error, so nobody does. */
+/** Some SDKs cannot distinguish a trap from an error code without an error text, so both get the same code. */
 function crashed(toolName: string): Envelope {
   return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
 }

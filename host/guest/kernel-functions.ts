@@ -1,7 +1,6 @@
 /**
- * The functions of Extism's kernel that stand before the SDK's own: those that make blocks, free them or print them are
- * bounded here, for the SDK bounds nothing. What is not here (`length`, `output_set`, `error_set`, `input_length`) is
- * the SDK's.
+ * The functions of Extism's kernel that replace the SDK's own. Those that make, free or print blocks have bounds here,
+ * because the SDK has none. All others (`length`, `output_set`, `error_set`, `input_length`) are the SDK's.
  */
 import { callLimits } from "../../shared/limits.ts";
 import { causeLines } from "../log/cause-line.ts";
@@ -15,10 +14,10 @@ interface CallContext extends BlockFinder {
   length(block: bigint): bigint;
 }
 
-/** Smaller blocks stay, and stay counted, until the call ends: freeing them would cost more than it brings. */
+/** Smaller blocks are kept and counted until the call ends: freeing them would cost more than it saves. */
 const bytesWorthFreeing = 16_384;
 
-/** What the functions work on: another one for each call. */
+/** The state that the functions work on, new for each call. */
 export interface KernelState {
   readonly access: BlockAccess;
   readonly budget: () => BlockBudget;
@@ -68,7 +67,7 @@ export function kernelFunctions({ access, budget, log, config }: KernelState): K
   };
 }
 
-/** The text of a block, as far as a log line can show it. No character of UTF-8 has more than four bytes. */
+/** The text of a block, cut to the length of a log line. A UTF-8 character has at most four bytes. */
 function beginningOf(block: DataView | null): string {
   if (block === null) return "";
   const bytes = Math.min(block.byteLength, 4 * callLimits.logLineCharsMax);
@@ -76,15 +75,15 @@ function beginningOf(block: DataView | null): string {
 }
 
 /**
- * The SDK's own way to free a block is out of reach once a function stands before it. Taking the bytes out of the block
- * frees as much, and makes every later use of it an error.
+ * Frees a block by detaching its bytes; every later use of it is an error. The SDK's own function cannot be called once
+ * it is replaced.
  */
 function emptyBlock(context: CallContext, block: bigint): void {
   const buffer = context.read(block)?.bytes().buffer;
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
 }
 
-/** What is logged during one call. Of what the guest says: so many lines of so many characters, and what is beyond is counted. */
+/** The log lines of one call. The guest's lines are bounded in number and length; further lines are only counted. */
 export class GuestLog {
   readonly #lines: LogLine[] = [];
   #dropped = 0;
@@ -95,13 +94,13 @@ export class GuestLog {
     return [...this.#lines, ...(this.#dropped > 0 ? [dropped] : []), ...this.#causes];
   }
 
-  /** `read` gives the text, and is not asked for that of a line which is only counted. */
+  /** `read` returns the text. It is not called for a line that is only counted. */
   add(level: LogLine["level"], read: () => string): void {
     if (this.#lines.length >= callLimits.logLinesMax) this.#dropped++;
     else this.#lines.push({ level, text: read().slice(0, callLimits.logLineCharsMax) });
   }
 
-  /** What lies behind a failure of the host's: shown in any case, after what the guest has logged. */
+  /** Adds the cause of a host failure. It is always shown, after the guest's lines. */
   addCause(cause: unknown): void {
     this.#causes.push(...causeLines([cause]));
   }

@@ -1,8 +1,8 @@
 /**
- * The five capabilities, bound to one call: text in, text out, nothing thrown.
+ * The five capabilities, bound to one call. Each takes a text, returns a text and never throws.
  *
- * A request that the grant does not cover is answered with `CAPABILITY_DENIED` and remembered; the sandbox then refuses
- * the whole call, whatever the guest says afterwards.
+ * A request that the grant does not cover is answered with `CAPABILITY_DENIED` and recorded; then the whole call fails,
+ * whatever the guest answers afterwards.
  */
 import { capabilityNames, capabilityRights, requestSchemas } from "../../../shared/abi.ts";
 import type { CapabilityName, CapabilityRequest } from "../../../shared/abi.ts";
@@ -22,22 +22,22 @@ import { denied, StoredFiles } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
 import { storeList, storeRead, storeTrash, storeWrite } from "./store-capabilities.ts";
 
-/** What the host learns from a call's capability uses. */
+/** What the host records about a call's capability uses. */
 export interface CapabilityRecord {
-  /** The first denial, which decides the call. */
+  /** The first denial; the call fails with it. */
   denial: Failure | null;
-  /** The codes the guest was told, and may therefore report as its own. */
+  /** The codes that the guest received, and may therefore report as its own. */
   readonly reported: Set<ErrorCode>;
-  /** What lies behind failures of the disk and the runtime: for the operator, never for the guest. */
+  /** The causes of disk and runtime failures: for the operator, never for the guest. */
   readonly causes: unknown[];
 }
 
 export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
 
-/** What a call brings: `GuestCall`, with the store as it is opened. */
+/** `GuestCall` before it is completed here: with the plain reader as its store, and without a trail. */
 export type CallParts = Omit<GuestCall, "store" | "trail"> & { readonly store: UserReader };
 
-/** A `trail` of its own is for who has nobody to read it. */
+/** The default `trail` is for callers that do not read it. */
 export function bindCapabilities(
   parts: CallParts,
   record: CapabilityRecord,
@@ -58,7 +58,7 @@ interface Asked {
   readonly trail: CapabilityTrail;
 }
 
-/** The trail is looked at again when the use is written down there: nothing is answered that nobody will read of. */
+/** Checks the trail before the work and again after the use is recorded: an unrecorded use must not get an answer. */
 function answer(name: CapabilityName, { request, record, trail }: Asked, work: () => unknown): string {
   if (trail.isClosed) return tooLate(name);
   let reply: unknown;
@@ -76,7 +76,7 @@ function answer(name: CapabilityName, { request, record, trail }: Asked, work: (
 const tooLate = (name: CapabilityName): string =>
   JSON.stringify(envelopeOf(denied(`Cannot call ${name}: the call has ended`)));
 
-/** What a refused request named: of each as much as a record shows, and of nothing else anything. */
+/** The scope and the path in a refused request, each cut to what a record shows. */
 function namedIn(request: string): Named {
   let value: unknown;
   try {
@@ -99,7 +99,7 @@ function remember(error: ToolError, record: CapabilityRecord): void {
   if (isNews) record.causes.push(error.cause);
 }
 
-/** `hostCalls` counts this one. */
+/** `hostCalls` includes this request. */
 function perform(name: CapabilityName, call: GuestCall, request: string, hostCalls: number): unknown {
   const { hostCalls: hostCallsMax } = call.grant.limits;
   if (hostCalls > hostCallsMax) {
@@ -119,7 +119,7 @@ function perform(name: CapabilityName, call: GuestCall, request: string, hostCal
       return storeTrash(call, checked("store_trash", value));
     case "clock_now":
       checked("clock_now", value);
-      // It stands still, so a guest can measure nothing with it.
+      // Constant during a call, so a guest cannot measure time with it.
       return { ok: true, epochMs: call.epochMs };
   }
 }

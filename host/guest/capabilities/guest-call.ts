@@ -8,18 +8,18 @@ import { ToolError } from "../../values/tool-error.ts";
 import type { Grant } from "../grant.ts";
 import type { StagedChanges } from "./staged-changes.ts";
 
-/** What the capabilities of one call work on. */
+/** The state that the capabilities of one call work on. */
 export interface GuestCall {
   readonly grant: Grant;
   readonly store: StoredFiles;
   readonly staged: StagedChanges;
-  /** Where each use is written down before it is answered. */
+  /** Records each use before it is answered. */
   readonly trail: CapabilityTrail;
   /** The time, the same for the whole call. */
   readonly epochMs: number;
 }
 
-/** Refuses a scope that the grant does not hold, and a path outside the grammar, before either meets a store. */
+/** Refuses a scope that is not in the grant and a path outside the grammar, before either reaches a store. */
 export function checkPlace(call: GuestCall, scope: string, path: string): void {
   checkScope(call, scope);
   checkPath(path);
@@ -55,8 +55,8 @@ export function denied(message: string): ToolError {
 }
 
 /**
- * The store as one call sees it: what has been learned of a file's size is not asked again. Meanwhile nobody else
- * changes the user's scopes, and each question costs the store a walk from the data folder.
+ * The store for one call, with a cache of file sizes: each lookup costs the store a walk from the data folder. The
+ * cache stays valid because nobody else changes the user's scopes during the call.
  */
 export class StoredFiles {
   readonly #reader: UserReader;
@@ -68,7 +68,7 @@ export class StoredFiles {
 
   read(scope: string, path: string): string | null {
     const text = this.#reader.read(scope, path);
-    // Reading refuses what asking for the size refuses, and text comes from exactly its bytes.
+    // Valid as the size, too: `read` refuses whatever `sizeOf` refuses, and decoding a text loses no bytes.
     this.#sizes.set(`${scope}:${path}`, text === null ? null : Buffer.byteLength(text));
     return text;
   }

@@ -2,34 +2,36 @@ import type { SizedChange } from "../../values/change-set.ts";
 
 type WriteChange = Extract<SizedChange, { kind: "write" }>;
 
-/** How a file that a call has touched stands now. */
+/** The present state of a file that a call has touched. */
 export type StagedFile =
   | { readonly kind: "written"; readonly content: WriteChange["content"]; readonly bytes: number }
   | { readonly kind: "gone" }
-  /** In the trash, with the text of a file that is still where it was on disk. */
+  /** Moved to the trash. On the disk, the file is still in its old place. */
   | { readonly kind: "moved"; readonly from: string; readonly bytes: number };
 
-/** The bytes a touched file takes. */
+/** The size of a touched file in bytes. */
 export function stagedBytes(file: StagedFile): number {
   return file.kind === "gone" ? 0 : file.bytes;
 }
 
-/** What a call has changed so far. Its own later reads see it; nobody else does until it is committed. */
+/** The changes of a call so far. The call's own later reads see them; nobody else does until they are committed. */
 export class StagedChanges {
   readonly #changes = new Set<SizedChange>();
-  /** For each file its last write, while nothing has moved it since: a further write takes its place. */
+  /** The last write of each file that has not been moved since. The next write replaces it. */
   readonly #lastWrites = new Map<string, WriteChange>();
   readonly #files = new Map<string, StagedFile>();
-  /** Files that the host has staged before the call began. They count in the scope, and not as the call's own. */
+  /**
+   * Files that the host staged before the call began. They count in the scope's size, but not as the call's own writes.
+   */
   readonly #staged = new Set<StagedFile>();
   #writtenBytes = 0;
 
-  /** `before` is what the call is to find done already. It is not among the call's own changes. */
+  /** `before`: changes that the call's reads see as done. They are not among the call's own changes. */
   constructor(before: readonly SizedChange[] = []) {
     for (const change of before) this.#begin(change);
   }
 
-  /** `bytes` is what the content takes in UTF-8. */
+  /** `bytes`: the size of the content in UTF-8. */
   write(scope: string, path: string, content: string, bytes: number): void {
     const key = keyOf(scope, path);
     const replaced = this.#lastWrites.get(key);
@@ -41,7 +43,7 @@ export class StagedChanges {
     this.#files.set(key, { kind: "written", content, bytes });
   }
 
-  /** `file` is how the file will stand under its new path. */
+  /** `file`: the file's state under its new path. */
   trash(scope: string, path: string, trashed: string, file: StagedFile): void {
     this.#changes.add({ kind: "trash", scope, path, trashed, bytes: stagedBytes(file) });
     this.#lastWrites.delete(keyOf(scope, path));
@@ -49,7 +51,7 @@ export class StagedChanges {
     this.#files.set(keyOf(scope, trashed), file);
   }
 
-  /** How a file stands, or `undefined` when this call has not touched it. */
+  /** The present state of a file, or `undefined` if this call has not touched it. */
   fileAt(scope: string, path: string): StagedFile | undefined {
     return this.#files.get(keyOf(scope, path));
   }
@@ -62,7 +64,7 @@ export class StagedChanges {
       .map(({ key, file }) => ({ path: key.slice(prefix.length), file }));
   }
 
-  /** The bytes that are to be written once a file is written too; those that were moved since are among them. */
+  /** The call's total of written bytes if this file is written as well. Includes files that were moved since. */
   writtenBytesWith(scope: string, path: string, bytes: number): number {
     const file = this.#files.get(keyOf(scope, path));
     const isOwn = file?.kind === "written" && !this.#staged.has(file);
@@ -92,5 +94,5 @@ export class StagedChanges {
   }
 }
 
-/** Neither a scope's nor a path's grammar knows a colon. */
+/** Unambiguous, because neither scopes nor paths can contain a colon. */
 const keyOf = (scope: string, path: string): string => `${scope}:${path}`;

@@ -1,4 +1,4 @@
-/** The four capabilities that read and change the store. Each looks at the grant and the grammar before it does anything. */
+/** The four capabilities that read and change the store. Each first checks the grant and the path grammar. */
 import type { CapabilityReply, CapabilityRequest, ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
@@ -11,7 +11,7 @@ import type { GuestCall } from "./guest-call.ts";
 import { stagedBytes } from "./staged-changes.ts";
 import type { StagedFile } from "./staged-changes.ts";
 
-/** A file's text, staged or stored; `null` when there is none. */
+/** Returns a file's staged or stored text; `null` if there is no file. */
 export function storeRead(
   call: GuestCall,
   { scope, path }: CapabilityRequest<"store_read">,
@@ -36,7 +36,7 @@ function currentText({ staged, store }: GuestCall, scope: string, path: string):
   }
 }
 
-/** Files whose path begins with the prefix, sorted; those below `trash/` only when the prefix names it. */
+/** Lists the files whose path begins with the prefix, sorted. Files below `trash/` only if the prefix names it. */
 export function storeList(
   call: GuestCall,
   { scope, prefix = "" }: CapabilityRequest<"store_list">,
@@ -78,18 +78,18 @@ export function storeWrite(
   return { ok: true };
 }
 
-/** No file may be another one's folder. What is stored already is looked at when its size is asked for. */
+/** A file must not be another file's folder. Stored files are checked later, when their size is read. */
 function refuseNesting(call: GuestCall, scope: string, path: string): void {
   const other = madeBelow(call, scope, path) ?? madeAbove(call, scope, path);
   if (other !== null) throw denied(`Cannot write ${quoted(path)}: this call has made ${quoted(other)}`);
 }
 
-/** A file that the call has made in a folder of this path. */
+/** A file that the call has made in a folder with this path. */
 function madeBelow(call: GuestCall, scope: string, path: string): string | null {
   return madeBy(call, scope, (each) => each.startsWith(`${path}/`));
 }
 
-/** A file that the call has made in the place of a folder that leads to this path. */
+/** A file that the call has made where this path needs a folder. */
 function madeAbove(call: GuestCall, scope: string, path: string): string | null {
   return madeBy(call, scope, (each) => path.startsWith(`${each}/`));
 }
@@ -100,7 +100,7 @@ function madeBy({ staged }: GuestCall, scope: string, isMeant: (path: string) =>
 
 function checkSize(call: GuestCall, scope: string, path: string, bytes: number): void {
   const { fileBytesMax, scopeBytesMax } = storeLimits;
-  // Asked first: a link in the file's place ends the call before anything is committed.
+  // Read first, so that a link in the file's place ends the call before anything is committed.
   const replacedBytes = sizeNow(call, scope, path);
   if (bytes > fileBytesMax) {
     throw new ToolError(
@@ -109,7 +109,7 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
     );
   }
   const growthBytes = growth(call, scope) - replacedBytes + bytes;
-  // A full scope can still shrink, and what does not grow need not be measured: that looks at every file.
+  // A full scope can still shrink. Without growth, the scope need not be measured, which reads the size of every file.
   if (growthBytes <= 0) return;
   const used = call.store.bytesUsed(scope) + growthBytes;
   if (used > scopeBytesMax) {
@@ -120,7 +120,10 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
   }
 }
 
-/** What is moved to the trash after it was written is held as well, so it counts here and not in the scope alone. */
+/**
+ * Content that was written and then moved to the trash still takes memory, so it counts here too, not only in the
+ * scope.
+ */
 function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: string, bytes: number): void {
   const stagedBytesNow = staged.writtenBytesWith(scope, path, bytes);
   const { stagedBytes: stagedBytesMax } = grant.limits;
@@ -131,7 +134,7 @@ function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: str
   );
 }
 
-/** By how much the call's changes so far make a scope larger. */
+/** The bytes by which the call's changes so far make a scope larger. */
 function growth(call: GuestCall, scope: string): number {
   const differences = call.staged
     .touched(scope)
@@ -139,14 +142,14 @@ function growth(call: GuestCall, scope: string): number {
   return differences.reduce((sum, each) => sum + each, 0);
 }
 
-/** The bytes of a file as the call sees it. */
+/** The size of a file as the call sees it, in bytes. */
 function sizeNow(call: GuestCall, scope: string, path: string): number {
   const file = call.staged.fileAt(scope, path);
   const storedBytes = call.store.sizeOf(scope, path) ?? 0;
   return file === undefined ? storedBytes : stagedBytes(file);
 }
 
-/** Stages a move into `trash/`, to a name that nothing has. */
+/** Stages a move into `trash/`, to a free name. */
 export function storeTrash(
   call: GuestCall,
   { scope, path }: CapabilityRequest<"store_trash">,
@@ -164,7 +167,7 @@ export function storeTrash(
   return { ok: true, trashed };
 }
 
-/** A stored file is not read for this: its text need not even be text. */
+/** Does not read a stored file, so a file that is not text can be trashed too. */
 function fileToMove(call: GuestCall, scope: string, path: string): StagedFile | null {
   const staged = call.staged.fileAt(scope, path);
   if (staged !== undefined) return staged.kind === "gone" ? null : staged;
