@@ -2,28 +2,28 @@ import { threadLimits } from "../../shared/limits.ts";
 import { runningMs } from "../audit/collect/trail-memory.ts";
 import { ToolError } from "../values/tool-error.ts";
 
-/** A task that was handed to a thread. */
+/** A task that a thread has received. */
 export interface ThreadTask<Reply> {
-  /** Rejects when the thread is ended. */
+  /** Rejects when the thread is terminated. */
   readonly reply: Promise<Reply>;
-  /** Where the thread writes down that it has begun. */
+  /** The thread records here that it has begun. */
   readonly trail: SharedArrayBuffer;
-  /** Ends the thread that works on it. */
+  /** Terminates the thread that works on it. */
   kill(): void;
 }
 
 export interface TaskBounds {
-  /** How messages name the task. */
+  /** The task's name in error messages. */
   readonly name: string;
   /** Counted from the moment the thread begins with it. */
   readonly deadlineMs: number;
-  /** When to give up waiting for a thread, on the clock of `performance.now()`. */
+  /** When to stop waiting for a thread, on the clock of `performance.now()`. */
   readonly until: number;
-  /** Its reason is what the task ends with. */
+  /** Its reason is the error with which the task ends. */
   readonly signal: AbortSignal;
 }
 
-/** The reply of a task, or why nobody waits for it any more. */
+/** Resolves to the reply of a task. Rejects with a `ToolError` when the task exceeds its bounds. */
 export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds): Promise<Reply> {
   const { deadlineMs, until, signal, name } = bounds;
   return new Promise((resolve, reject) => {
@@ -38,12 +38,13 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
       if (signal.aborted) return end(signal.reason as ToolError);
       const failure = overrun(runningMs(task.trail));
       if (typeof failure === "number") return lookIn(failure);
-      // Where this side was kept from its events for long, the thread may have waited for it: once, it gets some more time.
+      // If the main thread's event loop was blocked for long, the worker may have waited for it: once, it gets more
+      // time.
       if (!hasLookedLate && performance.now() - dueMs > threadLimits.lingerMs) {
         hasLookedLate = true;
         return lookIn(threadLimits.lingerMs);
       }
-      // The reply may lie there already.
+      // The reply can already be in the event queue.
       setImmediate(() => end(failure));
     };
     const end = (failure: ToolError): void => {
@@ -51,7 +52,7 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
       reject(failure);
       task.kill();
     };
-    /** What ends the task now, or in how many milliseconds to look again. */
+    /** The error that ends the task now, or the milliseconds until the next check. */
     const overrun = (ranMs: number | null): ToolError | number => {
       if (ranMs !== null && ranMs < deadlineMs) return deadlineMs - ranMs;
       if (ranMs === null && performance.now() < until) return Math.min(deadlineMs, until - performance.now());
@@ -61,7 +62,7 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
           : (["DEADLINE_EXCEEDED", `it ran for over ${deadlineMs} ms`] as const);
       return new ToolError(code, `Cannot finish ${name}: ${reason}`);
     };
-    // A new thread costs more than most calls take: a guest that is about to end may do so. Nobody uses its reply.
+    // A guest that is about to end may finish, because a new thread costs more than most calls. Its reply is not used.
     const cancel = (): void => {
       clearTimeout(timer);
       lookIn(threadLimits.lingerMs);

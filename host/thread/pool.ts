@@ -1,8 +1,9 @@
 /**
- * Threads that run guests. Sole importer of piscina.
+ * The worker threads that run guests. The only file that imports piscina.
  *
- * One task in a thread at a time: a guest's work is synchronous, and its thread may be killed for it. piscina is never
- * given more tasks than there are threads: who comes next, and who waits too long, is decided here.
+ * A thread runs one task at a time: a guest's work is synchronous, and its thread can be terminated because of it.
+ * piscina never gets more tasks than there are threads: this file decides which task is next and which has waited too
+ * long.
  */
 import { EventEmitter } from "node:events";
 import { availableParallelism } from "node:os";
@@ -22,29 +23,34 @@ import type { TaskBounds, ThreadTask } from "./bounded-task.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
-  /** What threads run. They start meanwhile, and no task may be run before. Its rejection is someone else's to handle. */
+  /**
+   * The plugins' modules. Threads start while they compile; tasks may run only afterwards. The creator handles a
+   * rejection.
+   */
   readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
-  /** Answers what a thread's readers ask. Default: nobody does, as threads read by themselves. */
+  /** Answers the reads of threads. Default: none, because threads read on their own. */
   readonly answerReads?: StoreDefinition["answerReads"];
-  /** Told when a thread dies that no call was in. */
+  /** Called when a thread without a call dies. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What a thread is given, but for what it writes into while it runs. */
+/** A thread's task without the trail, which the pool adds. */
 export type GuestTask = Omit<WorkerTask, "trail">;
 
-/** A thread that nobody else uses. Disposing of it gives it back, unless it has a task: then it is free after that. */
+/**
+ * A thread that nobody else uses. Disposing of it gives it back. If it has a task, it is given back when the task ends.
+ */
 export interface FreeThread extends Disposable {
-  /** Resolves when the task has ended, however it did. Once only. */
+  /** Resolves when the task has ended, also when it has failed. Can be called only once. */
   run(task: GuestTask, bounds: TaskBounds): Promise<EndedRun>;
 }
 
-/** What has become of a task. Disposing of it ends the use of the trail. */
+/** An ended task. Dispose of it when the trail is no longer needed. */
 export interface EndedRun extends Disposable {
-  /** What the thread has answered, or why nobody waits for its answer any more. */
+  /** The thread's answer, or why the answer is no longer awaited. */
   readonly outcome: WorkerReply | ToolError;
-  /** What its guest has done. Closed: nothing is added to it any more. */
+  /** What the guest has done. Closed: nothing more is added. */
   readonly trail: SharedArrayBuffer;
 }
 
@@ -52,7 +58,7 @@ export class Pool {
   readonly #piscina: Piscina<WorkerTask, WorkerReply>;
   readonly #slots: Slots;
   readonly #trails = new TrailStock();
-  /** Threads that were killed and are not gone yet. */
+  /** Terminated threads that have not exited yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
   constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), answerReads, onError }: PoolOptions) {
@@ -63,12 +69,13 @@ export class Pool {
       minThreads: 1,
       maxThreads: threadsMax,
       concurrentTasksPerWorker: 1,
-      // A thread that slept in Atomics.wait could not make the next call's instance. Events are as fast: 44 µs each way.
+      // A thread that sleeps in Atomics.wait could not prepare the next call's instance. Events are as fast: 44 µs each
+      // way.
       atomics: "disabled",
-      // Without it every burst ends all threads but one, and the next burst pays 40 ms to start each again.
+      // Otherwise all threads but one stop after every burst of calls, and each costs 40 ms to start again.
       idleTimeout: threadLimits.idleMs,
-      // Importing the SDK loads node:wasi, which warns of itself in every thread; no plugin gets WASI. And piscina would try
-      // to load the thread's module by require() first: a thread that is ended within that takes the process down (V8:
+      // The SDK imports node:wasi, which prints a warning in every thread; no plugin gets WASI. And piscina would first
+      // load the thread's module with require(): terminating a thread during that crashes the process (V8:
       // "Module::IsGraphAsync must be used on an instantiated module").
       execArgv: ["--disable-warning=ExperimentalWarning", "--no-experimental-require-module"],
     });
@@ -82,13 +89,13 @@ export class Pool {
     });
   }
 
-  /** Waits for a thread that is free. Throws `BUSY` when none is in time, and the signal's reason. */
+  /** Waits for a free thread. Throws `BUSY` if none is free in time, or the signal's reason. */
   async take(name: string, { until, signal }: Pick<TaskBounds, "until" | "signal">): Promise<FreeThread> {
     const tooLong = (waitedMs: number): ToolError =>
       new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
     await this.#slots.take({ until, signal, tooLong });
     if (signal.aborted) {
-      // Cancelled since the slot was given: nobody has listened in between.
+      // Cancelled after the slot was given, when nothing listened to the signal.
       this.#slots.give();
       throw signal.reason;
     }
@@ -106,7 +113,7 @@ export class Pool {
   }
 
   #start(task: WorkerTask): ThreadTask<WorkerReply> {
-    // Cheaper than an AbortController by 9 µs.
+    // 9 µs cheaper than an AbortController.
     const killer = new EventEmitter();
     const reply = this.#piscina.run(task, { signal: killer });
     const free = (): void => void this.#slots.give();
@@ -120,14 +127,14 @@ export class Pool {
       asToolError(error, `call ${bounds.name}`),
     );
     closeTrail(trail);
-    // The thread writes no more once it has answered; one that was killed may have written its last anywhere.
+    // A thread that has answered writes no more, so its trail is reused. A terminated thread's trail is not.
     const giveBack = (): void => this.#trails.giveBack(trail);
     return { outcome, trail, [Symbol.dispose]: () => void reply.then(giveBack, () => {}) };
   }
 
-  /** Ends the threads, whatever they do. */
+  /** Terminates all threads, also busy ones. */
   async close(): Promise<void> {
-    // When a killed thread is gone, piscina starts another one, which would outlive it.
+    // When a terminated thread exits, piscina starts another one, which would outlive the pool.
     while (this.#dying.size > 0) await Promise.all(this.#dying);
     await this.#piscina.destroy();
   }
@@ -140,7 +147,7 @@ export class Pool {
   }
 
   #awaitEnd(thread: Worker): void {
-    // An error that the thread died of meanwhile must not become one that nobody handles, as `once` would make it.
+    // Not `once` from node:events: it would turn an error of the dying thread into an unhandled rejection.
     const ended = new Promise<void>((resolve) => {
       thread.once("exit", () => {
         this.#dying.delete(ended);

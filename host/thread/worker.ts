@@ -1,6 +1,6 @@
 /**
- * The thread's side of a call. It may be killed at any instant, so it only reads the store; what the guest wants to
- * change goes back as a change set.
+ * The worker thread's part of a call. The thread can be terminated at any moment, so it only reads the store; the
+ * guest's changes go back to the main thread as a change set.
  */
 import { MessageChannel, parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
@@ -27,39 +27,42 @@ import type { Seen, SizedChange } from "../values/change-set.ts";
 import { asToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
 
-/** What every call of a pool has in common. */
+/** The settings that all calls of a pool share. */
 export interface WorkerSetup {
   /** The codes that the manifest of each module's plugin declares. */
   readonly errors: readonly (readonly PluginError[])[];
-  /** `restored`: a thread's instance serves call after call, put back before each. `fresh`: each call has its own. */
+  /**
+   * `restored`: a thread's instance serves many calls and is restored before each. `fresh`: each call has a new
+   * instance.
+   */
   readonly instances: "restored" | "fresh";
   readonly store: StoreLocation;
-  /** Less fuel than the manifests give. */
+  /** Lowers the fuel that manifests give. */
   readonly fuelPolls?: number;
 }
 
-/** What a thread asks when it begins, while they may still be compiled: where it takes the modules, once. */
+/** Sent when a thread begins, perhaps before the modules are compiled: the port on which it receives them once. */
 export interface ModulesRequest {
   readonly modulesTo: MessagePort;
 }
 
-/** What a thread asks before its first read, where the main side reads for it: who takes this end of its bridge. */
+/** Sent before a thread's first read if the main thread reads for it: the main thread's end of the bridge. */
 export interface BridgeRequest {
   readonly bridgeTo: ReadBridge;
 }
 
 export interface WorkerTask {
   readonly toolName: string;
-  /** Which of the modules holds the tool, and under which export. */
+  /** The module that contains the tool; `exportName` is the tool's export in it. */
   readonly moduleIndex: number;
   readonly exportName: string;
-  /** JSON text: the host does not look into it. */
+  /** JSON text, which the host does not parse. */
   readonly input: string;
   readonly grant: Grant;
   readonly epochMs: number;
-  /** What the guest is to find done already. It is committed together with what the guest does. */
+  /** Changes that the guest's reads see as done. They are committed together with the guest's changes. */
   readonly before?: readonly SizedChange[];
-  /** Where to write down when the thread has begun, and what the guest does. */
+  /** The thread records here when it has begun, and what the guest does. */
   readonly trail: SharedArrayBuffer;
 }
 
@@ -70,7 +73,7 @@ export interface WorkerReply {
   /** The files that the guest has read. */
   readonly seen: readonly Seen[];
   readonly log: readonly LogLine[];
-  /** Polls of its fuel that the guest has used; `null` when it did not run or does not tell. */
+  /** Fuel polls that the guest has used; `null` if it did not run or does not report them. */
   readonly fuelPolls: number | null;
 }
 
@@ -107,7 +110,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
 
 let opened: StoreReaders | undefined;
 
-/** Opened by the first call, so that a store which cannot be opened is an error of calls and not of threads. */
+/** Opened by the first call, so that a store that cannot be opened fails the calls and not the threads. */
 function readers(): StoreReaders {
   opened ??= openReaders((workerData as WorkerSetup).store, connect);
   return opened;
@@ -128,7 +131,7 @@ let hasTask = false;
 const modules = receiveModules();
 void modules.then((all) => setTimeout(() => prepare(all), threadLimits.quietMs).unref());
 
-/** Compiled modules are shared by all threads. */
+/** Receives the compiled modules, which all threads share. */
 function receiveModules(): Promise<readonly GuestModule[]> {
   const { port1: own, port2: modulesTo } = new MessageChannel();
   parentPort?.postMessage({ modulesTo } satisfies ModulesRequest, [modulesTo]);
@@ -140,13 +143,13 @@ function receiveModules(): Promise<readonly GuestModule[]> {
   });
 }
 
-/** A thread that was begun for a call has its work to do, and which plugin it is for is known then. */
+/** Prepares instances in advance. Skipped if the thread already has a task: that task prepares its own plugin. */
 function prepare(all: readonly GuestModule[]): void {
   if (hasTask) return;
   for (const module of all.slice(0, threadLimits.instancesMax)) stock.refillSoon(module, null);
 }
 
-/** What guests are told. A prototype would make "constructor" one of the keys. */
+/** The configuration for guests. Has no prototype, or "constructor" would be one of its keys. */
 function configOf({ fuelPolls }: WorkerSetup): GuestConfig {
   const config = Object.create(null) as Record<string, string>;
   if (fuelPolls !== undefined) config[fuelConfigKey] = String(fuelPolls);
@@ -167,7 +170,7 @@ async function runPlugin(
   } catch (cause) {
     return { outcome: { kind: "trap", cause, isMemoryFull: false }, fuelPolls: null };
   } finally {
-    // The pool sends the answer first: the caller does not wait for the next call's instance.
+    // The answer is sent first, so the caller does not wait for the next call's instance.
     stock.refillSoon(module, instance);
   }
 }
