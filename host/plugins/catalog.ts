@@ -1,6 +1,6 @@
 /**
- * The plugins a runtime has loaded, and the tools they offer. Everything about a file is checked here, before any of its
- * code runs.
+ * The plugins that a runtime has loaded, and their tools. Each file is checked here completely before any of its code
+ * runs.
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
@@ -20,12 +20,12 @@ import { LoadedTools } from "./loaded-tools.ts";
 import { pinDeviations, policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
 
-/** A plugin that is all it should be by our own reading, while the engine is still at work on it. */
+/** A plugin that has passed the host's own checks, while the engine still compiles it. */
 export interface JudgedPlugin {
   readonly manifest: Manifest;
-  /** Of the whole file, in hex. */
+  /** The SHA-256 of the whole file, in hex. */
   readonly sha256: string;
-  /** Rejects with `PLUGIN_REFUSED` when the engine does not take it, or reads it otherwise than we do. */
+  /** Rejects with `PLUGIN_REFUSED` if the engine refuses the module or reads it differently from the host. */
   readonly guest: Promise<GuestModule>;
 }
 
@@ -35,13 +35,13 @@ export interface JudgedCatalog {
 }
 
 /**
- * Reads plugin files; throws `PLUGIN_REFUSED` for the first that is not what it should be, or asks for too much. The engine
- * is not waited for: until every `guest` has resolved, nothing may run.
+ * Reads and checks plugin files. Throws `PLUGIN_REFUSED` for the first file that is invalid or requests too much. Does
+ * not wait for the engine: nothing may run until every `guest` has resolved.
  */
 export async function judgeCatalog(files: readonly string[], policy: Policy): Promise<JudgedCatalog> {
   const judged = await Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
   const plugins = judged.map((each) => {
-    // Whichever was read first: the same files are always refused for the same.
+    // In the order of `files`, not of reading, so that the same files always give the same error.
     if (each.status === "rejected") throw each.reason;
     return each.value;
   });
@@ -70,7 +70,7 @@ async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> 
   if (deviation !== undefined) throw refused(name, deviation);
   const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
   const guest = compilePlugin(wasm, bounds, { name, manifest, sections });
-  // When another plugin is refused meanwhile, nobody comes to wait for this one.
+  // If another plugin is refused meanwhile, nothing awaits this promise.
   guest.catch(() => {});
   return { manifest, sha256, guest };
 }
@@ -83,7 +83,8 @@ async function compilePlugin(
   const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
     throw refused(name, "it is not a valid WebAssembly module", error);
   });
-  // What runs is the engine's reading of the file. Where it differs from ours, ours has judged something else.
+  // The engine's reading of the file is what runs. If it differs from the host's reading, the checks were on something
+  // else.
   const imports = WebAssembly.Module.imports(guest.module);
   const ofHost = new Set(guest.stateExports);
   const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));

@@ -3,7 +3,7 @@ import type { PluginError } from "../../shared/manifest.ts";
 import type { JudgedCatalog } from "./catalog.ts";
 import type { CatalogTool } from "./loaded-tools.ts";
 
-/** What a function-calling API needs to know of a tool. */
+/** A tool's description for a function-calling API. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -11,16 +11,16 @@ export interface ToolDescription {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** JSON Schema of a successful result's `data`. */
   readonly outputSchema: Readonly<Record<string, unknown>>;
-  /** What the tool is granted: one that has neither `write` nor `trash` changes nothing. */
+  /** The rights that the tool is granted. Without `write` and `trash` it changes nothing. */
   readonly rights: readonly Right[];
   /**
-   * The codes that its plugin reports beside those of the error table, what each is a case of and what it means. Not
-   * there when it has none. A failure with one of them carries `of`.
+   * The plugin's own error codes, with their meanings and the codes of the error table that they are cases of. Missing
+   * if the plugin declares none. A failure with such a code has `of`.
    */
   readonly errors?: readonly PluginError[];
 }
 
-/** What a caller is told of a tool. Copies: what it does to them changes nothing here. */
+/** Describes a tool for a caller. Returns copies, which the caller can change. */
 export function descriptionOf({ tool, moduleIndex }: CatalogTool, { plugins }: JudgedCatalog): ToolDescription {
   const { name, description, input, output, rights } = tool;
   const errors = plugins[moduleIndex]?.manifest.errors ?? [];

@@ -1,4 +1,6 @@
-/** The tools of all loaded plugins, and how each is found: by a model's name for it, by the host's, or by a role. */
+/**
+ * The tools of all loaded plugins. Tools are found by their name for models, by their name for programs, or by role.
+ */
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { Role } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
@@ -12,7 +14,7 @@ export interface CatalogTool {
 }
 
 export class LoadedTools {
-  /** In the order of the plugins, and in which each declares them. */
+  /** In the order of the plugins, and within a plugin in the order of declaration. */
   readonly all: readonly CatalogTool[];
 
   constructor(all: readonly CatalogTool[]) {
@@ -23,7 +25,7 @@ export class LoadedTools {
     return this.all.find(({ tool }) => tool.audience === "model" && tool.name === name) ?? null;
   }
 
-  /** By its name, of which there may be several, or as `family/Tool`. */
+  /** Finds tools by name, which several plugins can use, or by `family/Tool`. */
   forHost(name: string): readonly CatalogTool[] {
     return this.all.filter(
       (found) => found.tool.audience === "host" && [found.tool.name, fullName(found)].includes(name),
@@ -45,7 +47,7 @@ export class LoadedTools {
   }
 }
 
-/** A tool's name where another plugin may have a tool of the same. */
+/** A tool's unambiguous name: another plugin can have a tool with the same short name. */
 export const fullName = ({ family, tool }: CatalogTool): string => `${family}/${tool.name}`;
 
 /** Whether a tool has the right to change anything. */
@@ -53,19 +55,17 @@ export function mayChange({ tool: { rights } }: CatalogTool): boolean {
   return rights.includes("write") || rights.includes("trash");
 }
 
-/** What is told of a tool that is not there, or not there for whoever asks, or there several times. */
-
-/** A tool's name as messages show it. Callers without types may pass anything. */
+/** A tool's name in error messages. Callers without types can pass anything. */
 export function toolLabel(toolName: unknown): string {
   return typeof toolName === "string" ? quoted(toolName) : `a tool whose name is of type ${typeof toolName}`;
 }
 
-/** For a caller, who gets the names of all tools a model may call. */
+/** The error for an unknown tool. It lists the tools in `known`. */
 export function unknownTool(action: string, known: readonly { readonly name: string }[]): ToolError {
   return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${namesOf(known)}`);
 }
 
-/** The one tool that a program means. Throws `TOOL_UNKNOWN` when there is none, or several. */
+/** Finds the one tool for programs with a name. Throws `TOOL_UNKNOWN` if there is none, or if there are several. */
 export function toolForHost(
   tools: LoadedTools,
   toolName: string,
@@ -81,7 +81,7 @@ export function toolForHost(
   throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`);
 }
 
-/** For a program that asks what no loaded plugin, or not the one that it names, can tell. */
+/** The error if no loaded plugin, or not the one that the program named, has a tool with the role. */
 export function unknownRole(action: string, role: Role, family: string | undefined): ToolError {
   const plugin = family === undefined ? "no plugin that is loaded" : `no plugin ${quoted(family)} that is loaded`;
   return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: ${plugin} has a tool with the role "${role}"`);

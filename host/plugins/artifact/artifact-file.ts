@@ -5,7 +5,9 @@ import { readBoundedFile } from "../../disk/bounded-file.ts";
 import type { Artifact } from "./artifact.ts";
 import { readArtifact, unreadArtifact } from "./read-artifact.ts";
 
-/** Tells a plugin file on disk. One that is not there, too large or no regular file is told as such. */
+/**
+ * Reads a plugin file from the disk. A file that is missing, too large or not a regular file gives an unread artifact.
+ */
 export async function readArtifactFile(file: string): Promise<Artifact> {
   const name = basename(file);
   const read = await readBoundedFile(file, guestLimits.pluginBytesMax).catch(() => null);

@@ -11,11 +11,11 @@ import type { Artifact, ArtifactImport } from "./artifact.ts";
 import { readPlugin } from "./read-plugin.ts";
 
 /**
- * Tells a plugin file from its bytes, by the same reading that a runtime loads it by; an engine is asked whether it would
- * take the module, and compiles and runs nothing of it.
+ * Reads the facts about a plugin file from its bytes, with the same code that a runtime uses to load it. The engine
+ * only validates the module; it compiles and runs nothing.
  *
- * Never throws for what is in the file: what is wrong with it is among its deviations, and what could not be read for
- * that is empty. `file` is its name, without its folder.
+ * Never throws because of the file's content: faults are in `deviations`, and parts that could not be read are empty.
+ * `file` is the file's name, without its folder.
  */
 export function readArtifact(wasm: Uint8Array, file: string): Artifact {
   const { sections, manifest, deviations } = readPlugin(wasm);
@@ -35,13 +35,13 @@ export function readArtifact(wasm: Uint8Array, file: string): Artifact {
   };
 }
 
-/** A file that could not be read from its disk, or was not for its size. */
+/** The artifact of a file that could not be read, or was not read because of its size. */
 export function unreadArtifact(file: string, reason: string): Artifact {
   const nothing = { imports: [], exports: [], memory: null, customSections: [], manifest: null };
   return { file, sha256: "", bytes: 0, ...nothing, deviations: [reason] };
 }
 
-/** Of a file that is as it should be, the engine is asked about the very bytes that a host would have it compile. */
+/** For a file without deviations, the engine validates exactly the bytes that a host would compile. */
 function engineDeviations(wasm: Uint8Array, isGuest: boolean): string[] {
   const isValid = isGuest ? isValidGuest(wasm) : WebAssembly.validate(wasm);
   return isValid ? [] : ["it is not a valid WebAssembly module: no engine takes it"];
@@ -58,7 +58,7 @@ function describeImport({ module, name, kind, signature }: WasmImport): Artifact
   };
 }
 
-/** The beginning of a name that is longer than a name may be. `bytes` is what the section holds behind its name. */
+/** A name that is too long is cut. `bytes`: the size of the section after its name. */
 function describeCustom({ payload }: WasmSection): { name: string; bytes: number } {
   const name = readable(() => {
     const reader = new WasmReader(payload);
@@ -68,7 +68,7 @@ function describeCustom({ payload }: WasmSection): { name: string; bytes: number
   return { name: name?.text ?? "", bytes: name?.rest.length ?? payload.length };
 }
 
-/** `null` for what is malformed, or has more in it than a plugin may: a deviation says so. */
+/** `null` if the content is malformed or exceeds a limit. A deviation reports that. */
 function readable<Result>(read: () => Result): Result | null {
   try {
     return read();

@@ -7,12 +7,12 @@ import { customSections } from "../../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../../shared/wasm-sections.ts";
 import { safeParse } from "../../../shared/zod.ts";
 
-/** A manifest, or a clause about "it", the file, that says why there is none that can be used. */
+/** A manifest, or a clause about "it", the file, that says why the manifest cannot be used. */
 export type ManifestReading =
   | { readonly manifest: Manifest; readonly reason: null }
   | { readonly manifest: null; readonly reason: string; readonly cause?: unknown };
 
-/** What a plugin says of itself, within bounds. Throws `UnreadableWasm` for custom sections without a name. */
+/** Reads a plugin's manifest, within bounds. Throws `UnreadableWasm` for custom sections without a name. */
 export function readManifest(sections: readonly WasmSection[]): ManifestReading {
   const [section, ...others] = customSections(sections, manifestSection);
   if (!section || others.length > 0) return unfit(`it has not exactly one custom section "${manifestSection}"`);
@@ -25,7 +25,7 @@ export function readManifest(sections: readonly WasmSection[]): ManifestReading 
 
 function parseManifest(section: Uint8Array): ManifestReading {
   try {
-    // A byte order mark is no JSON, and other hosts' readers say so.
+    // A byte order mark is not JSON, and other hosts refuse it too.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(section);
     return checkForm(parseStrictJson(text, pluginLimits.manifestDepthMax));
   } catch (error) {

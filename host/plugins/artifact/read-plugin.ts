@@ -4,20 +4,20 @@ import { readSections, UnreadableWasm } from "../../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../../shared/wasm-sections.ts";
 import { readManifest } from "./read-manifest.ts";
 
-/** All that can be told of a plugin file without an engine. */
+/** The facts about a plugin file that need no engine. */
 export interface PluginReading {
-  /** Empty when the bytes are no module at all. */
+  /** Empty if the bytes are not a module. */
   readonly sections: readonly WasmSection[];
   readonly manifest: Manifest | null;
-  /** Clauses about "it", the one that has it refused first. */
+  /** Clauses about "it". The first one is the reason for a refusal. */
   readonly deviations: readonly string[];
-  /** What made the manifest unusable, for the operator's log. */
+  /** Why the manifest is unusable, for the operator's log. */
   readonly cause?: unknown;
 }
 
 /**
- * Reads a plugin file within the bounds of `shared/limits.ts`. Never throws for what is in it. `judgePin` is asked first: of a
- * file that is not the one which was reviewed, nothing else is judged.
+ * Reads a plugin file within the bounds of `shared/limits.ts`. Never throws because of its content. `judgePin` is
+ * called first: if it finds that the file is not the reviewed one, nothing else is checked.
  */
 export function readPlugin(
   wasm: Uint8Array,
@@ -28,7 +28,7 @@ export function readPlugin(
     const { manifest, reason, ...rest } = orUnfit(() => readManifest(sections));
     const unpinned = manifest ? judgePin(manifest) : [];
     const mismatches = unpinned.length > 0 ? unpinned : describeDeviations(manifest, sections);
-    // What cannot be read of a section is found by all who read it.
+    // A section that cannot be read gives the same clause from every check that reads it.
     const deviations = reason === null ? mismatches : [...new Set([reason, ...mismatches])];
     return { sections, manifest, deviations, ...rest };
   } catch (error) {

@@ -3,12 +3,12 @@ import { quoted } from "../../../shared/text.ts";
 interface SchemaIssue {
   readonly code: string;
   readonly path: readonly PropertyKey[];
-  /** What the schema allows: the schemas' texts are written so. */
+  /** What the schema allows. The schemas' messages are written that way. */
   readonly message: string;
   readonly keys?: readonly string[];
 }
 
-/** A clause that names what does not fit a schema, its present value and what is allowed. */
+/** A clause that names the place that does not fit a schema, its value and what is allowed. */
 export function issueText(issue: SchemaIssue, value: unknown): string {
   const allowed = `allowed: ${issue.message}`;
   if (issue.code === "invalid_key") {
@@ -20,7 +20,7 @@ export function issueText(issue: SchemaIssue, value: unknown): string {
   return `${placeOf(issue.path)} is ${presentValue(valueAt(value, issue.path))}, ${allowed}`;
 }
 
-/** As JavaScript would name it: `plugins["user-memory"].tools`. */
+/** A path in JavaScript notation: `plugins["user-memory"].tools`. */
 function placeOf(path: readonly PropertyKey[]): string {
   const names = path.map((key) => {
     if (typeof key === "number") return `[${key}]`;
@@ -33,7 +33,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((each, key) => Object.getOwnPropertyDescriptor(Object(each), key)?.value, value);
 }
 
-/** A value as a message shows it. */
+/** A value in an error message. */
 export function presentValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "string") return quoted(value);

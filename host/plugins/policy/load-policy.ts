@@ -1,4 +1,4 @@
-/** From what a host's operator has written to a policy that is checked and complete. */
+/** Loads the operator's policy, checks it and adds the defaults. */
 import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,13 +15,13 @@ import { policySha256 } from "./policy-sha256.ts";
 import type { PluginPolicy, Policy, PolicyLimits, ToolPolicy } from "./policy.ts";
 import { readJson, UnusablePolicy } from "./read-json.ts";
 
-/** A policy's file, or what one would hold; without either, the policy that comes with the package. */
+/** A policy file, or the content of one. `undefined` means the policy in the package. */
 export type PolicySource = string | PolicyFile | undefined;
 
 /**
- * Throws `PLUGIN_REFUSED` for a policy that cannot be used, since no plugin can be judged by it: a file that is not there,
- * one that says what no policy may say, or whose lock file pins another file than it does itself. A plugin that its lock
- * file does not pin is refused alone, when it is loaded.
+ * Throws `PLUGIN_REFUSED` for a policy that cannot be used, because no plugin can be checked against it: the file is
+ * missing or invalid, or the policy and its lock file pin different files. A plugin that the lock file does not pin
+ * does not make the policy unusable; only that plugin is refused when it is loaded.
  */
 export async function loadPolicy(source: PolicySource): Promise<Policy> {
   const name = nameOf(source);
@@ -42,7 +42,10 @@ function nameOf(source: PolicySource): string {
   return typeof source === "string" ? basename(source) : "inline";
 }
 
-/** What a program passes is read as a file's text would be, so that there is one meaning, and nothing changes later. */
+/**
+ * Converts a policy object to the text of a file, so that both have one meaning and later changes to the object do not
+ * count.
+ */
 function textOf(file: PolicyFile): string {
   let text: unknown;
   let cause: unknown;
@@ -76,7 +79,7 @@ async function completed(name: string, text: string, folder: string): Promise<Po
       { sha256: pinsOf(plugin, sha256 ?? null, lock), tools: toolsOf(tools) },
     ]),
   );
-  // JSON has no `undefined`, which would take a limit away.
+  // JSON has no `undefined`, so the spread cannot remove a limit.
   const limits: PolicyLimits = { ...policyLimitsMax, ...(file.limits as Partial<PolicyLimits>) };
   return { name, sha256: policySha256({ limits, plugins }), limits, plugins };
 }
@@ -91,7 +94,10 @@ async function readLock(lockFile: string, folder: string): Promise<PluginLock> {
   }
 }
 
-/** Where a policy and its lock file both pin a plugin, both hold. What the lock file does not pin has no file that fits. */
+/**
+ * If policy and lock file both pin a plugin, both pins must hold. With a lock file that does not pin it, no file is
+ * allowed.
+ */
 function pinsOf(plugin: string, pins: readonly string[] | null, lock: PluginLock | null): readonly string[] | null {
   if (lock === null) return pins && distinct(pins);
   const locked = Object.hasOwn(lock.plugins, plugin) ? lock.plugins[plugin] : undefined;

@@ -2,7 +2,9 @@ import type { Manifest, ManifestTool } from "../../../shared/manifest.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { Policy, ToolPolicy } from "./policy.ts";
 
-/** In what a plugin goes beyond a policy: clauses for a reviewer, the first first; none when it may be loaded. */
+/**
+ * How a plugin exceeds a policy: clauses for a reviewer, in the order of the checks. Empty if the plugin may be loaded.
+ */
 export function policyDeviations(manifest: Manifest, sha256: string, policy: Policy): string[] {
   const granted = policy.plugins.get(manifest.name);
   if (!granted) {
@@ -18,7 +20,7 @@ export function policyDeviations(manifest: Manifest, sha256: string, policy: Pol
   ];
 }
 
-/** The same of a file that is not the one which the policy pins by the plugin's name. */
+/** The same for a file that is not the one that the policy pins under the plugin's name. */
 export function pinDeviations({ name }: Manifest, sha256: string, policy: Policy): string[] {
   const pins = policy.plugins.get(name)?.sha256 ?? null;
   if (pins === null || pins.includes(sha256)) return [];
@@ -52,7 +54,7 @@ function listed(texts: readonly string[]): string {
   return texts.map((text) => quoted(text)).join(", ");
 }
 
-/** As the ABI has it of the module's own maximum. */
+/** The same rule as the ABI has for the module's own maximum. */
 function memoryDeviations({ memoryPages }: Manifest, { limits }: Policy): string[] {
   if (memoryPages.min < limits.memoryPages) return [];
   return [

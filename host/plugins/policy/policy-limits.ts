@@ -1,7 +1,7 @@
 import { callLimits, guestLimits } from "../../../shared/limits.ts";
 import type { PolicyLimits } from "./policy.ts";
 
-/** What holds where a policy says nothing, and above which no policy may go. */
+/** The default limits of a policy. No policy may exceed them. */
 export const policyLimitsMax: PolicyLimits = {
   deadlineMs: guestLimits.deadlineMs,
   fuelPolls: guestLimits.fuelPollsMax,

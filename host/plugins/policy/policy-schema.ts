@@ -1,4 +1,4 @@
-/** A policy as people write it. `policy.schema.json` beside this file is the same in JSON Schema, for editors. */
+/** The form of a policy file. `policy.schema.json` beside this file is the same as JSON Schema, for editors. */
 import { rights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
 import { toolName } from "../../../shared/manifest.ts";
@@ -9,8 +9,8 @@ import { policyLimitsMax } from "./policy-limits.ts";
 import type { PolicyLimits } from "./policy.ts";
 
 /**
- * What a host is willing to grant: the content of a policy file. What it does not name it does not grant, and a plugin
- * that asks for more is `PLUGIN_REFUSED`.
+ * What a host is willing to grant: the content of a policy file. Anything that it does not name is not granted, and a
+ * plugin that requests more is `PLUGIN_REFUSED`.
  *
  * @example
  * const policy: PolicyFile = {
@@ -20,31 +20,31 @@ import type { PolicyLimits } from "./policy.ts";
  * };
  */
 export interface PolicyFile {
-  /** Where an editor finds the JSON Schema; not read. */
+  /** Where an editor finds the JSON Schema. The host ignores it. */
   readonly $schema?: string | undefined;
   readonly version: 1;
   /**
-   * A file with the hash of each plugin, as the build writes it; from the policy's own folder, or from the working
-   * directory where the policy is no file. With it, every plugin of the policy must be pinned there.
+   * A file with the hash of each plugin, as the build writes it. Relative to the policy's folder, or to the working
+   * directory if the policy is an object. It must pin every plugin of the policy.
    */
   readonly lockFile?: string | undefined;
-  /** Bounds of every call. Each may only lower what holds without it, and is at least 1. */
+  /** Bounds of every call. Each can only lower the default, and is at least 1. */
   readonly limits?: { readonly [Name in keyof PolicyLimits]?: number | undefined } | undefined;
-  /** By the names that plugins give themselves. */
+  /** By the plugins' names in their manifests. */
   readonly plugins: Readonly<Record<string, PluginEntry>>;
 }
 
 interface PluginEntry {
-  /** The only files that may bear this name, by SHA-256 in lower-case hex. Without it, and without a lock file: any. */
+  /** The SHA-256 of the allowed plugin files, in lower-case hex. Default without a lock file: any file. */
   readonly sha256?: readonly string[] | undefined;
-  /** By name, with the rights and scopes that each may have at most. */
+  /** By name, with the maximum rights and scopes of each tool. */
   readonly tools: Readonly<Record<string, ToolEntry>>;
 }
 
 interface ToolEntry {
   readonly rights: readonly Right[];
   readonly scopes: readonly string[];
-  /** `host` keeps it from models: only the host itself may call it. Default `model`: anybody may. */
+  /** `host`: the tool must not be offered to models; only the host may call it. Default `model`: no restriction. */
   readonly audience?: "model" | "host" | undefined;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { Policy } from "./policy.ts";
 
-/** Of one form of all that can be written in several: every list and every table in the order of its texts. */
+/** The SHA-256 of a policy's canonical form, in which every list and table is sorted. */
 export function policySha256({ limits, plugins }: Pick<Policy, "limits" | "plugins">): string {
   const form = {
     limits: sorted(Object.entries(limits)),

@@ -1,10 +1,12 @@
 import type { Right } from "../../../shared/abi.ts";
 
-/** Bounds of every call, none of them above those of `shared/limits.ts`. */
+/** Bounds of every call, never above those of `shared/limits.ts`. */
 export interface PolicyLimits {
   /** How long a guest may run, in milliseconds. */
   readonly deadlineMs: number;
-  /** A guest's computing budget, in polls of the engine that the build links in; other guests the deadline ends. */
+  /**
+   * A guest's computing budget, in polls of the engine that the build links in. Other guests have only the deadline.
+   */
   readonly fuelPolls: number;
   /** How far a guest's memory may grow, in pages of 64 KiB. */
   readonly memoryPages: number;
@@ -19,21 +21,25 @@ export interface PolicyLimits {
 export interface ToolPolicy {
   readonly rights: readonly Right[];
   readonly scopes: readonly string[];
-  /** `host`: no model may be offered it. `model`: anybody may. */
+  /** `host`: the tool must not be offered to models. `model`: no restriction. */
   readonly audience: "model" | "host";
 }
 
 export interface PluginPolicy {
-  /** The only files that may bear the plugin's name, by SHA-256 in hex. `null`: any. Empty: none, as the lock file pins none. */
+  /**
+   * The SHA-256 of the allowed plugin files, in hex. `null`: any file. Empty: no file, because the lock file pins none.
+   */
   readonly sha256: readonly string[] | null;
   readonly tools: ReadonlyMap<string, ToolPolicy>;
 }
 
-/** What a host is willing to grant, checked and complete. What it does not name it does not grant. */
+/** What a host is willing to grant, checked and complete. Anything that it does not name is not granted. */
 export interface Policy {
-  /** How messages and reports name it: `default`, the file's name, or `inline` when a program has passed an object. */
+  /**
+   * The name in messages and reports: `default`, the file's name, or `inline` for an object that a program has passed.
+   */
   readonly name: string;
-  /** SHA-256 of what it says, however it is written: limits complete, pins of the lock file included. */
+  /** The SHA-256 of the policy's meaning, however it is written: with all limits and the lock file's pins. */
   readonly sha256: string;
   readonly limits: PolicyLimits;
   readonly plugins: ReadonlyMap<string, PluginPolicy>;

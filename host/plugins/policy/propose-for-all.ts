@@ -5,8 +5,8 @@ import type { PolicyFile } from "./policy-schema.ts";
 import { proposePolicy } from "./propose-policy.ts";
 
 /**
- * The least policy that loads some plugin files. Throws `PLUGIN_REFUSED` for one that no policy would load, and for two of
- * one name: a policy has one list of tools for both.
+ * Returns the smallest policy that lets some plugin files load. Throws `PLUGIN_REFUSED` for a file that no policy can
+ * allow, and for two plugins with the same name, because a policy has only one list of tools for a name.
  */
 export function proposeForAll(artifacts: readonly Artifact[]): PolicyFile {
   const plugins: Record<string, PolicyFile["plugins"][string]> = {};

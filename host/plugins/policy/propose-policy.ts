@@ -3,8 +3,8 @@ import type { Manifest } from "../../../shared/manifest.ts";
 import type { PolicyFile } from "./policy-schema.ts";
 
 /**
- * The least policy that loads a plugin: this very file, with what its manifest asks for. It lowers no limits: they hold
- * for all plugins of a host, and what a plugin itself may use its manifest says.
+ * Returns the smallest policy that lets a plugin load: it pins this file and grants what its manifest requests. It
+ * lowers no limits, because they apply to all plugins of a host. A plugin's own limits are in its manifest.
  */
 export function proposePolicy(manifest: Manifest, sha256: string): PolicyFile {
   const tools = manifest.tools.map((tool) => [

@@ -3,16 +3,16 @@ import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import * as z from "../../../shared/zod.ts";
 import { issueText } from "./issue-text.ts";
 
-/** Why a policy, or what it names, cannot be used: a clause about "it". */
+/** A policy or its lock file cannot be used. The message is a clause about "it". */
 export class UnusablePolicy extends RangeError {}
 
-/** JSON text in the form of a schema. */
+/** Parses JSON and checks it against a schema. */
 export function readJson<Value>(text: string, schema: z.ZodMiniType<Value>): Value {
   const value = parse(text);
   const parsed = z.safeParse(schema, value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new UnusablePolicy(issue ? issueText(issue, value) : "it has not the form of one");
+  throw new UnusablePolicy(issue ? issueText(issue, value) : "it has the wrong form");
 }
 
 function parse(text: string): unknown {
