@@ -1,4 +1,4 @@
-/** The bytes of a stream, or `null` as soon as there are more than allowed: then nothing more of it is read. */
+/** Reads the bytes of a stream. Stops reading and returns `null` as soon as there are more than `bytesMax`. */
 export async function boundedBytes(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax: number,

@@ -4,25 +4,25 @@ import { asToolError, ToolError } from "./tool-error.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 
-/** On whose behalf a call is made. The user comes from here and from nowhere else. */
+/** On whose behalf a call is made. The user comes only from here. */
 export interface CallContext {
   /** The authenticated user: 1 to 128 bytes, no control characters, no slashes. */
   readonly userId: string;
   /**
-   * Cancels the call when it is aborted, wherever the call is: in line, waiting for the folder or for a thread, or
-   * running. The call ends as `CANCELLED` and nothing is written. When its changes are already being committed, it ends
-   * as without the signal. Default: it cannot be cancelled.
+   * Cancels the call when aborted: while it is queued, waits for the folder or for a thread, or runs. The call ends as
+   * `CANCELLED` and nothing is written. If its changes are already being committed, the signal has no effect. Default:
+   * the call cannot be cancelled.
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The caller's own name for the call, in the audit log, in the call's span and in what it logs: the id of a model's
-   * tool call, say. 1 to 128 printable ASCII characters. Default: a random UUID. No guest sees it.
+   * The caller's own id for the call, for example the id of a model's tool call. It is in the audit log, in the call's
+   * span and in its log entries. 1 to 128 printable ASCII characters. Default: a random UUID. Guests do not get it.
    */
   readonly callId?: string | undefined;
   /**
-   * What the caller wants to find again in the audit log: the movement, the model, the surface. At most 16, each a name of
-   * 1 to 64 characters `[a-z0-9._-]` and a text of at most 256 printable ASCII characters; a plain object. They are in the
-   * call's records and its span (`memcell.label.<name>`). No guest sees them. Default: none.
+   * The caller's own facts for the audit log, for example the model or the surface. A plain object with at most 16
+   * names of 1 to 64 characters `[a-z0-9._-]`, each with a text of at most 256 printable ASCII characters. They are in
+   * the call's records and in its span (`memcell.label.<name>`). Guests do not get them. Default: none.
    *
    * @example
    * const ctx = { userId: "alice", callId: toolCall.id, labels: { movement: "3", agent: "planner" } };
@@ -30,13 +30,13 @@ export interface CallContext {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A context as it came, each property read once: callers without types may pass anything. */
+/** A context as the caller passed it, each property read once. Callers without types can pass anything. */
 export class AskedContext {
   readonly userId: unknown;
   readonly signal: unknown;
   readonly callId: unknown;
   readonly labels: AskedLabels;
-  /** What was thrown when it was read. */
+  /** The error thrown while it was read. */
   readonly fault: unknown;
 
   constructor(ctx: CallContext | null | undefined, fault?: unknown) {
@@ -53,7 +53,10 @@ export interface CheckedContext {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What is recorded and what is done are about the same user, also of several calls that are given what was read once. */
+/**
+ * Reads a context once, so that the record and the work are about the same user, also if several calls share the
+ * result.
+ */
 export function readContext(ctx: CallContext | AskedContext | null | undefined): AskedContext {
   try {
     return ctx instanceof AskedContext ? ctx : new AskedContext(ctx);
@@ -62,7 +65,9 @@ export function readContext(ctx: CallContext | AskedContext | null | undefined):
   }
 }
 
-/** What of a context may be recorded, also when the rest is not valid; `null` where it names nothing that is. */
+/**
+ * The valid parts of a context, which are recorded even if the rest is invalid. Missing or invalid parts are `null`.
+ */
 export function namesIn({ userId, callId, labels }: AskedContext): ContextNames {
   const isNamed = typeof userId === "string" && isUserId(userId);
   return {
@@ -113,13 +118,13 @@ function wrongProperty(name: string, allowed: string, { action, value }: { actio
   return new ToolError("INPUT_INVALID", `Cannot ${action}: ctx.${name} is ${value}, allowed: ${allowed}`, { issues });
 }
 
-/** What a caller wants to find again in the audit log, by name. */
+/** A caller's own facts for the audit log, by name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Labels as they were asked for, looked at once. */
+/** Labels as the caller passed them, read once. */
 export type AskedLabels =
-  | { readonly isValid: true; /** `null` where there are none. */ readonly labels: Labels | null }
-  | { readonly isValid: false; /** What they are, for a message. */ readonly value: string };
+  | { readonly isValid: true; /** `null` if there are none. */ readonly labels: Labels | null }
+  | { readonly isValid: false; /** The present value, for a message. */ readonly value: string };
 
 const { labelsMax, labelNameCharsMax, labelValueCharsMax } = callLimits;
 
@@ -130,7 +135,7 @@ const labelsAllowed =
   `an object of at most ${labelsMax} names of 1 to ${labelNameCharsMax} characters "a-z0-9._-", ` +
   `each with a text of at most ${labelValueCharsMax} printable ASCII characters, or nothing`;
 
-/** A copy of what a caller without types may have passed. Nothing of it is read twice, and nothing of it throws. */
+/** Copies labels; callers without types can pass anything. Reads each property once and never throws. */
 export function readLabels(asked: unknown): AskedLabels {
   if (asked === undefined) return { isValid: true, labels: null };
   try {
@@ -155,7 +160,7 @@ function copyLabels(asked: unknown): AskedLabels {
     if (!labelValuePattern.test(text)) return invalid(`an object whose "${name}" is ${faultOf(text)}`);
     pairs.push([name, text]);
   }
-  // Makes properties of its own, also of the name `__proto__`.
+  // `fromEntries` creates own properties, even for the name `__proto__`.
   return { isValid: true, labels: pairs.length === 0 ? null : Object.freeze(Object.fromEntries(pairs)) };
 }
 

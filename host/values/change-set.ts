@@ -1,23 +1,25 @@
-/** What a call wants to change, in order. Plain data: it travels from the worker to the side that commits. */
+/**
+ * A change that a call wants to make. Plain data: it goes from the worker thread to the main thread, which commits it.
+ */
 export type Change =
   | {
       readonly kind: "write";
       readonly scope: string;
       readonly path: string;
-      /** Text from guests. What the host brings from elsewhere need be none. */
+      /** Guests write only text. The host can also write bytes that are not text. */
       readonly content: string | Uint8Array;
     }
-  /** A move to a path below `trash/` that was free when the call looked. */
+  /** A move to a path below `trash/` that was free during the call. */
   | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string }
-  /** For good. Never a tool's: only the owner of the data empties the trash. */
+  /** A permanent removal. Never by a tool: only the owner of the data empties the trash. */
   | { readonly kind: "remove"; readonly scope: string; readonly path: string };
 
 export type ChangeSet = readonly Change[];
 
-/** A change that knows what its file takes, in bytes: what is written, moved or removed. */
+/** A change with the size of the file that is written, moved or removed, in bytes. */
 export type SizedChange = Change & { readonly bytes: number };
 
-/** What a call has read: a file, and the SHA-256 of what it held, or `null` when there was none. */
+/** A file that a call has read, and the SHA-256 of its content, or `null` if there was no file. */
 export interface Seen {
   readonly scope: string;
   readonly path: string;

@@ -1,6 +1,6 @@
-/** What a call or an upkeep operation of this runtime has committed, told when it is durable. Frozen, as all in it. */
+/** The changes that a call or an upkeep operation of this runtime has committed durably. Deeply frozen. */
 export interface MemoryChange {
   readonly userId: string;
-  /** Each file that was written, moved to the trash (where it was, and where it is) or removed, in the order of changes. */
+  /** The files that were written, moved to the trash (old and new path) or removed, in the order of the changes. */
   readonly files: readonly { readonly scope: string; readonly path: string }[];
 }

@@ -1,9 +1,9 @@
-/** One file of a user's, outside the store. */
+/** One file of a user, outside the store. */
 export interface MemoryFile {
-  /** Which plugin's files it is among: the name of a scope, such as `memory` or `journal`. */
+  /** The name of its scope, such as `memory` or `journal`. */
   readonly scope: string;
   /** Inside the scope: `editor.md`, `trash/…`. */
   readonly path: string;
-  /** As on the disk. What was edited by hand need be no UTF-8. */
+  /** The bytes on the disk. A file that was edited by hand need not be UTF-8. */
   readonly content: Uint8Array;
 }

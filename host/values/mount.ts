@@ -1,16 +1,18 @@
 /**
- * A folder that stands for one scope of one user: what lies in it is the scope, as it is, and the user's data folder has no
- * part in it. Everybody else's scope of that name stays in the data folder.
+ * A folder that serves as one scope of one user. Its files are the scope; nothing of this scope is in the user's data
+ * folder. Other users' scopes of that name stay in the data folder.
  *
- * The runtime keeps its lock and its write-ahead log in `.memcell/` inside the folder, so that all runtimes that mount it keep
- * each other out, and another user's id is refused there (`STORAGE_UNSAFE`). The first write makes the folder and what leads
- * to it, mode 0700; a file that is replaced keeps its permissions, a new one has 0600. Links that lead to the folder are
- * followed once, by `fileStore` or `createRuntime`; one that is put there later is `STORAGE_UNSAFE`.
+ * The runtime keeps its lock and its write-ahead log in `.memcell/` inside the folder. So all runtimes that mount the
+ * folder exclude each other, and another user's id is refused there (`STORAGE_UNSAFE`). The first write creates the
+ * folder and its parent folders with mode 0700. A replaced file keeps its permissions; a new file gets 0600. Links on
+ * the way to the folder are followed once, by `fileStore` or `createRuntime`; a link that is added later is
+ * `STORAGE_UNSAFE`.
  *
- * Where folders make no sense, `createRuntime` rejects with a `RangeError` or `TypeError`, as `fileStore` throws it: the same
- * scope of a user twice, folders that are or hold each other, the data folder or the audit log, one that lies in what another
- * host keeps under its lock (a folder with `.memcell/`, a user's folder), what is no user id, scope or folder. It rejects with
- * `PLUGIN_REFUSED` when no tool has the scope, or one has it and another: a change is never made in two places at once.
+ * For invalid mounts, `fileStore` throws and `createRuntime` rejects with a `RangeError` or `TypeError`: the same scope
+ * of a user twice; folders that are or contain each other, the data folder or the audit log; a folder inside one that
+ * another host locks (a folder with `.memcell/`, or a user's folder); an invalid user id, scope or folder.
+ * `createRuntime` rejects with `PLUGIN_REFUSED` if no tool has the scope, or if a tool has it together with another
+ * scope: one change set is never committed in two places.
  *
  * @example
  * const mounts = [{ userId: "alice", scope: "journal", dir: "/ws/.agent/memory" }];
@@ -18,8 +20,8 @@
  */
 export interface Mount {
   readonly userId: string;
-  /** As tools' manifests name it: `[a-z][a-z0-9-]{0,31}`. */
+  /** The name in the tools' manifests: `[a-z][a-z0-9-]{0,31}`. */
   readonly scope: string;
-  /** Need not be there. */
+  /** Need not exist. */
   readonly dir: string;
 }

@@ -1,12 +1,12 @@
-/** Something that was asked of the host and was refused before any tool was called: for the audit log. */
+/** A request that the host refused before any tool was called, for the audit log. */
 export interface Refusal {
-  /** Where it was asked, such as `http` or `mcp`. Lower-case letters, digits and dashes, at most 64. */
+  /** Where the request arrived, such as `http` or `mcp`. Lower-case letters, digits and dashes, at most 64. */
   readonly surface: string;
-  /** Why, such as `token-expired` or `session-unknown`. The same form. */
+  /** Why it was refused, such as `token-expired` or `session-unknown`. The same form as `surface`. */
   readonly reason: string;
-  /** The user whose identity had been verified. Default: nobody's had. */
+  /** The user, if the identity had already been verified. */
   readonly userId?: string | undefined;
-  /** The address it came from. At most 64 printable ASCII characters. */
+  /** The address of the client. At most 64 printable ASCII characters. */
   readonly peer?: string | undefined;
 }
 

@@ -9,10 +9,10 @@ import type { ToolResult } from "./tool-result.ts";
 export type RoleInput<Of extends Role> = Infer<(typeof roleSchemas)[Of]["input"]>;
 export type RoleOutput<Of extends Role> = Infer<(typeof roleSchemas)[Of]["output"]>;
 
-/** What a tool with a role has answered, as the role says. Throws what it has failed with, or `OUTPUT_INVALID`. */
+/** Checks and returns the answer of a tool with a role. Throws the tool's failure, or `OUTPUT_INVALID`. */
 export function roleAnswer<Of extends Role>(role: Of, toolName: string, result: ToolResult): RoleOutput<Of> {
   if (!result.ok) throw errorOf(result.error);
-  // As it is: what an answer holds beside what the role says is not taken from it.
+  // Returns the original data: further fields that the role does not define are kept.
   if (safeParse(roleSchemas[role].output, result.data).success) return result.data as RoleOutput<Of>;
   throw new ToolError("OUTPUT_INVALID", `Cannot use the answer of ${toolName}: it is none of the role "${role}"`);
 }

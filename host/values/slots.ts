@@ -1,26 +1,26 @@
 import type { ToolError } from "./tool-error.ts";
 
-/** How long a call waits for something, and what ends the wait early. */
+/** How long a call waits, and what ends the wait early. */
 export interface Patience {
-  /** When it gives up, on the clock of `performance.now()`. */
+  /** When the wait ends, on the clock of `performance.now()`. */
   readonly until: number;
-  /** Its reason is what the wait throws. */
+  /** Its reason is the error that the wait throws. */
   readonly signal?: AbortSignal | undefined;
-  /** What the wait throws when it was too long. */
+  /** Returns the error that the wait throws when it was too long. */
   readonly tooLong: (waitedMs: number) => ToolError;
 }
 
-/** A number of slots that are taken in the order in which they are asked for. */
+/** A number of slots, given out in the order of requests. */
 export class Slots {
   #free: number;
-  /** Those who wait, in their order. A set lets any of them leave at once. */
+  /** The waiting callers in order. A set, so that any of them can leave quickly. */
   readonly #line = new Set<() => void>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /** Resolves when a slot is the caller's, who has to give it back. */
+  /** Resolves when the caller has a slot. The caller must give it back. */
   take({ until, signal, tooLong }: Patience): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal?.reason as ToolError);
     if (this.#free > 0) {
@@ -51,7 +51,7 @@ export class Slots {
     });
   }
 
-  /** Passes a slot on to who has waited longest; `false` when nobody waits. */
+  /** Passes the slot to the caller that has waited longest. Returns `false` if nobody waits. */
   give(): boolean {
     const [next] = this.#line;
     if (next) next();
@@ -62,10 +62,10 @@ export class Slots {
 
 /** Calls of one user run one at a time, in the order they came; calls of different users do not wait for each other. */
 export class UserQueue {
-  /** The one slot of each user who is being served. */
+  /** The one slot of each user with a running or waiting call. */
   readonly #turns = new Map<string, Slots>();
 
-  /** Does work when its turn has come. */
+  /** Does the work when its turn has come. */
   async run<Result>(userId: string, patience: Patience, work: () => Promise<Result>): Promise<Result> {
     patience.signal?.throwIfAborted();
     const turn = this.#turns.get(userId) ?? new Slots(1);

@@ -12,8 +12,8 @@ export interface ToolErrorOptions {
 /**
  * A failure with a code of the error table, or with one that a plugin declares, thrown inside one thread.
  *
- * `runtime.call` never throws it: there it is a value. `createRuntime` and `runtime.memoryIndex` do.
- * `cause`, where there is one, is for the operator's log only and may name host paths.
+ * `runtime.call` never throws it, but returns it as a value. `createRuntime` and `runtime.memoryIndex` reject with it.
+ * `cause`, if set, is only for the operator's log and can name host paths.
  *
  * @example
  * try {
@@ -25,13 +25,13 @@ export interface ToolErrorOptions {
 export class ToolError extends Error {
   override readonly name = "ToolError";
   readonly code: AnyErrorCode;
-  /** The code of the table that a plugin's own is a case of; `undefined` where `code` is one of the table itself. */
+  /** The code of the table that a plugin's own code is a case of; `undefined` if `code` is itself in the table. */
   readonly of: ErrorCode | undefined;
-  /** With `INPUT_INVALID`, and what is a case of it: each field that is wrong, its value and what is allowed. */
+  /** With `INPUT_INVALID` and its cases: each invalid field, its value and what is allowed. */
   readonly issues: readonly InputIssue[] | undefined;
   readonly #tableCode: ErrorCode;
 
-  /** `tableCode` is what the failure is, or what the plugin's own code in `options.declared` is a case of. */
+  /** `tableCode`: the failure's code, or the code that the plugin's own code in `options.declared` is a case of. */
   constructor(tableCode: ErrorCode, message: string, options?: ToolErrorOptions) {
     super(message, options);
     this.code = options?.declared ?? tableCode;
@@ -40,7 +40,7 @@ export class ToolError extends Error {
     this.#tableCode = tableCode;
   }
 
-  /** `of` where there is one, else `code`. */
+  /** `of` if set, else `code`. */
   get tableCode(): ErrorCode {
     return this.#tableCode;
   }
@@ -50,13 +50,13 @@ export class ToolError extends Error {
     return errorTable[this.#tableCode].blame;
   }
 
-  /** Whether the same call may succeed later. */
+  /** Whether the same call can succeed later. */
   get retryable(): boolean {
     return errorTable[this.#tableCode].retryable;
   }
 }
 
-/** Any thrown thing as a `ToolError`: what has no code is a fault of the runtime. */
+/** Converts any thrown value to a `ToolError`. A value without a code is a fault of the runtime. */
 export function asToolError(error: unknown, action: string): ToolError {
   if (error instanceof ToolError) return error;
   return new ToolError("INTERNAL", `Cannot ${action}: the runtime failed`, { cause: error });

@@ -4,13 +4,13 @@ import type { ErrorCode, ErrorEntry } from "../../shared/errors.ts";
 import { ToolError } from "./tool-error.ts";
 
 interface ToldFailure {
-  /** The action, the present value and the allowed one. Fit to be shown to a model; never holds a host path. */
+  /** The action, the present value and the allowed one. Safe to show to a model; never contains a host path. */
   readonly message: string;
   /** Whose fault it was: `caller`, `guest` or `host`. */
   readonly blame: ErrorEntry["blame"];
-  /** Whether the same call may succeed later without any change. */
+  /** Whether the same call can succeed later without any change. */
   readonly retryable: boolean;
-  /** With `INPUT_INVALID`, and what is a case of it: each field that is wrong, its value and what is allowed. */
+  /** With `INPUT_INVALID` and its cases: each invalid field, its value and what is allowed. */
   readonly issues?: readonly InputIssue[];
 }
 
@@ -20,16 +20,16 @@ export interface TableFailure extends ToldFailure {
   readonly of?: undefined;
 }
 
-/** A failure with a code of the plugin's own, which its manifest declares: see `ToolDescription.errors`. */
+/** A failure with a plugin's own code, which its manifest declares: see `ToolDescription.errors`. */
 export interface PluginFailure extends ToldFailure {
-  /** Never one of the table's. Two plugins may declare the same. */
+  /** Never a code of the table. Two plugins can declare the same code. */
   readonly code: string & {};
-  /** The code of the table that it is a case of; blame and retryable are that one's. */
+  /** The code of the table that it is a case of, with its `blame` and `retryable`. */
   readonly of: ErrorCode;
 }
 
 /**
- * An error as a caller of `runtime.call` gets it: plain data, ready for JSON. `of` tells the two kinds apart.
+ * An error as `runtime.call` returns it: plain data, ready for JSON. `of` distinguishes the two kinds.
  *
  * @example
  * // { code: "NAME_CONFLICT", message: "…", blame: "caller", retryable: false }
@@ -38,7 +38,7 @@ export interface PluginFailure extends ToldFailure {
  */
 export type ToolFailure = TableFailure | PluginFailure;
 
-/** `data` is as the tool's output schema says. */
+/** `data` has the form of the tool's output schema. */
 export interface ToolSuccess<Data = unknown> {
   readonly ok: true;
   readonly message: string;
@@ -69,7 +69,7 @@ export function envelopeOf({ code, of, tableCode, message, issues }: ToolError):
   return { ok: false, error: of === undefined ? { code: tableCode, ...text } : { code, of, ...text } };
 }
 
-/** A failed result as what is thrown where a result is not the way to tell it. */
+/** Converts a failed result to an error that can be thrown. */
 export function errorOf(failure: ToolFailure): ToolError {
   const { message, issues } = failure;
   return failure.of === undefined

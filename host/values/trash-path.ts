@@ -1,6 +1,6 @@
 import { isScopePath, trashFolder } from "../../shared/path.ts";
 
-/** A path below `trash/` that nothing has: the first of `trashPaths`. One that is too long is no path of a scope. */
+/** Returns the first free path of `trashPaths`. If it is too long, it is not a valid path of a scope. */
 export function freeTrashPath(path: string, epochMs: number, isTaken: (path: string) => boolean): string {
   for (const candidate of trashPaths(path, epochMs)) {
     if (!isScopePath(candidate) || !isTaken(candidate)) return candidate;
@@ -8,7 +8,9 @@ export function freeTrashPath(path: string, epochMs: number, isTaken: (path: str
   throw new RangeError("The names of a trashed file have ended");
 }
 
-/** `trash/<path without ending>.<UTC stamp><ending>`, then the same with a number before the ending. They never end. */
+/**
+ * Yields `trash/<path without ending>.<UTC stamp><ending>`, then endlessly the same with a number before the ending.
+ */
 export function* trashPaths(path: string, epochMs: number): Generator<string> {
   const stamp = new Date(epochMs).toISOString().replaceAll(/[-:.]/g, "");
   const slash = path.lastIndexOf("/");

@@ -9,7 +9,7 @@ export const userIdsAllowed =
   `1 to ${storeLimits.userIdBytesMax} bytes without control characters, "/", "\\", ` +
   'leading or trailing space, and other than "." and ".."';
 
-/** Throws `USER_REQUIRED` when there is no user id, and `USER_INVALID` when it cannot name a folder. */
+/** Throws `USER_REQUIRED` if there is no user id, and `USER_INVALID` if it cannot name a folder. */
 export function checkUserId(userId: unknown, action = "call a tool"): UserId {
   if (userId === undefined || userId === null) {
     throw new ToolError("USER_REQUIRED", `Cannot ${action}: ctx.userId is missing, every call needs a user`);

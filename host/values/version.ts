@@ -1,4 +1,4 @@
 import { createRequire } from "node:module";
 
-/** Of the package, as its `package.json` says. */
+/** The package's version in `package.json`. */
 export const version: string = (createRequire(import.meta.url)("memcell/package.json") as { version: string }).version;

@@ -1,10 +1,10 @@
 /**
- * Text for a reviewer's terminal, whoever wrote it: characters that move the cursor, end a line, turn text around or
- * cannot be seen are written as escapes. What a plugin's author chose to call things can then be shown.
+ * Escapes untrusted text for a reviewer's terminal: characters that move the cursor, end a line, reverse text or are
+ * invisible. So names that a plugin's author chose can be shown safely.
  */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** One line of it. */
+/** Escapes one line. */
 export function visibleText(text: string): string {
   return text.replace(unseen, (character) => {
     const hex = (character.codePointAt(0) ?? 0).toString(16);
@@ -12,14 +12,17 @@ export function visibleText(text: string): string {
   });
 }
 
-/** All of its lines. `indent` stands before each but the first, so that none looks like the beginning of another text. */
+/**
+ * Escapes each line. Adds `indent` before each line but the first, so that no line looks like the start of another
+ * text.
+ */
 export function visibleLines(text: string, indent = ""): string {
   return text.split("\n").map(visibleText).join(`\n${indent}`);
 }
 
-/** JSON, indented, that means the same with its escapes. */
+/** Indented JSON with escapes, which has the same meaning. */
 export function visibleJson(value: unknown): string {
-  // Line feeds of the indentation are the only ones: JSON writes those inside texts as escapes.
+  // The only line feeds are those of the indentation: JSON escapes line feeds inside texts.
   return JSON.stringify(value, null, 2).replace(unseen, (character) =>
     character === "\n"
       ? character
