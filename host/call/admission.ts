@@ -1,7 +1,4 @@
-/**
- * Admits calls until it is closed. Bounds how many wait, runs one user's calls in order, and bounds how many users run
- * at once.
- */
+/** Admits calls until it is closed: one user's in order, and with bounds for waiting calls and running users. */
 import { queueLimits } from "../../shared/limits.ts";
 import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
@@ -78,9 +75,7 @@ export class Admission {
     if (this.#isClosed) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
 
-  /**
-   * Refuses new calls and waits for earlier ones. After the grace period, cancels those that have not begun to commit.
-   */
+  /** Refuses new calls and waits for earlier ones. After the grace period, cancels those without a begun commit. */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     const graceOver = setTimeout(() => this.#cancelAll(), graceMs);

@@ -20,14 +20,9 @@ export interface AskedCall {
 
 /** What the host adds to a tool call of its own. */
 export interface CallOptions {
-  /**
-   * Prepares changes under the user's lock, before the guest runs and reads them as done. `epochMs` is the call's time.
-   */
+  /** Prepares changes under the user's lock; the guest then reads them as done. `epochMs`: the call's time. */
   readonly stage?: (reader: HeldReader, epochMs: number) => Promise<PreparedChanges>;
-  /**
-   * Checks a success and the guest's staged changes before anything is committed. If it throws, the call fails with
-   * that.
-   */
+  /** Checks a success and the guest's staged changes before the commit. If it throws, the call fails with that. */
   readonly accepts?: (success: ToolSuccess, changes: readonly SizedChange[]) => void;
   /** Changes that become durable together with the guest's. */
   readonly alsoCommit?: PreparedChanges["changes"];

@@ -154,9 +154,7 @@ export class CallRunner {
     return { staged, outcome: run.outcome };
   }
 
-  /**
-   * Records a change set, commits it, and notifies listeners. A change set that cannot be recorded is not committed.
-   */
+  /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
   async commit({ changes, seen }: PreparedChanges, held: HeldUser, record: CallRecord | UpkeepRecord): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);

@@ -24,10 +24,7 @@ export class ChangeListeners {
     return () => void this.#listeners.delete(key);
   }
 
-  /**
-   * Calls the present listeners, except those that are removed meanwhile. Listeners that are added meanwhile are not
-   * called.
-   */
+  /** Calls the present listeners, but none that is removed or added meanwhile. */
   tell(changes: readonly SizedChange[], of: LogSource): void {
     if (this.#listeners.size === 0) return;
     const change = frozenChange(of.userId, changes);

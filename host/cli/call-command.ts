@@ -43,9 +43,7 @@ input schemas.`,
   },
 });
 
-/**
- * Reads standard input as text. If it is too long for any tool or not UTF-8, returns what is wrong and what is allowed.
- */
+/** Reads standard input as text. If it is too long or not UTF-8, returns what is wrong and what is allowed. */
 async function readInput(): Promise<{ text: string } | { value: string; allowed: string }> {
   const { inputBytesMax } = callLimits;
   const bytes = await boundedBytes(process.stdin as AsyncIterable<Buffer>, inputBytesMax);

@@ -9,9 +9,7 @@ export interface Command<Text extends string = string, Flag extends string = str
   readonly description: string;
   /** Arguments with their meanings: `<Tool>` is required, `[NAME]` optional, `[LOG...]` repeatable. */
   readonly operands?: Readonly<Record<string, string>>;
-  /**
-   * Options that take one text, each with a placeholder and its meaning for the help. `olderThan` is `--older-than`.
-   */
+  /** Options that take one text, with placeholder and meaning for the help. `olderThan` is `--older-than`. */
   readonly texts?: Readonly<Record<Text, readonly [placeholder: string, meaning: string]>>;
   /** The same for options that may be repeated. */
   readonly lists?: Readonly<Record<List, readonly [placeholder: string, meaning: string]>>;

@@ -26,9 +26,7 @@ export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
   return await createRuntime({ ...runtimeOptions({ ...values, auditLog: null }), threadsMax: 1 });
 }
 
-/**
- * Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log name.
- */
+/** Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log. */
 export function runtimeOptions(values: SettingValues): RuntimeOptions {
   const { data, policy, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
   return {

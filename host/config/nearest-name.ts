@@ -1,10 +1,7 @@
 /** Guesses the intended name. The only file that imports fastest-levenshtein. */
 import { distance } from "fastest-levenshtein";
 
-/**
- * Returns a known name that ends in `tail`, the part with a wrong prefix, or else the one with the smallest edit
- * distance.
- */
+/** Returns a known name that ends in `tail`, or else the one with the smallest edit distance. */
 export function nearestName(name: string, tail: string, known: readonly string[]): string {
   const namesake = known.find((each) => each.toLowerCase().endsWith(tail.toLowerCase()));
   if (namesake !== undefined) return namesake;

@@ -98,10 +98,7 @@ function valueOfVariable(path: SettingPath, text: string): unknown {
   return isListed(form) ? text.split(form === "texts" ? "," : delimiter) : valueOfText(path, text);
 }
 
-/**
- * Converts a text to the type that the config file uses. An invalid number or switch stays a text, which its schema
- * refuses.
- */
+/** Converts a text to the config file's type. An invalid number or switch stays a text, which its schema refuses. */
 function valueOfText(path: SettingPath, text: string): string | number | boolean {
   const { form } = settingAt(path);
   if (form === "number" && /^(?:0|[1-9]\d{0,15})$/.test(text)) return Number(text);

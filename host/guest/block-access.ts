@@ -27,7 +27,7 @@ export interface BlockAccess {
   };
   /** The block that an address is in, or `null`. */
   find(context: BlockFinder, address: bigint): DataView | null;
-  /** Must be called when a block is freed and when a call ends: then another block can get its number. */
+  /** Must be called when a block is freed and when a call ends: the remembered block is then invalid. */
   forget(): void;
 }
 
@@ -82,10 +82,7 @@ export function accessBlocks(inputOf: () => DataView): BlockAccess {
 
 const isLittleEndian = (): boolean => new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/**
- * Bounds a call's blocks. They are outside the guest's memory, so neither its maximum nor the thread's limits count
- * them.
- */
+/** Bounds a call's blocks, which neither the guest's memory maximum nor the thread's limits count. */
 export class BlockBudget {
   #count = 0;
   #bytes = 0;

@@ -28,10 +28,7 @@ export class InstanceStock {
     return ready ?? GuestInstance.create(guest, this.#config);
   }
 
-  /**
-   * Prepares an instance for the next call, after the thread's current work. `used`: the instance that served this
-   * call, if any.
-   */
+  /** Prepares an instance for the next call, after the current work. `used` has served this call. */
   refillSoon(guest: GuestModule, used: GuestInstance | null): void {
     if (this.#ready.has(guest)) return;
     const instance = setImmediate().then(() => this.#next(guest, used));

@@ -1,7 +1,4 @@
-/**
- * The plugins that a runtime has loaded, and their tools. Each file is checked here completely before any of its code
- * runs.
- */
+/** The plugins that a runtime has loaded, and their tools. Files are checked here before any of their code runs. */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 

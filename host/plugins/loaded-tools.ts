@@ -1,6 +1,4 @@
-/**
- * The tools of all loaded plugins. Tools are found by their name for models, by their name for programs, or by role.
- */
+/** The tools of all loaded plugins, found by their names for models, their names for programs, or their roles. */
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { Role } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";

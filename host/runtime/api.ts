@@ -93,9 +93,7 @@ export interface RuntimeOptions {
    * succeeds: it is durable, and the log already has all its changes.
    */
   readonly auditLog?: AuditLogOptions;
-  /**
-   * Receives the log lines of guests and the causes of host failures. Exceptions from it are ignored. Default: no log.
-   */
+  /** Receives guests' log lines and the causes of host failures. Exceptions from it are ignored. Default: no log. */
   readonly onLog?: (entry: LogEntry) => void;
 }
 
@@ -153,7 +151,7 @@ export interface Runtime {
    * hidden indexes. Empty for a user without entries. `family` selects one plugin. Reads only, creates nothing.
    * `ctx.signal` cancels it like a call.
    *
-   * If one of several plugins fails, `(NAME could not be read: CODE)` takes its place, and `onLog` gets the reason.
+   * If one of several plugins fails, `(NAME could not be read: CODE)` takes its place; `onLog` gets the reason.
    * Rejects with a `ToolError` if all fail, or if the plugin that `family` names fails; also with `USER_REQUIRED`,
    * `USER_INVALID`, `BUSY`, `CLOSED` or `CANCELLED`, which no plugin can report.
    *

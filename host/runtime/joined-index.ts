@@ -1,7 +1,4 @@
-/**
- * Joins the indexes of all families to one text for a prompt, in the order of the plugins. Each plugin frames its own
- * index.
- */
+/** Joins all families' indexes to one text for a prompt, in the order of the plugins, which frame their indexes. */
 import { promptLimits } from "../../shared/limits.ts";
 import type { IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
@@ -67,10 +64,7 @@ async function textOf(found: CatalogTool, ask: AskIndex, most: Size | null): Pro
   return most === null || text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/**
- * Characters that end a line for some readers but are not counted as line feeds. Texts that people write can contain
- * them.
- */
+/** Characters that end a line for some readers but are not line feeds. Texts that people write can contain them. */
 const otherLineEnds = /\r(?!\n)|[\v\f\u0085\u2028\u2029]/g;
 
 /** The frames alone can exceed the budget. Keeps as many texts as fit; a last line counts the others. */

@@ -1,6 +1,4 @@
-/**
- * Handles the failure of one plugin among several: the others still count, and the failure is logged for the operator.
- */
+/** Handles the failure of one plugin among several: the others still count, and the failure is logged. */
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
@@ -10,17 +8,13 @@ import type { AskedContext } from "../values/call-context.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { ToolError } from "../values/tool-error.ts";
 
-/**
- * Leaves a plugin out and returns its failure. Throws if all plugins have failed, or if the whole request has failed.
- */
+/** Leaves a plugin out and returns its failure. Throws if all plugins or the whole request have failed. */
 export type LeaveOut = (found: CatalogTool, error: unknown) => ToolError;
 
 /** No plugin can report these codes: they concern the caller or the runtime, so the whole request fails. */
 const ofTheRequest: ReadonlySet<ErrorCode> = new Set(["USER_REQUIRED", "USER_INVALID", "BUSY", "CLOSED", "CANCELLED"]);
 
-/**
- * For one request to all of `tools`. If all fail, the first failure is thrown. With a single tool, nothing is logged.
- */
+/** For one request to all of `tools`. If all fail, the first failure is thrown. A single tool's is not logged. */
 export function leaveOutOf(
   tools: readonly CatalogTool[],
   context: AskedContext,

@@ -35,16 +35,11 @@ export interface MemoryFamily {
   readonly canRead: boolean;
   /** The scopes that the index is made from. */
   readonly indexScopes: readonly string[];
-  /**
-   * The scopes that entries are listed and read from: one, unless the plugin lists and reads them in different scopes.
-   */
+  /** The scopes that entries are listed and read from: one, unless the plugin uses different scopes for the two. */
   readonly entryScopes: readonly string[];
   /** The tool with which a model reads an entry. Missing if no such tool is offered to models. */
   readonly readTool?: string;
-  /**
-   * The path of an entry's file, with `{name}` for its name. Only if all entries are in one scope, each in its own
-   * file.
-   */
+  /** The path of an entry's file, with `{name}` for its name. Only if each entry has its own file in one scope. */
   readonly entryFile?: string;
 }
 

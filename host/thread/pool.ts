@@ -23,10 +23,7 @@ import type { TaskBounds, ThreadTask } from "./bounded-task.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
-  /**
-   * The plugins' modules. Threads start while they compile; tasks may run only afterwards. The creator handles a
-   * rejection.
-   */
+  /** The plugins' modules. Threads start while they compile; tasks run only afterwards. The creator handles errors. */
   readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
   /** Answers the reads of threads. Default: none, because threads read on their own. */
@@ -38,9 +35,7 @@ export interface PoolOptions {
 /** A thread's task without the trail, which the pool adds. */
 export type GuestTask = Omit<WorkerTask, "trail">;
 
-/**
- * A thread that nobody else uses. Disposing of it gives it back. If it has a task, it is given back when the task ends.
- */
+/** A thread that nobody else uses. Disposing of it gives it back, with a task only when the task has ended. */
 export interface FreeThread extends Disposable {
   /** Resolves when the task has ended, also when it has failed. Can be called only once. */
   run(task: GuestTask, bounds: TaskBounds): Promise<EndedRun>;

@@ -31,10 +31,7 @@ import { envelopeOf } from "../values/tool-result.ts";
 export interface WorkerSetup {
   /** The codes that the manifest of each module's plugin declares. */
   readonly errors: readonly (readonly PluginError[])[];
-  /**
-   * `restored`: a thread's instance serves many calls and is restored before each. `fresh`: each call has a new
-   * instance.
-   */
+  /** `restored`: an instance serves many calls and is restored before each. `fresh`: each call has a new instance. */
   readonly instances: "restored" | "fresh";
   readonly store: StoreLocation;
   /** Lowers the fuel that manifests give. */

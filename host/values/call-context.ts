@@ -53,10 +53,7 @@ export interface CheckedContext {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Reads a context once, so that the record and the work are about the same user, also if several calls share the
- * result.
- */
+/** Reads a context once, so that the record and the work of one or several calls are about the same user. */
 export function readContext(ctx: CallContext | AskedContext | null | undefined): AskedContext {
   try {
     return ctx instanceof AskedContext ? ctx : new AskedContext(ctx);
@@ -65,9 +62,7 @@ export function readContext(ctx: CallContext | AskedContext | null | undefined):
   }
 }
 
-/**
- * The valid parts of a context, which are recorded even if the rest is invalid. Missing or invalid parts are `null`.
- */
+/** The valid parts of a context, recorded even if the rest is invalid. Missing or invalid parts are `null`. */
 export function namesIn({ userId, callId, labels }: AskedContext): ContextNames {
   const isNamed = typeof userId === "string" && isUserId(userId);
   return {

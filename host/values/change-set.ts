@@ -1,6 +1,4 @@
-/**
- * A change that a call wants to make. Plain data: it goes from the worker thread to the main thread, which commits it.
- */
+/** A change that a call wants to make. Plain data: the worker thread sends it to the main thread to commit. */
 export type Change =
   | {
       readonly kind: "write";

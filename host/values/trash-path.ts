@@ -8,9 +8,7 @@ export function freeTrashPath(path: string, epochMs: number, isTaken: (path: str
   throw new RangeError("The names of a trashed file have ended");
 }
 
-/**
- * Yields `trash/<path without ending>.<UTC stamp><ending>`, then endlessly the same with a number before the ending.
- */
+/** Yields `trash/<path without ending>.<UTC stamp><ending>`, then endlessly others with a number before the ending. */
 export function* trashPaths(path: string, epochMs: number): Generator<string> {
   const stamp = new Date(epochMs).toISOString().replaceAll(/[-:.]/g, "");
   const slash = path.lastIndexOf("/");

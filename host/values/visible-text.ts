@@ -12,10 +12,7 @@ export function visibleText(text: string): string {
   });
 }
 
-/**
- * Escapes each line. Adds `indent` before each line but the first, so that no line looks like the start of another
- * text.
- */
+/** Escapes each line. All but the first get `indent`, so that none looks like the start of another text. */
 export function visibleLines(text: string, indent = ""): string {
   return text.split("\n").map(visibleText).join(`\n${indent}`);
 }

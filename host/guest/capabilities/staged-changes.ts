@@ -20,9 +20,7 @@ export class StagedChanges {
   /** The last write of each file that has not been moved since. The next write replaces it. */
   readonly #lastWrites = new Map<string, WriteChange>();
   readonly #files = new Map<string, StagedFile>();
-  /**
-   * Files that the host staged before the call began. They count in the scope's size, but not as the call's own writes.
-   */
+  /** Files that the host staged before the call. They count in the scope's size, not as the call's own writes. */
   readonly #staged = new Set<StagedFile>();
   #writtenBytes = 0;
 

@@ -120,10 +120,7 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
   }
 }
 
-/**
- * Content that was written and then moved to the trash still takes memory, so it counts here too, not only in the
- * scope.
- */
+/** Content that was written and then trashed still takes memory, so it counts here as well as in the scope. */
 function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: string, bytes: number): void {
   const stagedBytesNow = staged.writtenBytesWith(scope, path, bytes);
   const { stagedBytes: stagedBytesMax } = grant.limits;

@@ -5,9 +5,7 @@ import { readBoundedFile } from "../../disk/bounded-file.ts";
 import type { Artifact } from "./artifact.ts";
 import { readArtifact, unreadArtifact } from "./read-artifact.ts";
 
-/**
- * Reads a plugin file from the disk. A file that is missing, too large or not a regular file gives an unread artifact.
- */
+/** Reads a plugin file. A file that is missing, too large or not a regular file gives an unread artifact. */
 export async function readArtifactFile(file: string): Promise<Artifact> {
   const name = basename(file);
   const read = await readBoundedFile(file, guestLimits.pluginBytesMax).catch(() => null);

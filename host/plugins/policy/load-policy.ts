@@ -42,10 +42,7 @@ function nameOf(source: PolicySource): string {
   return typeof source === "string" ? basename(source) : "inline";
 }
 
-/**
- * Converts a policy object to the text of a file, so that both have one meaning and later changes to the object do not
- * count.
- */
+/** Converts a policy object to a file's text: both have one meaning, and later changes to the object do not count. */
 function textOf(file: PolicyFile): string {
   let text: unknown;
   let cause: unknown;
@@ -94,10 +91,7 @@ async function readLock(lockFile: string, folder: string): Promise<PluginLock> {
   }
 }
 
-/**
- * If policy and lock file both pin a plugin, both pins must hold. With a lock file that does not pin it, no file is
- * allowed.
- */
+/** If policy and lock file both pin a plugin, both must hold. A plugin that the lock file does not pin has no file. */
 function pinsOf(plugin: string, pins: readonly string[] | null, lock: PluginLock | null): readonly string[] | null {
   if (lock === null) return pins && distinct(pins);
   const locked = Object.hasOwn(lock.plugins, plugin) ? lock.plugins[plugin] : undefined;

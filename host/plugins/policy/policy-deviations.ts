@@ -2,9 +2,7 @@ import type { Manifest, ManifestTool } from "../../../shared/manifest.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { Policy, ToolPolicy } from "./policy.ts";
 
-/**
- * How a plugin exceeds a policy: clauses for a reviewer, in the order of the checks. Empty if the plugin may be loaded.
- */
+/** How a plugin exceeds a policy: clauses for a reviewer, in the order of the checks. Empty if it may be loaded. */
 export function policyDeviations(manifest: Manifest, sha256: string, policy: Policy): string[] {
   const granted = policy.plugins.get(manifest.name);
   if (!granted) {

@@ -4,9 +4,7 @@ import type { Right } from "../../../shared/abi.ts";
 export interface PolicyLimits {
   /** How long a guest may run, in milliseconds. */
   readonly deadlineMs: number;
-  /**
-   * A guest's computing budget, in polls of the engine that the build links in. Other guests have only the deadline.
-   */
+  /** A guest's computing budget, in polls of the engine that the build links in. Other guests have only a deadline. */
   readonly fuelPolls: number;
   /** How far a guest's memory may grow, in pages of 64 KiB. */
   readonly memoryPages: number;
@@ -26,18 +24,14 @@ export interface ToolPolicy {
 }
 
 export interface PluginPolicy {
-  /**
-   * The SHA-256 of the allowed plugin files, in hex. `null`: any file. Empty: no file, because the lock file pins none.
-   */
+  /** The SHA-256 of the allowed plugin files, in hex. `null`: any. Empty: none, because the lock file pins none. */
   readonly sha256: readonly string[] | null;
   readonly tools: ReadonlyMap<string, ToolPolicy>;
 }
 
 /** What a host is willing to grant, checked and complete. Anything that it does not name is not granted. */
 export interface Policy {
-  /**
-   * The name in messages and reports: `default`, the file's name, or `inline` for an object that a program has passed.
-   */
+  /** The name in messages and reports: `default`, the file's name, or `inline` for an object from a program. */
   readonly name: string;
   /** The SHA-256 of the policy's meaning, however it is written: with all limits and the lock file's pins. */
   readonly sha256: string;
