@@ -33,7 +33,7 @@ test.each([
   {
     name: "what another program calls a store",
     options: { store: { location: { kind: "disk" } } },
-    says: "store is none",
+    says: "store is not what",
   },
 ])("$name is a TypeError", async ({ options, says }) => {
   const creating = createRuntime(options as RuntimeOptions);
