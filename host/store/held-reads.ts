@@ -3,17 +3,17 @@ import type { Seen } from "../values/change-set.ts";
 import { SeenFiles } from "./reading.ts";
 import type { HeldReader, ScopeSurvey } from "./store.ts";
 
-/** A user's files, for who may look at once. Some are held open until they are disposed of. */
+/** A user's files, for synchronous reads. Can hold folders open until it is disposed of. */
 export interface DirectFiles extends Partial<Disposable> {
   scopes(): string[];
   list(scope: string, prefix: string): ListedFile[];
   survey(scope: string): ScopeSurvey;
   bytesUsed(scope: string): number;
-  /** A file's bytes; `null` when there is none. A copy: whoever asks may change it. */
+  /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
   bytesOf(scope: string, path: string): Uint8Array | null;
 }
 
-/** What the host reads of a user whom it holds, from files that the first look opens. */
+/** The host's own reads of a user that it holds. The first read opens the files. */
 export class HeldReads implements HeldReader {
   readonly #open: () => DirectFiles;
   #opened: DirectFiles | null = null;
@@ -50,20 +50,20 @@ export class HeldReads implements HeldReader {
     return bytes;
   }
 
-  /** Closes them: after a commit, the next look opens them anew. */
+  /** Closes the files. After a commit, the next read opens them again. */
   forget(): void {
     this.#opened?.[Symbol.dispose]?.();
     this.#opened = null;
   }
 
-  /** The user is held no more: nothing may be looked at, which nobody would close. */
+  /** Closes the files and refuses later reads: nobody would close what they open. */
   end(): void {
     this.forget();
     this.#isEnded = true;
   }
 
   get #files(): DirectFiles {
-    if (this.#isEnded) throw new RangeError("The user is held no more");
+    if (this.#isEnded) throw new RangeError("The user is no longer held");
     this.#opened ??= this.#open();
     return this.#opened;
   }

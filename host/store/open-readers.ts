@@ -1,9 +1,12 @@
-/** The one place that knows which kinds of store there are. */
+/** The only place that knows every kind of store. */
 import { openFileReaders } from "./files/open-files.ts";
 import { openBridgedReaders } from "./memory/bridged-reader.ts";
 import type { ReadBridge, StoreDefinition, StoreLocation, StoreReaders } from "./store.ts";
 
-/** The side that only reads, in a thread. `connect` makes the thread's bridge to the main side, for a store that needs one. */
+/**
+ * Opens a store's readers in a worker thread. `connect` makes the thread's bridge to the main thread, if the store
+ * needs one.
+ */
 export function openReaders(location: StoreLocation, connect: () => ReadBridge): StoreReaders {
   switch (location.kind) {
     case "files":
@@ -13,7 +16,7 @@ export function openReaders(location: StoreLocation, connect: () => ReadBridge):
   }
 }
 
-/** Whether a value of a program's is what `fileStore` or `memoryStore` has returned. */
+/** Whether a value is what `fileStore` or `memoryStore` returns. */
 export function isStoreDefinition(value: unknown): value is StoreDefinition {
   const { location, open } = (value ?? {}) as {
     readonly [Key in keyof StoreDefinition]?: Partial<StoreDefinition[Key]>;

@@ -1,32 +1,35 @@
-/** From a change set, which is a sequence of steps, to what each file will be; unless what it was made from is no longer there. */
+/**
+ * Turns the steps of a change set into each file's final content. Refuses them if the files they are based on have
+ * changed.
+ */
 import { foldersOf } from "../../shared/path.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { digestOf } from "./reading.ts";
 import type { HoldOptions } from "./store.ts";
 
-/** What a change set makes of one file. */
+/** One file, before and after a change set. */
 export interface ChangedFile {
   readonly scope: string;
   readonly path: string;
-  /** SHA-256 of what was there; `null` when nothing was. */
+  /** SHA-256 of the old content; `null` if there was no file. */
   readonly before: string | null;
   readonly after: Buffer | null;
 }
 
 export interface PlannedFile extends ChangedFile {
-  /** Under which path of the scope this very content lies now, when the file is to be moved rather than written. */
+  /** The path in the scope that the content is moved from; `null` if nothing is moved. */
   readonly from: string | null;
-  /** Nothing is to be done: the content is there already. */
+  /** The file already has this content. */
   readonly isSame: boolean;
 }
 
 /** The files that a plan is made from. */
 export interface PresentFiles {
   read(scope: string, path: string): Buffer | null;
-  /** Throws `NAME_CONFLICT` where a new file would meet another one that the medium does not tell from it. */
+  /** Throws `NAME_CONFLICT` if the medium cannot distinguish a new file's name from an existing one. */
   refuseTwin(scope: string, path: string): void;
-  /** A path as the medium tells it from others: two that it does not tell apart have the same. */
+  /** A path as the medium compares it: the same for two paths that it cannot distinguish. */
   nameOf(scope: string, path: string): string;
 }
 
@@ -35,7 +38,7 @@ interface FileState {
   readonly origin: string | null;
 }
 
-/** Reads each touched file once and plays the steps through. */
+/** Reads each touched file once and applies the steps in memory. */
 export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedFile[] {
   const files = new Map<string, { scope: string; path: string; before: Buffer | null; now: FileState }>();
   const at = (scope: string, path: string): { before: Buffer | null; now: FileState } => {
@@ -61,7 +64,7 @@ export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedF
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
   const planned = Array.from(files.entries(), ([key, { scope, path, before, now }]) => {
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
-    // A file that is moved away is not there any more, even when the same content is to take its place.
+    // A file that is moved away must be written again, even if its new content is the same.
     const isSame = !moved.has(key) && areEqual(before, now.content);
     return { scope, path, before: digestOf(before), after: now.content, from: sourceOf(path, now), isSame };
   });
@@ -69,7 +72,7 @@ export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedF
   return planned;
 }
 
-/** What no disk can hold: two files of one name, or a file in another one's place for a folder. It could never be applied. */
+/** Refuses what no disk can hold: two files with one name, or a file where another file needs a folder. */
 function refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): void {
   const names = new Map<string, string>();
   const kept = planned.filter(({ after }) => after !== null);
@@ -89,15 +92,15 @@ function refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): 
 }
 
 const nested = (path: string, other: string): ToolError =>
-  new ToolError("NAME_CONFLICT", `Cannot write "${path}": "${other}" is to lie in its place, or in that of its folder`);
+  new ToolError("NAME_CONFLICT", `Cannot write "${path}": "${other}" would have its name, or the name of its folder`);
 
 /**
- * What the files of one change set may hold together: a scope's quota and some more. Written as JSON, in which a byte takes
- * up to six, it stays within what an engine allows a string.
+ * The most bytes that the files of one change set hold together: a scope's quota and some more. As JSON, where one byte
+ * takes up to six, they still fit into an engine's longest string.
  */
 const contentBytesMax = 80 * 1024 * 1024;
 
-/** Throws `QUOTA_EXCEEDED` when files hold more than one change set may. */
+/** Throws `QUOTA_EXCEEDED` if the files hold more than one change set may. */
 export function refuseBytes(files: readonly ChangedFile[]): void {
   const bytes = files.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
   if (bytes <= contentBytesMax) return;
@@ -111,14 +114,14 @@ function areEqual(a: Buffer | null, b: Buffer | null): boolean {
   return a === null || b === null ? a === b : a.equals(b);
 }
 
-/** Where the content that a path is to have lies now, when that is somewhere else. */
+/** The path that a file's content is moved from; `null` if it is not moved. */
 function sourceOf(path: string, { content, origin }: FileState): string | null {
   return content !== null && origin !== path ? origin : null;
 }
 
 function moveInto(target: { now: FileState }, moved: FileState, trashed: string): void {
   if (target.now.content !== null) {
-    throw new ToolError("STORAGE_FAILED", `Cannot use "${trashed}": it has come into being meanwhile`);
+    throw new ToolError("STORAGE_FAILED", `Cannot use "${trashed}": it has been created meanwhile`);
   }
   target.now = moved;
 }
@@ -127,22 +130,24 @@ function gone(path: string): ToolError {
   return new ToolError("STORAGE_FAILED", `Cannot move "${path}": it is gone`);
 }
 
-/** Someone has changed the user's files since the call read them. The call is made again before this is reported. */
+/**
+ * Someone has changed the user's files since the call read them. The call is repeated before this error is reported.
+ */
 export class StaleCall extends ToolError {
   constructor() {
     super("BUSY", "Cannot change the user's files: they were being edited while the call ran");
   }
 }
 
-/** Whoever has not said that it writes holds no more than it takes to look. */
+/** Throws a `RangeError` if the user is held for reading only. */
 export function checkCommits({ writes, isLookingOnly = false }: HoldOptions): void {
-  if (!writes || isLookingOnly) throw new RangeError("Nothing can be committed by who only looks");
+  if (!writes || isLookingOnly) throw new RangeError("Cannot commit: the user is held for reading only");
 }
 
-/** How often a call is made again when someone edits its files at the same time. */
+/** How many times a call runs at most while someone keeps editing its files. */
 const attemptsMax = 3;
 
-/** Does a call's work again when it was stale. Throws the reason of a signal that is aborted already. */
+/** Runs a call's work, and repeats it if it was stale. Throws the signal's reason if it is already aborted. */
 export async function untilFresh<Result>({ signal }: HoldOptions, work: () => Promise<Result>): Promise<Result> {
   signal?.throwIfAborted();
   for (let attempt = 1; ; attempt++) {
@@ -154,7 +159,7 @@ export async function untilFresh<Result>({ signal }: HoldOptions, work: () => Pr
   }
 }
 
-/** A file that someone has changed since the guest read it: its answer is not worth anything any more. */
+/** Throws `StaleCall` if someone has changed a planned file since the guest read it. */
 export function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
   const befores = new Map(planned.map(({ scope, path, before }) => [`${scope}:${path}`, before]));
   for (const { scope, path, digest } of seen) {

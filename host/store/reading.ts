@@ -1,4 +1,4 @@
-/** What the readers of every store do alike. `shared/path.ts` has the grammar of scopes and paths. */
+/** What the readers of all stores share. `shared/path.ts` has the grammar of scopes and paths. */
 import { hash } from "node:crypto";
 
 import { storeLimits } from "../../shared/limits.ts";
@@ -7,7 +7,7 @@ import { quoted } from "../../shared/text.ts";
 import type { Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 
-/** What a reader has found so far, each file once: as it was at the last look. */
+/** The files that a reader has read so far, each as last read. */
 export class SeenFiles {
   readonly #seen = new Map<string, Seen>();
 
@@ -20,24 +20,24 @@ export class SeenFiles {
   }
 }
 
-/** What tells one content of a file from another: SHA-256 in hexadecimal digits; `null` for a file that is not there. */
+/** SHA-256 of a file's content, in hexadecimal; `null` for a missing file. */
 export function digestOf(content: Uint8Array | null): string | null {
   return content && hash("sha256", content);
 }
 
-/** Throws `CAPABILITY_DENIED` for what is no scope's name. */
+/** Throws `CAPABILITY_DENIED` if the text is not a scope's name. */
 export function checkedScope(scope: string): string {
   if (scopeName.test(scope)) return scope;
   throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
 }
 
-/** The folders of a path inside its scope, and its name last. Throws `CAPABILITY_DENIED` for what is none. */
+/** The folders of a path inside its scope, then the file's name. Throws `CAPABILITY_DENIED` for an invalid path. */
 export function segmentsOf(path: string): string[] {
   if (isScopePath(path)) return path.split("/");
   throw new ToolError("CAPABILITY_DENIED", `Cannot use path ${quoted(path)}: it is not a path inside a scope`);
 }
 
-/** Bytes to text without loss: what is not UTF-8 is `ENTRY_UNREADABLE`, and a byte order mark stays. */
+/** Decodes UTF-8 without loss, and keeps a byte order mark. Throws `ENTRY_UNREADABLE` for other bytes. */
 export function decodeText(bytes: Uint8Array, shown: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -6,108 +6,108 @@ import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
 
 /**
- * Where users' memory is kept. Nothing outside `host/store/` knows how.
+ * Keeps users' memory. Nothing outside `host/store/` knows how.
  *
- * Readers live in threads that may be killed at any instant, so they only read, and synchronously, because a guest waits
- * for the answer. The store itself lives in the main thread, which nobody kills, and is asynchronous.
+ * Readers run in worker threads, which can be killed at any instant. So they only read. They are synchronous, because a
+ * guest waits for the answer. The store itself runs in the main thread and is asynchronous.
  *
- * Scopes and paths are as `shared/path.ts` says; an implementation checks them again and throws
- * `CAPABILITY_DENIED` otherwise. Both sides throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or
- * `STORAGE_FAILED` for what the medium does to them.
+ * `shared/path.ts` defines scopes and paths. Each implementation checks them again and throws `CAPABILITY_DENIED` for
+ * invalid ones. Store and readers throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
+ * medium fails.
  */
 export interface Store {
   /**
-   * Does a call's work while nobody else changes the scopes, in this process or another: from before the guest reads until
-   * after commit. What a crash has left unfinished is finished first. `work` is done again when a person has changed the
+   * Runs a call's work while no other call, in this process or another, changes the scopes: from before the guest reads
+   * until after the commit. First finishes what a crash has left unfinished. Repeats `work` if a person has changed the
    * files that it read.
    *
-   * Throws `BUSY` when another process keeps the user for too long.
+   * Throws `BUSY` if another process keeps the user for too long.
    */
   hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
 
-  /** The users of whom anything is kept, in no order. */
+  /** The users who have stored anything, in no order. */
   users(): Promise<UserId[]>;
 
   /**
-   * The user's scopes by what is held and committed as one. The first part names none: it has all scopes that no other part
-   * names. A call never has scopes of two parts.
+   * The user's scopes, grouped by what is held and committed together. The first part names no scopes: it has every
+   * scope that no other part names. A call never has scopes from two parts.
    */
   parts(userId: UserId): Promise<readonly StorePart[]>;
 
-  /** Whether a user's scopes lie in a part of their own, such as a mounted folder: a record of the call tells it. */
+  /** Whether a user's scopes are in a part of their own, such as a mounted folder. The call's audit record says so. */
   isApart(userId: string | null, scopes: readonly string[]): boolean;
 
-  /** Ends what goes on in the background. Nothing may be held any more. */
+  /** Ends background work. No user may be held any more. */
   close(): Promise<void>;
 }
 
-/** Scopes that have a lock, findings and crashes in common. */
+/** Scopes that share one lock, one recovery and one list of findings. */
 export interface StorePart {
-  /** Empty for the part that has all scopes which no other names. */
+  /** Empty for the part that has every scope no other part names. */
   readonly scopes: readonly string[];
 }
 
 export interface HoldOptions {
-  /** What the work may name: scopes of one part. Default: those of the first. */
+  /** The scopes that the work may use, all from one part. Default: those of the first part. */
   readonly scopes?: readonly string[];
-  /** Whether the work may end in a commit. Without, a medium that cannot be written to will do. */
+  /** Whether the work may commit. If not, a read-only medium is enough. */
   readonly writes: boolean;
   /** When to give up waiting for another process, on the clock of `performance.now()`. */
   readonly until: number;
   /** Ends the wait for another process; its reason is thrown. It does not end a commit. */
   readonly signal?: AbortSignal | undefined;
-  /** Leaves what a crash has left as it is, so that it can be looked at. Nothing can be committed. */
+  /** Skips recovery, so that what a crash has left can be examined. Nothing can be committed. */
   readonly isLookingOnly?: boolean;
-  /** Takes nothing for granted that is remembered of the user. */
+  /** Ignores what is remembered about the user, and checks it again. */
   readonly isThorough?: boolean;
 }
 
-/** Something that should not be among what a user keeps, or is unfinished there, told by the store that found it. */
+/** A problem in a user's data, found by the store: something unfinished or out of place. */
 export interface StoreFinding {
-  /** What is wrong, in words with hyphens. Only the store knows what there is; nobody else tells one from another. */
+  /** What is wrong, in words with hyphens. Only the store distinguishes the codes. */
   readonly code: string;
-  /** Where, inside what the user keeps. */
+  /** Where, inside the user's data. */
   readonly path: string;
   /** What is wrong, as a clause about "it". */
   readonly message: string;
-  /** What a call that writes does about it by itself; `null` when only a person can help. */
+  /** What a writing call does about it automatically; `null` if only a person can help. */
   readonly remedy: string | null;
 }
 
-/** A user's scopes in the hands of one call. Nothing of it may be used when the work has ended. */
+/** A user's scopes, held by one call. Must not be used after the work has ended. */
 export interface HeldUser {
   readonly reader: HeldReader;
 
   /**
-   * Makes a change set visible and durable, all of it or nothing. Creates the user's folder when there is none. `seen`
-   * is what the change set was made from.
+   * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
+   * lists the files that the change set is based on.
    */
   commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
 
-  /** What is wrong with what the user keeps, as far as it can be told without knowing what the files mean. */
+  /** The problems in the user's data that can be found without parsing the files. */
   findings(): Promise<StoreFinding[]>;
 }
 
-/** What the host itself reads of a user, while it holds the user. As the methods of `UserReader`. */
+/** The host's own reads of a user that it holds. Its methods work as those of `UserReader`. */
 export interface HeldReader {
   scopes(): Promise<string[]>;
   list(scope: string, prefix: string): Promise<ListedFile[]>;
   survey(scope: string): Promise<ScopeSurvey>;
   bytesUsed(scope: string): Promise<number>;
   bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
-  /** What `bytesOf` has found so far. */
+  /** What `bytesOf` has read so far. */
   readonly seen: readonly Seen[];
 }
 
 /** Makes readers in a thread that runs guests. */
 export interface StoreReaders {
-  /** A view of one user's scopes for one call. Creates nothing. `scopes` is what the call may name, of one part. */
+  /** Opens one user's scopes for one call. Creates nothing. `scopes` are those that the call may use, from one part. */
   openUser(userId: UserId, scopes?: readonly string[]): UserReader;
 }
 
-/** A user's scopes as one call's guest reads them. It may hold folders open until it is disposed of. */
+/** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */
 export interface UserReader extends Disposable {
-  /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` when its bytes are no UTF-8. */
+  /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` if its bytes are not UTF-8. */
   read(scope: string, path: string): string | null;
 
   /** Files whose path begins with `prefix`, sorted by path; those below `trash/` only when the prefix names it. */
@@ -119,15 +119,15 @@ export interface UserReader extends Disposable {
   /** The bytes of all files of a scope, trash included. */
   bytesUsed(scope: string): number;
 
-  /** What `read` has found so far. */
+  /** The files that `read` has read so far. */
   readonly seen: readonly Seen[];
 }
 
-/** Everything in a scope, trash included, and what there a read would refuse. */
+/** Everything in a scope, trash included, also what a read would refuse. */
 export interface ScopeSurvey {
   /** Sorted by path. */
   readonly files: readonly ListedFile[];
-  /** What no tool could read, by the names that the medium gives, which may hold any character. */
+  /** What no tool can read, under the names that the medium gives. They can contain any character. */
   readonly unfit: readonly UnfitFile[];
 }
 
@@ -138,12 +138,12 @@ export interface UnfitFile {
   readonly reason: string;
 }
 
-/** What a thread makes its readers from: plain data. `open-readers.ts` knows every kind. */
+/** Plain data from which a thread makes its readers. `open-readers.ts` knows every kind. */
 export type StoreLocation = FilesLocation | { readonly kind: "memory" };
 
 export interface FilesLocation {
   readonly kind: "files";
-  /** Resolved. */
+  /** An absolute path. */
   readonly dir: string;
   readonly mounts: readonly MountLocation[];
 }
@@ -152,41 +152,43 @@ export interface FilesLocation {
 export interface MountLocation {
   readonly userId: UserId;
   readonly scope: string;
-  /** Resolved: nothing that leads there is a link. */
+  /** An absolute path with all links resolved. */
   readonly dir: string;
 }
 
-/** Tells the operator what was found and mended. It may name paths inside what a user keeps. */
+/** Reports to the operator what was found and repaired. Can name paths inside the user's data. */
 export type NoteOfUser = (userId: UserId, text: string) => void;
 
 /**
- * A store as a program names it to `createRuntime`: what `fileStore` or `memoryStore` returns. Nothing is opened before the
- * runtime opens it. Its members are the runtime's, and may change without notice.
+ * A store for `createRuntime`, as `fileStore` and `memoryStore` return it. Nothing is opened before the runtime opens
+ * it. Its members are the runtime's and can change without notice.
  */
 export interface StoreDefinition {
-  /** What threads make their readers from. */
   readonly location: StoreLocation;
 
-  /** Opens the main side. What refuses the medium throws. */
+  /** Opens the store in the main thread. Throws if the medium cannot be used. */
   open(note: NoteOfUser): Store;
 
-  /** Answers what a thread's readers ask; `null` for a store that threads read by themselves. */
+  /** Answers the questions of a thread's readers; `null` for a store that threads read directly. */
   readonly answerReads: ((bridge: ReadBridge) => void) | null;
 
-  /** Throws `PLUGIN_REFUSED` for a tool whose scopes lie in two parts: no change set is ever made in two. */
+  /** Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts: a change set belongs to one part. */
   checkTools(tools: readonly Pick<ManifestTool, "name" | "scopes">[]): void;
 
-  /** Throws a `RangeError` for an audit log that would lie where tools write. */
+  /** Throws a `RangeError` if the audit log would be where tools write. */
   checkLogFile(file: string): void;
 
-  /** Whether a file would lie among what users keep. */
+  /** Whether a path is inside the users' data. */
   readonly holdsFile: (file: string) => boolean;
 }
 
-/** How a thread asks the main side to read for it, and waits. One for each thread, as its questions come one by one. */
+/**
+ * Lets a thread ask the main thread to read for it, and wait. One per thread, because a thread asks one question at a
+ * time.
+ */
 export interface ReadBridge {
   /** Questions go in, answers come out. */
   readonly port: MessagePort;
-  /** Four bytes that turn from 0 to 1 when the answer lies at the thread's end of the port. */
+  /** Four bytes that change from 0 to 1 when the answer has arrived at the thread's port. */
   readonly signal: SharedArrayBuffer;
 }

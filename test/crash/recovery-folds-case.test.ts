@@ -43,6 +43,6 @@ test(
     expect(readFileSync(join(memory, "a.md"), "utf8")).toBe("ours");
     const [saved = ""] = readdirSync(join(memory, "trash"));
     expect(readFileSync(join(memory, "trash", saved), "utf8")).toBe("a person's");
-    expect(notes.join("\n")).toContain("this disk does not tell it from a.md");
+    expect(notes.join("\n")).toContain("this disk does not distinguish it from a.md");
   },
 );

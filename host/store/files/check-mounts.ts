@@ -1,4 +1,4 @@
-/** Which folders may stand for a scope: what is not clear at once is refused before anything is loaded or made. */
+/** Checks the mounts before anything is loaded or created. Refuses every folder that is not clearly safe. */
 import { resolve } from "node:path";
 
 import type { ManifestTool } from "../../../shared/manifest.ts";
@@ -12,19 +12,19 @@ import type { UserId } from "../../values/user-id.ts";
 import type { MountLocation } from "../store.ts";
 import { hasOtherLock } from "./other-lock.ts";
 
-/** Each is a store of its own, with folders and files that are open while it is used. */
+/** Each mount is a store of its own, which holds folders and files open while it is used. */
 const mountsMax = 64;
 
 /**
- * Mounts with their folders resolved: where a link leads now, it leads for as long as the runtime lives. Throws a
- * `TypeError` or `RangeError` for those that make no sense; no message names a folder.
+ * Returns the mounts with their folders resolved: links are followed once, for the runtime's whole life. Throws a
+ * `TypeError` or `RangeError` for invalid mounts. No message names a folder.
  */
 export function checkMounts(mounts: unknown, dataDir: string): MountLocation[] {
   if (!Array.isArray(mounts)) throw new TypeError("mounts is not an array");
   if (mounts.length > mountsMax)
     throw new RangeError(`mounts has ${mounts.length} items, at most ${mountsMax} allowed`);
   const checked = mounts.map((mount: unknown, at) => checkMount(mount, `mounts[${at}]`));
-  // Once for each: with all of them in pairs, the disk would be asked some ten thousand times.
+  // Once per mount: once per pair would ask the disk some ten thousand times.
   const located = checked.map((mount) => ({ ...mount, way: wayUp(mount.dir) }));
   for (const [at, mount] of located.entries()) {
     refuseSurroundings(mount, `mounts[${at}]`, dataDir);
@@ -36,7 +36,7 @@ export function checkMounts(mounts: unknown, dataDir: string): MountLocation[] {
 }
 
 interface LocatedMount extends MountLocation {
-  /** From its folder up. */
+  /** The mount's folder and all folders above it. */
   readonly way: readonly [Located, ...Located[]];
 }
 
@@ -58,7 +58,7 @@ function refuseSurroundings({ dir, way }: LocatedMount, label: string, dataDir: 
   if (leadsInto(dir, dataDir)) throw new RangeError(`${label}.dir lies in the data folder, allowed: a folder outside`);
   if (leadsInto(dataDir, dir)) throw new RangeError(`${label}.dir holds the data folder, allowed: a folder beside it`);
   if (hasOtherLock(way)) {
-    const allowed = "a folder outside, or the very one that is mounted there";
+    const allowed = "a folder outside, or exactly the folder that is mounted there";
     throw new RangeError(`${label}.dir is or lies in a folder that a host keeps under its lock, allowed: ${allowed}`);
   }
 }
@@ -81,8 +81,9 @@ export function refuseLogIn(mounts: readonly MountLocation[], logFile: string): 
 const shown = (value: unknown): string => (typeof value === "string" ? quoted(value) : `of type ${typeof value}`);
 
 /**
- * Throws `PLUGIN_REFUSED` for a tool that has a mounted scope and another one: a change set is applied at one stroke in one
- * place, and never in two. A scope that no tool has is misspelt: its tools would go on in the data folder.
+ * Throws `PLUGIN_REFUSED` for a tool that has a mounted scope and another one: a change set is atomic in one place
+ * only. Also throws it for a mounted scope that no tool has. Such a scope is misspelt, and its tools would use the data
+ * folder.
  */
 export function refuseUnfitTools(
   tools: readonly Pick<ManifestTool, "name" | "scopes">[],

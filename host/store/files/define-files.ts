@@ -13,21 +13,22 @@ export interface FileStoreOptions {
   /** Folders that each stand for one scope of one user, such as a workspace's own notes. Default: none; at most 64. */
   readonly mounts?: readonly Mount[] | undefined;
   /**
-   * `full`, the default: what a successful call changed is on the disk when its promise resolves, and survives a power
-   * cut. `relaxed`: it survives the death of the process, but when the machine stops, the last seconds of changes may
-   * be lost, and a change set may be found half there. Faster where a flush is slow.
+   * `full`, the default: when a call's promise resolves, its changes are on the disk and survive a power cut.
+   * `relaxed`: they survive the death of the process, but if the machine stops, the last seconds of changes can be
+   * lost, and a change set can be there in part. Faster where a flush is slow.
    */
   readonly durability?: "full" | "relaxed" | undefined;
 }
 
 /**
- * Users' memory as Markdown files in a folder, for `createRuntime`. `createRuntime({ dataDir })` is short for it.
+ * Keeps users' memory as Markdown files in a folder, for `createRuntime`. `createRuntime({ dataDir })` is the short
+ * form.
  *
- * Each user has a folder of their own, which no other user's call reaches; runtimes that use the same folder, in this
- * process or another, keep each other out of a user who is being served. What a person edits beside them is kept.
+ * Each user has a folder of their own, which no other user's call reaches. Runtimes that use the same folder, in this
+ * process or another, never serve one user at the same time. Edits that a person makes meanwhile are kept.
  *
- * A relative `dir` is resolved at once. Throws a `TypeError` or `RangeError` for options that make no sense, as `Mount` says;
- * nothing is opened or made before a runtime does.
+ * A relative `dir` is resolved at once. Throws a `TypeError` or `RangeError` for invalid options, as `Mount` says.
+ * Nothing is opened or created until a runtime opens the store.
  *
  * @example
  * const runtime = await createRuntime({ store: fileStore({ dir: "data", durability: "relaxed" }) });
@@ -45,7 +46,7 @@ export function fileStore({ dir, mounts, durability = "full" }: FileStoreOptions
     open: (note) => openFiles(location, { durability, note }),
     checkTools: (tools) => refuseUnfitTools(tools, location.mounts),
     checkLogFile: (file) => refuseLogIn(location.mounts, file),
-    // A log in the place of the users' folder would keep every user out.
+    // A log file in the place of the users' folder would lock all users out.
     holdsFile: (file) => leadsInto(file, join(dataDir, usersFolder)),
   };
 }

@@ -1,4 +1,4 @@
-/** What should not be in a user's folder, or is unfinished there: everything that can be told without knowing a format. */
+/** Finds what is unfinished or out of place in a user's folder, without knowing any file format. */
 import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
@@ -16,7 +16,7 @@ import type { UserHome } from "./user-folder.ts";
 
 type FileProblem = "wal-unfinished" | "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file";
 
-/** `boot` is the present start of the machine. */
+/** `boot` is the machine's current boot id. */
 export function examineUser(home: UserHome, boot: string | null): StoreFinding[] {
   using folder = UserFolder.open(home);
   if (folder === null) return [];
@@ -32,13 +32,13 @@ export function examineUser(home: UserHome, boot: string | null): StoreFinding[]
 function findingsInScopes(user: Directory): StoreFinding[] {
   const scopes = user.entries().filter(({ name }) => scopeName.test(name));
   return scopes.flatMap(({ name, kind }) => {
-    if (kind !== "folder") return [unsafe(name, "it is no folder")];
+    if (kind !== "folder") return [unsafe(name, "it is not a folder")];
     using scope = user.openFolder(name);
     return scope === null ? [] : strangeFiles(scope, `${name}/`);
   });
 }
 
-/** `hidden` is a name in the folder that is passed over: in a mounted one the host's own, which has findings of its own. */
+/** `hidden` is a name to skip: in a mounted folder the host's own, which `ownFindings` examines. */
 function strangeFiles(folder: Directory, above: string, hidden: string | null = null): StoreFinding[] {
   // Deeper than any tool can name.
   if (above.length > storeLimits.pathCharsMax) return [];
@@ -54,12 +54,12 @@ function strangeFiles(folder: Directory, above: string, hidden: string | null = 
   });
 }
 
-/** What cannot be looked at for being what it is, is a finding. */
+/** Turns `STORAGE_UNSAFE` into a finding. */
 function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
   try {
     return look();
   } catch (error) {
-    // A name that no tool can say is nobody's business here.
+    // No tool can use such a name, so it is not reported.
     if (error instanceof ToolError && error.code === "CAPABILITY_DENIED") return [];
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
     return [unsafe(path, error.message.split(": ").at(-1) ?? "")];
@@ -104,7 +104,7 @@ function walFindings(home: UserHome, user: Directory, own: Directory, boot: stri
     const files = wal.records.flatMap((record) => record.files);
     const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
     const message = `a crash has left ${wal.records.length} records on ${[...paths].join(", ")}`;
-    return unfinished(message, canBeRead(folders, files) ? "finish what they say" : null);
+    return unfinished(message, canBeRead(folders, files) ? "apply them" : null);
   } catch (error) {
     if (!(error instanceof WalDamaged)) throw error;
     return unfinished("it cannot be read as a WAL", "put it aside and begin a new one");
@@ -115,7 +115,7 @@ const unfinished = (message: string, remedy: string | null): StoreFinding[] => [
   ofOwn("wal-unfinished", walFile, message, remedy),
 ];
 
-/** Whether nothing stands in the way of what the records say. */
+/** Whether recovery can read all files of the records. */
 function canBeRead(folders: ScopeFolders, files: readonly ChangedFile[]): boolean {
   try {
     for (const { scope, path } of files) folders.read(scope, path);

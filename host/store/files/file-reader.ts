@@ -15,7 +15,7 @@ import type { UserHome } from "./user-folder.ts";
 /** Reads one user's scopes for one call. */
 export class FileReader implements UserReader, DirectFiles {
   readonly #mountedScope: string | null;
-  /** `null` when there was none as the call began, and then there are no files. */
+  /** `null` if the user had no folder when the call began, and so has no files. */
   readonly #user: Directory | null;
   readonly #scopes: ScopeFolders | null;
   /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
@@ -41,7 +41,7 @@ export class FileReader implements UserReader, DirectFiles {
     return this.#seen.list();
   }
 
-  /** What is no folder is no scope: the doctor tells of it. */
+  /** Folders only; the doctor reports anything else. */
   scopes(): string[] {
     if (this.#user === null) return [];
     if (this.#mountedScope !== null) return [this.#mountedScope];
@@ -95,7 +95,7 @@ export class FileReader implements UserReader, DirectFiles {
       : null;
   }
 
-  /** A mounted folder is one scope's, and has no other. */
+  /** A mounted folder has only one scope. */
   #has(scope: string): boolean {
     checkedScope(scope);
     return this.#mountedScope === null || scope === this.#mountedScope;

@@ -1,6 +1,6 @@
 /**
- * Users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, and the host's own
- * `.memcell/` beside the scopes. Of a mounted folder it is `<path>` and `.memcell/` below it.
+ * Keeps users' memory as Markdown files: `users/<folder>/<scope>/<path>` below the data folder, with the host's own
+ * `.memcell/` beside the scopes. In a mounted folder, a file is at `<path>`, and `.memcell/` beside.
  */
 import { readBootId } from "../../disk/boot-id.ts";
 import type { DataRoot } from "../../disk/data-root.ts";
@@ -24,7 +24,7 @@ import { UserSession } from "./user-session.ts";
 export interface FileStoreSetup {
   readonly durability: "full" | "relaxed";
   readonly note: NoteOfUser;
-  /** The root is no data folder, but stands for this scope of the one user that is asked for. */
+  /** Set if the root is not a data folder, but stands for this scope of one user. */
   readonly mountedScope?: string;
 }
 
@@ -35,7 +35,7 @@ export class FileStore implements Store {
   readonly #memos = new Map<UserId, UserMemo>();
   readonly #schedule: RetireSchedule<UserId>;
 
-  /** `boot` is the present start of the machine; tests of crashes pretend another one. */
+  /** `boot` is the machine's boot id; crash tests pass another one. */
   constructor(root: DataRoot, options: FileStoreSetup, boot: string | null = readBootId()) {
     this.#root = root;
     this.#options = options;
@@ -50,7 +50,7 @@ export class FileStore implements Store {
     return await untilFresh(options, () => this.#hold(userId, options, work));
   }
 
-  /** As a thread's readers do. */
+  /** Opens a user's files as a thread's readers do. */
   openUser(userId: UserId): FileReader {
     return new FileReader(this.#homeOf(userId));
   }
@@ -76,7 +76,8 @@ export class FileStore implements Store {
     options: HoldOptions,
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
-    // A crash during a first commit may have left the host's own folder without its lock: it is tidied up under one.
+    // A crash during a first commit can leave the host's own folder without its lock file. Writing calls make one and
+    // clean up under it.
     const { until, signal } = options;
     const request = { make: options.writes, readOnlyWillDo: !options.writes, until, signal };
     using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
@@ -103,14 +104,14 @@ export class FileStore implements Store {
     }
   }
 
-  /** Keeps others out and leaves everything as it is. */
+  /** Takes the lock and changes nothing. */
   async #lockOnly(userId: UserId, request: LockRequest): Promise<Disposable | null> {
     using folder = UserFolder.open(this.#homeOf(userId));
     const own = folder?.openOwn() ?? null;
     return own && (await lockUser(own, { ...request, readOnlyWillDo: true }));
   }
 
-  /** A user's first commit makes the folder. Someone else may have been faster: then the call has to be made again. */
+  /** Creates the folder for a user's first commit. Throws `StaleCall` if someone else was faster. */
   async #openFirst(userId: UserId, { until, signal }: HoldOptions): Promise<UserSession> {
     await UserFolder.make(this.#homeOf(userId));
     const session = await this.#open(userId, { make: true, readOnlyWillDo: false, until, signal });
@@ -144,7 +145,7 @@ export class FileStore implements Store {
     const setup = { home, memo, isOwned, isThorough, isFlushed, boot: this.#boot, note };
     const session = new UserSession(setup, folder, own, lock);
     try {
-      // It was walked to just now. While the lock was waited for, it may have been moved away.
+      // The folder was opened just now. It can only have been moved away during a wait for the lock.
       if (lock.hasWaited) session.checkPlace();
       await session.recover();
       return session;
@@ -154,7 +155,7 @@ export class FileStore implements Store {
     }
   }
 
-  /** Releases the lock, after retiring the WAL when it has become long; nobody waits for that. */
+  /** Releases the lock. Retires a long WAL first, in the background. */
   #release(userId: UserId, session: UserSession | null): void {
     if (session === null) return;
     if (session.isRetireDue) return this.#schedule.run(userId, () => retireAndDispose(session));
@@ -170,7 +171,7 @@ export class FileStore implements Store {
       await session?.retire(true);
     } catch (error) {
       if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
-      // Someone uses the user, and so will retire the WAL in time; if not, it is tried again.
+      // The process that uses the user will probably retire the WAL. If not, it is tried again.
       return this.#schedule.add(userId);
     }
     if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);

@@ -4,12 +4,12 @@ import { isListed, isScopePath } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
 import { sortedByPath, tooManyFiles } from "../reading.ts";
 
-/** The files of one folder that have been measured, by path: a call that lists files often sums them too. */
+/** Measured files of one folder, by path: a call that lists files often sums their sizes too. */
 export type KnownSizes = Map<string, Measured>;
 
 /**
- * The files that a listing with a prefix shows, sorted by path; `QUOTA_EXCEEDED` when they are too many. What a read would
- * refuse is passed over.
+ * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
+ * too many.
  */
 export function listFiles(folder: Directory, prefix: string, known: KnownSizes): ListedFile[] {
   const found: ListedFile[] = [];
@@ -40,17 +40,14 @@ export function bytesBelow(folder: Directory, known: KnownSizes): number {
   return sum;
 }
 
-/** `null` for a file that has gone meanwhile. */
+/** `null` for a file that has been removed meanwhile. */
 function measureOnce(path: string, measure: () => Measured | null, known: KnownSizes): Measured | null {
   const measured = known.get(path) ?? measure();
   if (measured !== null) known.set(path, measured);
   return measured;
 }
 
-/**
- * Visits the files below a folder whose path a guest could name. Links, devices and names outside the grammar are passed
- * over: they are not a guest's to see.
- */
+/** Visits the files below a folder whose paths a guest can name. Skips links, devices and names outside the grammar. */
 function walkFiles(
   folder: Directory,
   above: string,

@@ -4,7 +4,7 @@ import { checkUserId } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { hostFolder, userFolderName, usersFolder } from "./user-folder.ts";
 
-/** The users who have a folder: by its owner record, else by its name. What is no user's folder is passed over. */
+/** Lists the users who have a folder, by its owner record or else by its name. Skips folders that are no user's. */
 export function listUsers(root: DataRoot): UserId[] {
   using data = root.open();
   using users = data && data.openFolder(usersFolder);
@@ -22,7 +22,7 @@ function userOf(users: Directory, name: string): UserId | null {
     const recorded = own?.read("owner", "owner")?.toString("utf8");
     if (recorded !== undefined) return idOf(recorded, name);
   } catch {
-    // The record, or the folder it lies in, is not to be read. The name may tell.
+    // The record or its folder cannot be read: try the folder's name.
   }
   return idFromName(name);
 }
@@ -31,12 +31,12 @@ function idFromName(name: string): UserId | null {
   try {
     return idOf(decodeURIComponent(name), name);
   } catch {
-    // No percent-encoding of ours.
+    // Not our percent-encoding.
     return null;
   }
 }
 
-/** `null` for what is no user's id, or has another folder. */
+/** `null` if the text is not a user id, or that user has another folder. */
 function idOf(text: string, folderName: string): UserId | null {
   try {
     const userId = checkUserId(text);

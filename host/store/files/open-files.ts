@@ -1,4 +1,4 @@
-/** Opens the files of a location: the data folder and what is mounted, on the main side and in a thread. */
+/** Opens a location's data folder and mounted folders, in the main thread or in a worker thread. */
 import { DiskRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { FilesLocation, HeldUser, HoldOptions, MountLocation, Store, StorePart, StoreReaders } from "../store.ts";
@@ -28,12 +28,12 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
   };
 }
 
-/** A mounted folder with a store of its own: its lock, its WAL, and what is remembered of it. */
+/** A mounted folder with a store of its own, and so with its own lock and WAL. */
 interface Mounted extends MountLocation {
   readonly store: Store;
 }
 
-/** Sends what concerns a mounted scope to its folder, and everything else to the data folder. */
+/** Sends work on a mounted scope to its folder, and all other work to the data folder. */
 class MountedStore implements Store {
   readonly #data: Store;
   readonly #mounted: readonly Mounted[];
@@ -60,7 +60,7 @@ class MountedStore implements Store {
     return mountOf(this.#mounted, userId, scopes) !== null;
   }
 
-  /** One after the other: each flushes files, which takes descriptors. */
+  /** One after another: each flushes files, which takes descriptors. */
   async close(): Promise<void> {
     for (const { store } of this.#mounted) await store.close();
     await this.#data.close();
@@ -71,7 +71,7 @@ class MountedStore implements Store {
   }
 }
 
-/** Where a user's scopes are mounted; `null` where they lie in the data folder. */
+/** The mount that has a user's scopes; `null` if they are in the data folder. */
 function mountOf<Mount extends MountLocation>(
   mounts: readonly Mount[],
   userId: string | null,
@@ -79,7 +79,7 @@ function mountOf<Mount extends MountLocation>(
 ): Mount | null {
   const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));
   if (mount === undefined) return null;
-  // What is changed in two places would not be changed at one stroke. No tool that is loaded asks for it.
-  if (scopes.length > 1) throw new RangeError(`"${mount.scope}" is mounted, and was asked for with other scopes`);
+  // A change in two places would not be atomic. No loaded tool asks for it.
+  if (scopes.length > 1) throw new RangeError(`"${mount.scope}" is mounted, so it cannot be used with other scopes`);
   return mount;
 }

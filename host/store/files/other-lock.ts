@@ -4,12 +4,12 @@ import { ignoreFile } from "./hide-from-git.ts";
 import { hostFolder, usersFolder } from "./user-folder.ts";
 
 /**
- * Whether a folder, told by the way up from it, belongs to a place that has a lock already: it lies in what a host has
- * mounted or in a user's folder, or is one. With a lock of its own besides, two hosts would write to its files at once.
+ * Whether a folder already has a lock: it is a user's folder, or is inside a mounted folder or a user's. With a second
+ * lock, two hosts could write to its files at once. Takes the folder and all folders above it.
  */
 export function hasOtherLock([folder, ...above]: readonly Located[]): boolean {
   if (above.some((each) => isIn(each, hostFolder))) return true;
   if (folder === undefined || above[0]?.name !== usersFolder) return false;
-  // A mounted folder that happens to be called so is told by what a user's has not.
+  // A mounted folder can also be inside a folder called `users`. Only a mounted folder has the ignore file.
   return isIn(folder, hostFolder) && !isIn(folder, hostFolder, ignoreFile);
 }

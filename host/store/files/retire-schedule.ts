@@ -1,4 +1,6 @@
-/** How long a user's WAL is left alone after the last commit. A crash within it costs a recovery, never a write. */
+/**
+ * How long after a user's last commit the WAL is retired. A crash before that costs a recovery, but no write is lost.
+ */
 const idleMs = 2_000;
 /** How long closing waits for another process that holds a user. */
 const closeWaitMs = 2_000;
@@ -6,13 +8,13 @@ const closeWaitMs = 2_000;
 const retiringMax = 4;
 
 export interface RetireWork<Key> {
-  /** Retires a user's WAL, unless another process holds the user for longer than this. */
+  /** Retires a user's WAL, unless another process holds the user for longer than `waitMs`. */
   readonly retire: (key: Key, waitMs: number) => Promise<void>;
-  /** Tells the operator what has failed. Nothing is lost by it: the WAL stays. */
+  /** Reports a failure to the operator. Nothing is lost: the WAL stays. */
   readonly note: (key: Key, text: string) => void;
 }
 
-/** When to retire WALs: those of users who have been idle for a while, and all of them at the end. */
+/** Retires WALs: after a user has been idle for a while, and all of them at the end. */
 export class RetireSchedule<Key> {
   readonly #work: RetireWork<Key>;
   /** Users with records, by the time of their last commit; the longest idle come first. */
@@ -25,13 +27,13 @@ export class RetireSchedule<Key> {
     this.#work = work;
   }
 
-  /** A user has committed. */
+  /** Notes that a user has committed. */
   noteUse(key: Key): void {
     this.#used.delete(key);
     this.add(key);
   }
 
-  /** A user has records, perhaps those of another process. One who only reads does not put it off. */
+  /** Notes that a user has records, perhaps from another process. A read does not delay the retirement. */
   add(key: Key): void {
     if (!this.#used.has(key)) this.#used.set(key, performance.now());
     this.#arm();
@@ -59,7 +61,7 @@ export class RetireSchedule<Key> {
   #arm(): void {
     if (this.#timer || this.#isClosing || this.#used.size === 0) return;
     this.#timer = setTimeout(() => this.#sweep(), idleMs);
-    // A process may end without waiting for this: its WALs are retired by whoever uses the user next.
+    // The process can end without waiting for this. Whoever uses the user next retires the WAL.
     this.#timer.unref();
   }
 
@@ -74,7 +76,7 @@ export class RetireSchedule<Key> {
     this.#arm();
   }
 
-  /** There is room for the next one. */
+  /** Called when there is room for the next user. */
   #sweepSoon(): void {
     if (this.#isClosing) return;
     if (this.#timer) clearTimeout(this.#timer);
@@ -83,4 +85,4 @@ export class RetireSchedule<Key> {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "for no known reason");
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown reason");

@@ -5,12 +5,12 @@ import { settleAll } from "./settle-all.ts";
 
 export interface KnownOfFolder {
   readonly isMounted: boolean;
-  /** By scope: what was found out of a disk that folds case. A folder never changes in this while it holds anything. */
+  /** Whether the disk folds case, by scope. This never changes while the folder is not empty. */
   readonly folds: Map<string, boolean>;
 }
 
 export interface FileInFolder {
-  /** Stays the walker's. */
+  /** `ScopeFolders` owns it and closes it. */
   readonly folder: Directory;
   readonly name: string;
 }
@@ -18,7 +18,7 @@ export interface FileInFolder {
 /** How a walk gets from one folder to the next. */
 interface Step {
   readonly next: (folder: Directory, name: string) => Directory | null;
-  /** Told of a folder that is there, and under another spelling. */
+  /** Called for a folder that exists, but under another spelling. */
   readonly onTwin: (name: string) => null;
 }
 
@@ -26,16 +26,16 @@ const openNext: Step = { next: (folder, name) => folder.openFolder(name), onTwin
 const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name);
 
 /**
- * Walks below one user's open folder, which stays its owner's, and holds what it has opened: what is held is the folder that
- * was found, whatever becomes of its path, so nothing can be put in between two looks.
+ * Walks below one user's open folder and holds every folder that it opens. A held folder stays the same, whatever
+ * becomes of its path, so nobody can swap it between two reads. The caller closes the user's folder.
  *
- * Where a disk folds case, only what is written exactly so is there.
+ * Where a disk folds case, a name exists only if the spelling is exact.
  */
 export class ScopeFolders implements Disposable {
   readonly #user: Directory;
   readonly #open = new Map<string, Directory>();
   readonly #folds: Map<string, boolean>;
-  /** The user's folder is mounted: it is the one scope's own, whatever a record calls the scope. */
+  /** The user's folder is a mounted one: it is the scope itself, whatever a record calls the scope. */
   readonly isMounted: boolean;
 
   constructor(user: Directory, { isMounted, folds }: KnownOfFolder) {
@@ -49,12 +49,12 @@ export class ScopeFolders implements Disposable {
     return this.#walk(scope, [], openNext);
   }
 
-  /** Where a file lies or may lie; `null` when one of its folders does not exist. */
+  /** Where a file is or can be; `null` if one of its folders does not exist. */
   find(scope: string, path: string): FileInFolder | null {
     return this.#locate(scope, path, openNext);
   }
 
-  /** As `find`, after making the folders. Throws `NAME_CONFLICT` when only case tells one from what is there. */
+  /** As `find`, but makes the folders. Throws `NAME_CONFLICT` if one differs from an existing name only in case. */
   make(scope: string, path: string): FileInFolder {
     const onTwin = (name: string): never => {
       throw twinError(path, name);
@@ -69,7 +69,10 @@ export class ScopeFolders implements Disposable {
     return file && file.folder.read(file.name, path);
   }
 
-  /** Looks at a file; `null` when it is not there. Holds scopes and nothing below: a call may look into thousands of folders. */
+  /**
+   * Runs `look` on a file; returns `null` if it is not there. Then closes all folders below the scope: a call can read
+   * in thousands of them.
+   */
   look<Result>(scope: string, path: string, look: (file: FileInFolder) => Result): Result | null {
     try {
       const file = this.#findExactly(scope, path);
@@ -80,30 +83,30 @@ export class ScopeFolders implements Disposable {
     }
   }
 
-  /** Makes durable which names these folders hold, from the user's folder down. */
+  /** Makes the names in these folders durable, and those in the user's folder. */
   async flush(): Promise<void> {
     await settleAll([...this.#open.values(), this.#user].map((folder) => folder.flush()));
   }
 
-  /** Where a disk folds case, a file must not take the place of one that only case tells apart from it. */
+  /** Throws `NAME_CONFLICT` if the disk folds case and has a file whose name differs only in case. */
   refuseTwin(scope: string, path: string): void {
     const twin = this.twinOf(scope, path);
     if (twin !== null) throw twinError(path, twin);
   }
 
-  /** A path as the scope's disk tells it from others. */
+  /** A path as the scope's disk compares it. */
   nameOf(scope: string, path: string): string {
     return this.#isFolding(scope) ? path.toLowerCase() : path;
   }
 
-  /** Where a disk folds case, the path that only case tells apart from this one, if there is a file. */
+  /** If the disk folds case: the path of an existing file that differs from this one only in case; else `null`. */
   twinOf(scope: string, path: string): string | null {
     const file = this.#isFolding(scope) ? this.find(scope, path) : null;
     const twin = file && twinOf(file.folder, file.name);
     return twin === null ? null : path.slice(0, path.length - twin.length) + twin;
   }
 
-  /** Whether a fresh walk from the user's folder would find these very folders. */
+  /** Whether a new walk from the user's folder would find the same folders. */
   areUnchanged(): boolean {
     return Array.from(this.#open).every(([way, { identity }]) => {
       const [, above = "", name = ""] = /^(.*\/)?([^/]+)\/$/.exec(way) ?? [];
@@ -164,26 +167,26 @@ export class ScopeFolders implements Disposable {
 function twinError(path: string, twin: string): ToolError {
   return new ToolError(
     "NAME_CONFLICT",
-    `Cannot write "${path}": "${twin}" is there, and this disk does not tell them apart`,
+    `Cannot write "${path}": "${twin}" is there, and this disk does not distinguish them`,
   );
 }
 
 /**
- * Disks that do not tell `a.md` from `A.md`. There, a name only counts as present when it is written exactly so:
- * otherwise a tool would read another entry than it asked for, or reach `trash/` as `Trash/`.
+ * Some disks do not distinguish `a.md` from `A.md`. There, a name counts as present only if the spelling is exact.
+ * Otherwise a tool would read another entry than requested, or reach `trash/` as `Trash/`.
  */
 
-/** Whether a folder's disk folds case, told by a folder in it. A folder that is not there folds nothing. */
+/** Whether a folder's disk folds case, tested with a name in it. `false` if nothing has that name. */
 export function foldsCase(folder: Directory, name: string): boolean {
   const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
   if (other === name) return false;
   if (folder.identityOf(other) === null || folder.identityOf(name) === null) return false;
-  // It is there under a name that no listing shows. Its number would not tell: a file system outside the kernel may give
-  // one to each spelling.
+  // The other spelling can be opened. If no listing shows it, the disk folds case. The inode number is no help: a file
+  // system outside the kernel can give each spelling its own.
   return !exactName(folder, other);
 }
 
-/** Whether a folder's disk folds case, told by whatever is in it: for a folder that is not named by us. */
+/** As `foldsCase`, tested with any suitable name in the folder: for a mounted folder. */
 function foldsAnyCase(folder: Directory): boolean {
   const telling = folder.entries().find(({ name }) => /^(?=.*[A-Za-z])[A-Za-z0-9._-]{1,255}$/.test(name));
   return telling !== undefined && foldsCase(folder, telling.name);
@@ -193,7 +196,7 @@ function exactName(folder: Directory, name: string): boolean {
   return folder.entries().some((entry) => entry.name === name);
 }
 
-/** The name in a folder that differs from another one only by case, if there is one. */
+/** The name in a folder that differs from this one only in case, or `null`. */
 export function twinOf(folder: Directory, name: string): string | null {
   const folded = name.toLowerCase();
   const twin = folder.entries().find((entry) => entry.name !== name && entry.name.toLowerCase() === folded);

@@ -3,30 +3,30 @@ import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import type { UserHome } from "./user-folder.ts";
 
-/** What a session is begun with. */
+/** What a session starts with. */
 export interface SessionSetup {
   readonly home: UserHome;
   readonly memo: UserMemo;
   /** Whether the folder records its owner. */
   readonly isOwned: boolean;
-  /** Whether to put right what a usual call may leave for later. */
+  /** Whether to repair what an ordinary call can leave for later. */
   readonly isThorough: boolean;
   readonly isFlushed: boolean;
   readonly boot: string | null;
   readonly note: (text: string) => void;
 }
 
-/** What a store remembers of a user between two calls. */
+/** What a store remembers about a user between two calls. */
 export class UserMemo {
-  /** As this process has left the WAL; `null` when it has to be read. */
+  /** The WAL as this process has left it; `null` if it has to be read. */
   tail: WalTail | null = null;
-  /** The host's own folder, once it was seen to record the user as its owner. */
+  /** The identity of the host's own folder, once it is known to record this user as its owner. */
   ownedIdentity: string | null = null;
   /** Whether the user's folder is a mounted one. */
   readonly isMounted: boolean;
-  /** Whether disks fold case, as `ScopeFolders` has found out: by the user's folder, then by scope. */
+  /** Whether disks fold case, as `ScopeFolders` has found out: by user folder, then by scope. */
   readonly #folds = new Map<string, Map<string, boolean>>();
-  /** What the WAL's records have touched since the last checkpoint. */
+  /** The files that the WAL's records have touched since the last checkpoint. */
   readonly touched = new Map<string, TouchedFile>();
   records = 0;
   /** The WAL's flush has failed: it is replaced before anything else is written. */
@@ -46,7 +46,7 @@ export class UserMemo {
     this.touched.set(`${scope}:${path}`, { scope, path });
   }
 
-  /** The WAL is empty. */
+  /** Called when the WAL is empty. */
   forgetTouched(): void {
     this.touched.clear();
     this.records = 0;

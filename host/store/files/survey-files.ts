@@ -7,8 +7,8 @@ import { sortedByPath, tooManyFiles } from "../reading.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 /**
- * Everything below a folder, and what of it a read would refuse. Nothing is followed, and no pipe is opened. `hidden` is a
- * name in the folder that is passed over.
+ * Lists everything below a folder, also what a read would refuse. Follows no link and opens no pipe. `hidden` is a name
+ * in the folder to skip.
  */
 export function surveyFiles(folder: Directory, hidden: string | null = null): ScopeSurvey {
   const files: ListedFile[] = [];
@@ -19,7 +19,7 @@ export function surveyFiles(folder: Directory, hidden: string | null = null): Sc
       if (within === folder && entry.name === hidden) continue;
       if (++seen[entry.kind === "folder" ? "folders" : "files"] > storeLimits.listEntriesMax) throw tooManyFiles();
       const path = above + entry.name;
-      const found = isScopePath(path) ? measure(within, entry, path) : "its name is none that memory uses";
+      const found = isScopePath(path) ? measure(within, entry, path) : "its name is not a valid memory path";
       if (typeof found === "string") unfit.push({ path, reason: found });
       else if (found !== null) files.push({ path, bytes: found });
       using below = found === null && entry.kind === "folder" ? within.openFolder(entry.name) : null;
@@ -30,7 +30,7 @@ export function surveyFiles(folder: Directory, hidden: string | null = null): Sc
   return { files: sortedByPath(files), unfit: sortedByPath(unfit) };
 }
 
-/** A file's bytes, why it cannot be read, or `null` for a folder and for what has gone meanwhile. */
+/** A file's size in bytes, or why it cannot be read; `null` for a folder and for what has been removed meanwhile. */
 function measure(folder: Directory, { name, kind }: DirectoryEntry, path: string): number | string | null {
   if (kind === "folder") return null;
   try {

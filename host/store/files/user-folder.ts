@@ -1,12 +1,12 @@
 /**
- * From a user to their open folder, and with `ScopeFolders` on to one name in it. The security heart of the store: nothing
- * else walks through users' folders.
+ * Opens a user's folder; `ScopeFolders` then opens what is below it. The security core of the store: nothing else walks
+ * through users' folders.
  *
- * Every walk starts at the data folder, opens one folder after the other and refuses links, so it ends in this user's
- * folder or nowhere. It is made anew for each call: a folder that was renamed away meanwhile is not used again.
+ * Every walk starts at the data folder, opens one folder after another and refuses links, so it ends in this user's
+ * folder or nowhere. Each call walks again: a folder that was renamed away meanwhile is not used again.
  *
- * A mounted folder stands for one scope of one user. It is then both: the folder in which the host's own lies, and the
- * scope's.
+ * A mounted folder stands for one scope of one user. It is the user's folder, which contains the host's own, and also
+ * the scope's folder.
  */
 import { createHash } from "node:crypto";
 
@@ -25,7 +25,7 @@ export const hostFolder = ".memcell";
 
 export const usersFolder = "users";
 
-/** Whose folder it is, and from where to walk. */
+/** A user, and the root to walk from. */
 export interface UserHome {
   readonly root: DataRoot;
   readonly userId: UserId;
@@ -33,14 +33,16 @@ export interface UserHome {
   readonly mountedScope: string | null;
 }
 
-/** The folders from the root to the user's, each held open. Held folders stay what they are, whatever becomes of their path. */
+/**
+ * The folders from the root to the user's, each held open. A held folder stays the same, whatever becomes of its path.
+ */
 export class UserFolder implements Disposable {
-  /** The user's folder, in which the host's own lies. */
+  /** The user's folder, which contains the host's own. */
   readonly user: Directory;
   readonly #root: DataRoot;
-  /** From the root on, that of the host's own folder last. */
+  /** The names below the root; the last is that of the host's own folder. */
   readonly #names: readonly string[];
-  /** The root, then one for each name; the last is missing until it is asked for. */
+  /** The root, then one folder for each name. The last is missing until `openOwn` opens it. */
   readonly #folders: Directory[];
 
   private constructor(root: DataRoot, names: readonly string[], folders: Directory[]) {
@@ -61,12 +63,12 @@ export class UserFolder implements Disposable {
     return null;
   }
 
-  /** Makes the folders that lead to the host's own, and that one. Durable once they are opened and flushed. */
+  /** Makes the host's own folder and all folders above it. Durable once they are opened and flushed. */
   static async make(home: UserHome): Promise<void> {
     closeAll(walk(await home.root.make(), [...namesTo(home), hostFolder], (folder, name) => folder.makeFolder(name)));
   }
 
-  /** The host's own folder, held open from the first time on; `null` when there is none. */
+  /** Opens the host's own folder and holds it open; `null` if there is none. */
   openOwn(): Directory | null {
     const at = this.#names.length;
     const own = this.#folders[at] ?? this.user.openFolder(hostFolder);
@@ -74,13 +76,13 @@ export class UserFolder implements Disposable {
     return own;
   }
 
-  /** Closes all but the user's folder, which is the caller's from then on. */
+  /** Closes all folders but the user's, which the caller must close. */
   keepUser(): Directory {
     for (const folder of this.#folders) if (folder !== this.user) folder[Symbol.dispose]();
     return this.user;
   }
 
-  /** Whether a fresh walk from the root's path would end in these very folders. */
+  /** Whether a new walk from the root's path would find the same folders. */
   isUnchanged(): boolean {
     return this.#folders.every((folder, at) => {
       const above = this.#folders[at - 1];
@@ -88,7 +90,7 @@ export class UserFolder implements Disposable {
     });
   }
 
-  /** Makes durable which names these folders hold. */
+  /** Makes the names in these folders durable. */
   async flush(): Promise<void> {
     await settleAll(this.#folders.map((folder) => folder.flush()));
   }
@@ -103,7 +105,7 @@ function namesTo({ userId, mountedScope }: UserHome): readonly string[] {
   return mountedScope === null ? [usersFolder, userFolderName(userId)] : [];
 }
 
-/** The folders from a root on, as far as they are there. */
+/** The folders from a root on, as far as they exist. */
 function walk(
   root: Directory | null,
   names: readonly string[],
@@ -128,15 +130,15 @@ function closeAll(folders: readonly Directory[]): void {
   for (const folder of folders) folder[Symbol.dispose]();
 }
 
-/** Names of devices on Windows, with any ending. No folder of such a name can be made there. */
+/** Device names on Windows, with any ending. Windows cannot create such a folder. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 
 /**
- * The folder of a user: distinct ids never share one.
+ * The name of a user's folder: different ids never share one.
  *
  * Characters outside `[A-Za-z0-9._@-]` are percent-encoded byte by byte, as is a dot at either end and the first
- * character of a device's name. An id whose encoding would be longer than a file system's name goes on with `%~` and its
- * SHA-256 instead; `%~` begins no percent-encoding, so such a name is no other id's.
+ * character of a device's name. If the encoded id is too long for a file system, it is cut and ends in `%~` and the
+ * id's SHA-256. No percent-encoding contains `%~`, so no other id has such a name.
  */
 export function userFolderName(userId: UserId): string {
   const characters = Array.from(userId);
@@ -160,22 +162,22 @@ function percent(character: string): string {
 }
 
 /**
- * Where the exact id is that a user's folder belongs to, in the host's own folder.
+ * Records the exact id of the folder's owner, in the host's own folder.
  *
- * Folder names already differ for different ids, but on a disk that folds case two ids that differ by case would meet
- * in one folder. The record keeps the second one out. A mounted folder has no name of ours at all: there the record alone
- * keeps another user of another host out.
+ * Folder names differ for different ids. But on a disk that folds case, two ids that differ only in case would share a
+ * folder: the record keeps the second user out. A mounted folder is not named after its user, so there only the record
+ * keeps out another user of another host.
  */
 const ownerFile = "owner";
 
 /**
- * Refuses a folder that records another owner; tells whether it records this one. `own` is the `.memcell` in it, or `null`
- * when there is none.
+ * Whether a folder records this user as its owner. Throws `STORAGE_UNSAFE` if it belongs to another. `own` is the
+ * `.memcell` in it, or `null` if there is none.
  */
 export function checkOwner(own: Directory | null, home: UserHome): boolean {
   const record = own?.read(ownerFile, ownerFile) ?? null;
   if (record === null) {
-    // A folder without a record was made by hand, and is the user's when its name is, letter by letter.
+    // A folder without a record was made by hand. It is the user's if its name matches exactly.
     if (!hasExactName(home)) throw belongsToAnother(home);
     return false;
   }
@@ -183,7 +185,7 @@ export function checkOwner(own: Directory | null, home: UserHome): boolean {
   return true;
 }
 
-/** As `checkOwner`, and records the owner when nobody has. Durable once `own` is flushed. */
+/** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
 export async function claimOwner(own: Directory, home: UserHome): Promise<void> {
   if (checkOwner(own, home)) return;
   if (home.mountedScope !== null) hideFromGit(own);
@@ -196,7 +198,7 @@ export async function claimOwner(own: Directory, home: UserHome): Promise<void> 
   own.rename(staged, own, ownerFile);
 }
 
-/** `false` where a disk that folds case shows another id's folder under this one's name. */
+/** `false` if the disk folds case and the folder found under this name is another id's. */
 function hasExactName({ root, userId, mountedScope }: UserHome): boolean {
   if (mountedScope !== null) return true;
   using data = root.open();

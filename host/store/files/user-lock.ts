@@ -1,9 +1,9 @@
 /**
- * One holder of a user at a time, across processes: a lock on the permanent file `.memcell/lock`, which the kernel
- * releases whatever becomes of the holder.
+ * Lets one holder at a time use a user, across processes: by a lock on the permanent file `.memcell/lock`. The kernel
+ * releases it when the holder ends, however it ends.
  *
- * Whoever wants it first takes the lock of `.memcell/turnstile` and keeps it until it has the other. So there is one who
- * waits in front, and a process that has just released the lock cannot take it again before that one.
+ * A process first takes the lock of `.memcell/turnstile` and keeps it until it has the other. So one process waits in
+ * front, and a process that has just released the lock cannot take it again first.
  */
 import { setTimeout } from "node:timers/promises";
 
@@ -15,13 +15,13 @@ import { ToolError } from "../../values/tool-error.ts";
 const lockFile = "lock";
 const turnstileFile = "turnstile";
 
-/** Waiting for another process. The first rounds are short: a call holds the lock for a few milliseconds. */
+/** How often the lock is tried again: a call holds it for a few milliseconds. */
 const pollMs = 1;
 
 export interface LockRequest {
-  /** Whether the lock's file may be made. Without, a user that no host has written to has no lock: `null`. */
+  /** Whether the lock file may be made. If not, a user to whom no host has written has no lock: `null`. */
   readonly make: boolean;
-  /** Whether a disk that cannot be written to will do. */
+  /** Whether a read-only disk is enough. */
   readonly readOnlyWillDo: boolean;
   /** When to give up, on the clock of `performance.now()`. */
   readonly until: number;
@@ -29,7 +29,7 @@ export interface LockRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Takes the lock of a user; `null` when there is none to take. `BUSY` when another process keeps it for too long. */
+/** Takes a user's lock; `null` if there is none to take. Throws `BUSY` if another process keeps it for too long. */
 export async function lockUser(own: Directory, request: LockRequest): Promise<UserLock | null> {
   const beganMs = performance.now();
   for (;;) {
@@ -41,7 +41,7 @@ export async function lockUser(own: Directory, request: LockRequest): Promise<Us
         turnstile && (await waitForLock(turnstile, beganMs, request)),
         await waitForLock(lock, beganMs, request),
       ];
-      // Someone has removed the file that was waited for. Others lock the one that is there now.
+      // If someone has removed the file, others lock the new one, so this tries again.
       if (lock.isInPlace(own)) return { ...lock, hasWaited: waits.includes(true) };
     } catch (error) {
       lock[Symbol.dispose]();
@@ -54,11 +54,11 @@ export async function lockUser(own: Directory, request: LockRequest): Promise<Us
 /** Disposing of it releases the lock. */
 export interface UserLock extends Disposable {
   readonly file: DiskFile;
-  /** The disk cannot be written to, and others may read at the same time. */
+  /** The disk is read-only, and others can read at the same time. */
   readonly isReadOnly: boolean;
-  /** Someone else had it first. */
+  /** Another holder had it first. */
   readonly hasWaited: boolean;
-  /** Whether its file still lies in the host's own folder of the user. */
+  /** Whether its file is still in the host's own folder. */
   isInPlace(own: Directory): boolean;
 }
 
@@ -81,7 +81,7 @@ function openLock(own: Directory, name: string, request: LockRequest): Omit<User
   };
 }
 
-/** Tells whether it had to wait. What is opened to be read alone can only be locked together with others. */
+/** Returns whether it had to wait. A file that is opened read-only can only take a shared lock. */
 async function waitForLock(
   lock: Pick<UserLock, "file" | "isReadOnly">,
   beganMs: number,

@@ -1,8 +1,8 @@
 /**
- * One user under the lock: what was left unfinished is finished first, then at most one change set is committed.
+ * Works on one user under the lock: finishes what was left unfinished, then commits at most one change set.
  *
- * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, look whether
- * the folder is still where it was. `host/store/RATIONALE.md` tells why.
+ * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, check that the
+ * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
 import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
@@ -39,7 +39,7 @@ export class UserSession implements Disposable {
   readonly #lock: UserLock;
   #wal: Wal | null = null;
 
-  /** Takes folder and lock over. `own` is the host's own in the folder. */
+  /** Takes over folder and lock. `own` is the host's own folder in it. */
   constructor(setup: SessionSetup, folder: UserFolder, own: Directory, lock: UserLock) {
     this.#setup = setup;
     this.#folder = folder;
@@ -47,7 +47,7 @@ export class UserSession implements Disposable {
     this.#lock = lock;
   }
 
-  /** Finishes or undoes nothing by itself: it only does what the WAL's records say. */
+  /** Does only what the WAL's records say. */
   async recover(): Promise<void> {
     const { memo, boot, note } = this.#setup;
     this.#openWal();
@@ -88,7 +88,7 @@ export class UserSession implements Disposable {
     this.#checkCommitted(folders);
   }
 
-  /** Nothing of the last record is applied, which alone would be nothing to finish. Another says that all is as it is. */
+  /** Cancels the last record, of which nothing is applied. A second record says that all files are as they are now. */
   async #takeBack(folders: ScopeFolders, planned: readonly PlannedFile[]): Promise<never> {
     for (const file of planned) this.#setup.memo.touch(file);
     Object.assign(this.#setup.memo, { tail: null, records: this.#setup.memo.records + 2 });
@@ -119,7 +119,7 @@ export class UserSession implements Disposable {
     return this.#setup.memo.touched.size > 0;
   }
 
-  /** Never while the last record may not be applied: it would be dropped with the others. */
+  /** Whether to retire the WAL. Never while the last record is perhaps unapplied: it would be dropped too. */
   get isRetireDue(): boolean {
     const { tail, records, touched } = this.#setup.memo;
     if (tail === null) return false;
@@ -128,7 +128,7 @@ export class UserSession implements Disposable {
     return bytes >= retireBytes || records >= retireRecords || touched.size >= retireFiles;
   }
 
-  /** A folder that was moved away meanwhile, by a restore say, must not swallow what is acknowledged. */
+  /** Throws if the folder was moved away meanwhile, for example by a restore: changes in it would be lost. */
   checkPlace(folders?: ScopeFolders): void {
     this.#checkLock();
     if (this.#folder.isUnchanged() && folders?.areUnchanged() !== false) return;
@@ -136,14 +136,14 @@ export class UserSession implements Disposable {
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: it was moved away while the call ran");
   }
 
-  /** A lock whose file was removed keeps nobody out any more. */
+  /** Throws if the lock's file was removed: it keeps nobody out any more. */
   #checkLock(): void {
     if (this.#lock.isInPlace(this.#own)) return;
     this.#setup.memo.tail = null;
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: its lock was removed while the call ran");
   }
 
-  /** What is committed holds. That it lies elsewhere now undoes it; that the disk does not let one look does not. */
+  /** Checks the place after a commit. If the disk does not allow the check, the commit still holds. */
   #checkCommitted(folders: ScopeFolders): void {
     try {
       this.checkPlace(folders);
@@ -151,7 +151,7 @@ export class UserSession implements Disposable {
       const isUnseen = error instanceof ToolError && error.code === "STORAGE_FAILED" && error.cause !== undefined;
       if (!isUnseen) throw error;
       this.#setup.memo.tail = null;
-      this.#setup.note(`a committed change could not be looked at again (${error.message})`);
+      this.#setup.note(`a committed change could not be checked again (${error.message})`);
     }
   }
 
@@ -159,7 +159,7 @@ export class UserSession implements Disposable {
     for (const each of [this.#wal, this.#folder, this.#lock]) each?.[Symbol.dispose]();
   }
 
-  /** Walked anew for each piece of work. */
+  /** Walks again for each piece of work. */
   #scopeFolders(): ScopeFolders {
     const { user } = this.#folder;
     const { memo } = this.#setup;
@@ -192,20 +192,20 @@ export class UserSession implements Disposable {
     }
   }
 
-  /** Everything that leads to the WAL must be durable before a record in it can be. */
+  /** Makes everything that leads to the WAL durable, before a record in it can be. */
   async #setUp(): Promise<void> {
     const { home, isFlushed } = this.#setup;
     await claimOwner(this.#own, home);
     if (isFlushed) await this.#folder.flush();
   }
 
-  /** Someone has taken the record away. */
+  /** Records the owner again, after someone has removed the record. */
   async #recordOwner(): Promise<void> {
     await claimOwner(this.#own, this.#setup.home);
     await this.#own.flush();
   }
 
-  /** From here on the change set holds, whatever happens: what is not applied now is applied by the next call. */
+  /** Applies a committed change set. What cannot be applied now is applied by the next call. */
   #apply(staged: StagedPlan): void {
     const { memo, note } = this.#setup;
     const wal = this.#wal;

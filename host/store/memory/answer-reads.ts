@@ -3,15 +3,15 @@ import type { ReadBridge } from "../store.ts";
 import type { MemoryUsers } from "./memory-users.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
 
-/** Answers what one thread asks, as long as it lives. It keeps no process alive. */
+/** Answers one thread's questions as long as the thread lives. Does not keep the process alive. */
 export function answerReads(users: MemoryUsers, { port, signal }: ReadBridge): void {
   const flag = new Int32Array(signal);
   port.on("message", (question: ReadQuestion) => {
-    // A thread that was killed meanwhile has closed its end, and nothing arrives there.
+    // If the thread was killed meanwhile, its port is closed and the answer is dropped.
     try {
       port.postMessage(answerTo(users, question));
     } catch (error) {
-      // What is too large to be sent.
+      // The answer is too large to be sent.
       port.postMessage(failedAnswer(error));
     }
     Atomics.store(flag, 0, 1);

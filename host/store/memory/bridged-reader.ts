@@ -8,7 +8,9 @@ import { decodeText, SeenFiles } from "../reading.ts";
 import type { ReadBridge, StoreReaders, UserReader } from "../store.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
 
-/** Readers in a thread, which waits while the main side answers. Never on the main side itself: it would wait for ever. */
+/**
+ * Opens readers in a thread, which waits while the main thread answers. In the main thread they would wait for ever.
+ */
 export function openBridgedReaders(bridge: ReadBridge): StoreReaders {
   return { openUser: (userId) => new BridgedReader(bridge, userId) };
 }
@@ -49,7 +51,7 @@ class BridgedReader implements UserReader {
     // It holds nothing open.
   }
 
-  /** A thread that is killed while it waits has changed nothing: nobody waits for it. */
+  /** Sends a question and waits. A thread that is killed here has changed nothing. */
   #ask<Asked extends keyof ReadAnswers>(asked: Asked, scope: string, path = ""): ReadAnswers[Asked] {
     const { port, signal } = this.#bridge;
     const flag = new Int32Array(signal);
@@ -57,7 +59,7 @@ class BridgedReader implements UserReader {
     port.postMessage({ asked, userId: this.#userId, scope, path } satisfies ReadQuestion<Asked>);
     Atomics.wait(flag, 0, 0);
     const answer = receiveMessageOnPort(port)?.message as ReadAnswer | undefined;
-    if (answer === undefined) throw new RangeError("The main side has told of an answer, and there is none");
+    if (answer === undefined) throw new RangeError("The main thread has signalled an answer, but there is none");
     if (!answer.isOk) throw new ToolError(answer.code, answer.message);
     return answer.value as ReadAnswers[Asked];
   }

@@ -3,15 +3,15 @@ import { answerReads } from "./answer-reads.ts";
 import { MemoryUsers } from "./memory-users.ts";
 
 /**
- * Users' memory in this process alone, for `createRuntime`: for the tests of a program that embeds memcell, and for trying
- * things out. It makes no file and needs no folder.
+ * Keeps users' memory in this process only, for `createRuntime`. Use it to test a program that embeds memcell, or to
+ * try things out. It creates no file and needs no folder.
  *
- * Users are kept apart, calls of one user run one after another, and a change set is applied all or not at all, as with
- * `fileStore`; the same limits hold. All that is kept lies in the thread that has called this, for as long as the returned
- * object lives: each call makes another memory, and runtimes that are given the same object share one. A closed runtime
- * leaves it as it is.
+ * As with `fileStore`, users are kept apart, calls of one user run one after another, a change set is applied
+ * completely or not at all, and the same limits apply. The data is in the thread that called this function, as long as
+ * the returned object lives. Each call creates another memory; runtimes that get the same object share one. Closing a
+ * runtime keeps the data.
  *
- * What it does not promise: nothing outlives the process, so nothing is durable, and nothing bounds all users together.
+ * Nothing outlives the process, so nothing is durable. Nothing limits all users together.
  *
  * @example
  * const runtime = await createRuntime({ store: memoryStore() });

@@ -6,7 +6,7 @@ import { checkCommits, planChanges, refuseBytes, refuseStale, untilFresh } from 
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { UserFiles } from "./user-files.ts";
 
-/** All users of one `memoryStore`, in the thread that has made it. Every runtime that was given it opens the same. */
+/** All users of one `memoryStore`, in the thread that created it. All runtimes with that store share this object. */
 export class MemoryUsers implements Store {
   readonly #users = new Map<UserId, UserFiles>();
   readonly #queue = new UserQueue();
@@ -15,7 +15,7 @@ export class MemoryUsers implements Store {
     return await untilFresh(options, () => this.#hold(userId, options, work));
   }
 
-  /** One who has only been looked at is none. */
+  /** Does not list a user who was only read. */
   async users(): Promise<UserId[]> {
     return Array.from(this.#users).flatMap(([userId, files]) => (files.scopes().length > 0 ? [userId] : []));
   }
@@ -29,10 +29,10 @@ export class MemoryUsers implements Store {
   }
 
   async close(): Promise<void> {
-    // Nothing goes on in the background, and what is kept is kept for other runtimes.
+    // There is no background work, and other runtimes can still use the data.
   }
 
-  /** As it is now: for reads of a guest whose call holds the user. */
+  /** The present files, for the guest of a call that holds the user. */
   filesOf(userId: UserId): UserFiles {
     return this.#users.get(userId) ?? new UserFiles();
   }

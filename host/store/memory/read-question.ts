@@ -1,4 +1,4 @@
-/** What crosses the bridge between a thread that reads and the main side that keeps: one question, then its answer. */
+/** What crosses the bridge between a reading thread and the main thread: one question, then its answer. */
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import type { UserId } from "../../values/user-id.ts";
@@ -15,11 +15,11 @@ export interface ReadQuestion<Asked extends keyof ReadAnswers = keyof ReadAnswer
   readonly asked: Asked;
   readonly userId: UserId;
   readonly scope: string;
-  /** A path, the prefix of a listing, or nothing. */
+  /** A path, the prefix of a listing, or empty. */
   readonly path: string;
 }
 
-/** An error loses its class on the way, and is made anew. */
+/** An error loses its class on the way, so the reader creates it again. */
 export type ReadAnswer =
   | { readonly isOk: true; readonly value: ReadAnswers[keyof ReadAnswers] }
   | { readonly isOk: false; readonly code: ErrorCode; readonly message: string };

@@ -10,7 +10,7 @@ import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 interface Scope {
   readonly files: Map<string, Buffer>;
-  /** All that a file ever lay in. No file takes the name of one, just as on a disk. */
+  /** Every folder that ever contained a file. As on a disk, no file can have the name of a folder. */
   readonly folders: Set<string>;
 }
 
@@ -51,7 +51,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return content && Buffer.from(content);
   }
 
-  /** What is kept itself, and no copy: for who does not change it. */
+  /** Returns the stored bytes themselves, not a copy. The caller must not change them. */
   read(scope: string, path: string): Buffer | null {
     segmentsOf(path);
     const { files, folders } = this.#scopes.get(checkedScope(scope)) ?? newScope();
@@ -72,7 +72,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return path;
   }
 
-  /** At one stroke: nothing of it fails, and nobody looks meanwhile. */
+  /** Applies all changes in one step: nothing can fail, and nobody reads meanwhile. */
   apply(changed: readonly ChangedFile[]): void {
     for (const { scope, path, after } of changed) {
       const { files, folders } = this.#scopes.get(scope) ?? newScope();
@@ -81,7 +81,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
         continue;
       }
       this.#scopes.set(scope, { files, folders });
-      // A small buffer is a part of one that others' contents lie in, and is not to travel with them.
+      // Copied out of Node's shared buffer pool, so that no other content is sent along with it.
       files.set(path, Buffer.from(new Uint8Array(after).buffer));
       for (const folder of foldersOf(path)) folders.add(folder);
     }

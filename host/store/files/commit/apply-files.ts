@@ -1,4 +1,4 @@
-/** Brings files to what a record says, by renames: whoever looks sees a whole old file or a whole new one. */
+/** Applies records to files by renames: readers find a whole old file or a whole new one. */
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { systemCode } from "../../../disk/disk-failure.ts";
@@ -20,13 +20,13 @@ interface NewFile {
   readonly like: Permissions | null;
 }
 
-/** A file that is written in full under the host's own folder, and where it will go. */
+/** A file that is written in full in the host's own folder, and the file that it will become. */
 interface StagedFile {
   readonly name: string;
   readonly file: PlannedFile;
 }
 
-/** A plan whose every part has found its room on the disk. */
+/** A plan whose new contents are all on the disk already. */
 export interface StagedPlan {
   readonly own: Directory;
   readonly folders: ScopeFolders;
@@ -34,7 +34,7 @@ export interface StagedPlan {
   readonly staged: readonly StagedFile[];
 }
 
-/** Writes new contents in full and makes the folders they go to. A full disk shows itself here. */
+/** Writes new contents in full and makes the folders that they go to. A full disk fails here. */
 export function stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): StagedPlan {
   const staged: StagedFile[] = [];
   let at = 0;
@@ -52,12 +52,13 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
   return { own, folders, files, staged };
 }
 
-/** Moves to the trash first, then new contents, then what is to go. */
+/** First moves files to the trash, then puts new contents in place, then removes files. */
 export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlushed: boolean): void {
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
   for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
   for (const { name, file } of staged) {
-    // Where no WAL was flushed, the new content is better written out at once: it is all there is.
+    // Without a flushed WAL, the new content is the only copy. After a plain rename, ext4 writes it to the disk at
+    // once.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
   }
@@ -67,7 +68,7 @@ export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlush
   }
 }
 
-/** Brings one file to a content without a plan: for recovery. */
+/** Gives one file its content without a plan: for recovery. */
 export function putContent(
   own: Directory,
   folders: ScopeFolders,
@@ -79,25 +80,25 @@ export function putContent(
   moveFile({ folder: own, name }, folders.make(file.scope, file.path));
 }
 
-/** Removes what a killed process has left of its staging. */
+/** Removes the staged files that a killed process has left. */
 export function removeStaged(own: Directory): number {
   const left = own.entries().filter(({ name, kind }) => isStagedName(name) && kind !== "folder");
   for (const { name } of left) own.remove(name);
   return left.length;
 }
 
-/** After a failure that is to be reported itself. What stays, the next holder removes. */
+/** As `removeStaged`, but ignores errors: the caller reports another failure. The next holder removes what stays. */
 export function removeStagedQuietly(own: Directory): void {
   try {
     removeStaged(own);
   } catch {
-    // Said above.
+    // See above.
   }
 }
 
 /**
- * Writes a content under the first staged name from `at` on that can be had, and returns its number. A file that lies
- * there is left over; a folder is a person's, which a process that was killed had traded for its new file.
+ * Writes a content under the first usable staged name from `at` on, and returns its number. Replaces a leftover file.
+ * Skips a folder: it is a person's, and a process was killed after it had exchanged the folder for its new file.
  */
 function stageContent(own: Directory, at: number, file: NewFile): number {
   let free = at;
@@ -105,7 +106,9 @@ function stageContent(own: Directory, at: number, file: NewFile): number {
   return free;
 }
 
-/** What a person or another program has put into a mounted folder is theirs to use as before. */
+/**
+ * In a mounted folder, a new file gets the old one's permissions, so that other people and programs can still use it.
+ */
 function newFileFor(folders: ScopeFolders, { scope, path }: TouchedFile, content: Buffer): NewFile {
   const place = folders.isMounted ? folders.find(scope, path) : null;
   return { content, shown: path, like: place && place.folder.permissionsOf(place.name) };
@@ -141,8 +144,8 @@ export function removeFile(folders: ScopeFolders, scope: string, path: string): 
 const stagedHere = ".memcell-staged";
 
 /**
- * Moves a file by rename. Where a folder of the user is a mount of its own, the content is copied beside its target first
- * and then renamed: whoever looks sees whole files all the same.
+ * Moves a file by rename. If source and target are on different mounts, copies the content beside the target and
+ * renames the copy: readers still find whole files.
  */
 function moveFile(source: FileInFolder, target: FileInFolder): void {
   try {
@@ -154,9 +157,8 @@ function moveFile(source: FileInFolder, target: FileInFolder): void {
 }
 
 /**
- * As `moveFile`, where another file lies that is to go. The two trade places first: a rename that removes a file has ext4
- * write out the new one at once, which the WAL makes needless (`host/store/RATIONALE.md`, "Why does a new file trade
- * places with the old one?").
+ * As `moveFile`, but replaces a file. Exchanges the two and removes the old one: with a rename over it, ext4 would
+ * write the new file out at once, which the WAL makes needless (`host/store/RATIONALE.md`).
  */
 export function replaceFile(source: FileInFolder, target: FileInFolder): void {
   if (!source.folder.exchange(source.name, target.folder, target.name)) return moveFile(source, target);
@@ -179,7 +181,10 @@ function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
   source.folder.remove(source.name);
 }
 
-/** Whether someone has changed a file since the change was planned. What cannot be looked at is left to who applies it. */
+/**
+ * Whether someone has changed a file since the change was planned. `false` if one cannot be read: applying it reports
+ * that.
+ */
 export function isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]): boolean {
   try {
     return planned.some(({ scope, path, before }) => digestOf(folders.read(scope, path)) !== before);
@@ -188,7 +193,7 @@ export function isEdited(folders: ScopeFolders, planned: readonly PlannedFile[])
   }
 }
 
-/** What a plan that is given up leaves behind: each of its files as it is now. */
+/** The files of a cancelled plan, each with its present content as the new one. */
 export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): ChangedFile[] {
   return planned.map(({ scope, path, after }) => ({
     scope,

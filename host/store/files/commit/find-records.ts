@@ -1,4 +1,4 @@
-/** Reads a WAL: what its checkpoints say, and the records behind the one that counts. */
+/** Reads a WAL: its checkpoints, and the records after the one that counts. */
 import type { DiskFile } from "../../../disk/directory.ts";
 import {
   checkOf,
@@ -25,23 +25,23 @@ export interface StoredRecord extends WalRecord {
 export interface FoundRecords {
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
-  /** It was set up without a flush: the folders that lead to it may not be on the disk. */
+  /** The WAL was set up without a flush: the folders that lead to it are perhaps not on the disk. */
   readonly isRelaxed: boolean;
-  /** Only the records are here that were added since the WAL was remembered. */
+  /** `records` has only those that were added since the WAL was remembered. */
   readonly isContinued: boolean;
   readonly checkpoint: Checkpoint;
   /** Which of the two places holds the checkpoint. */
   readonly slot: number;
-  /** The sequence of the next record, and where it will lie. */
+  /** The sequence of the next record; it will start at `end`. */
   readonly next: number;
   readonly end: number;
-  /** Where the last record lies; 0 when there is none. */
+  /** Where the last record starts; 0 if there is none. */
   readonly last: number;
-  /** The start of the machine that the last record told of; `null` when it told of none, or there was no record yet. */
+  /** The last record's boot id; `null` if it has none, or there is no record yet. */
   readonly lastBoot: string | null;
 }
 
-/** What a runtime remembers of a WAL whose records are all applied. */
+/** What a runtime remembers about a WAL whose records are all applied. */
 export interface WalTail extends Omit<FoundRecords, "records" | "isDistrusted" | "isRelaxed" | "isContinued"> {
   readonly identity: string;
 }
@@ -63,7 +63,7 @@ export const blankWal: FoundRecords = {
   lastBoot: null,
 };
 
-/** All records that count. What follows the last whole one was never acknowledged. */
+/** Reads all valid records. Anything after the last whole one was never acknowledged. */
 export function findRecords(file: DiskFile, owner: string): FoundRecords {
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, owner);
@@ -77,8 +77,8 @@ export function findRecords(file: DiskFile, owner: string): FoundRecords {
 }
 
 /**
- * What other processes have added to a WAL since it was remembered, so that nobody reads all of it for each call.
- * `null` when there may be something to recover: that takes all records.
+ * Reads only what other processes have added to a WAL since it was remembered, so that no call has to read all of it.
+ * Returns `null` if recovery can be necessary, for which all records must be read.
  */
 export function findAdded(file: DiskFile, owner: string, known: WalTail): FoundRecords | null {
   if (file.identity !== known.identity) return null;
@@ -93,7 +93,7 @@ export function findAdded(file: DiskFile, owner: string, known: WalTail): FoundR
   return { ...known, ...added, isDistrusted: false, isRelaxed: isRelaxed(header), isContinued: true };
 }
 
-/** Whether any record is left to be looked at. */
+/** Whether the WAL needs recovery. */
 export function needsRecovery(
   { records, isDistrusted }: Pick<FoundRecords, "records" | "isDistrusted">,
   boot: string | null,
@@ -102,14 +102,14 @@ export function needsRecovery(
   return isDistrusted || (last !== undefined && (isOfOtherBoot(records, boot) || !last.isApplied));
 }
 
-/** A WAL that knows no start of the machine may be from before a crash. */
+/** Whether any record is from before the machine's last start. A record without a boot id counts as such. */
 export function isOfOtherBoot(records: readonly StoredRecord[], boot: string | null): boolean {
   return records.some((record) => record.boot === null || record.boot !== boot);
 }
 
 const isRelaxed = (header: Buffer): boolean => header[relaxedOffset] === relaxedMark;
 
-/** All whole records from a place on. */
+/** Reads all whole records from an offset on. */
 function readRecords(
   file: DiskFile,
   start: Pick<FoundRecords, "checkpoint" | "next" | "end" | "last" | "lastBoot">,

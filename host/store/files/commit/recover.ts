@@ -1,6 +1,6 @@
 /**
- * What is to be done with the records that a killed process or a crash has left. Always under the user's lock, may be
- * killed at any point, and never destroys what a person has written.
+ * Handles the records that a killed process or a crash has left. Runs under the user's lock, can be killed at any
+ * point, and never destroys what a person has written.
  */
 import { isScopePath } from "../../../../shared/path.ts";
 import type { Directory } from "../../../disk/directory.ts";
@@ -19,17 +19,17 @@ export interface Recovery {
   readonly own: Directory;
   readonly folders: ScopeFolders;
   readonly wal: Wal;
-  /** The present start of the machine. */
+  /** The machine's current boot id. */
   readonly boot: string | null;
   readonly epochMs: number;
-  /** Tells the operator what was found and done. */
+  /** Reports to the operator what was found and done. */
   readonly note: (text: string) => void;
 }
 
 export async function recover(recovery: Recovery): Promise<void> {
   const { own, wal, boot } = recovery;
   const last = wal.records.at(-1);
-  // A record may have been written and not yet flushed. Were it lost after half of it is applied, nobody could go on.
+  // A record can be written and not yet flushed. If it were lost when half of it is applied, nobody could finish it.
   if (last) await wal.confirm();
   if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) await rebuild(recovery);
   else if (last && !last.isApplied) finish(recovery, last);
@@ -37,8 +37,8 @@ export async function recover(recovery: Recovery): Promise<void> {
 }
 
 /**
- * The machine has not stopped since, so nothing is torn and all records but the last were applied in full. What is
- * neither as before nor as after the last one is a person's.
+ * The machine has not stopped since, so no file is torn, and only the last record can be unapplied. A file that matches
+ * neither its old nor its new content is a person's edit, and stays.
  */
 function finish({ own, folders, wal, note }: Recovery, record: StoredRecord): void {
   const pending = record.files.filter((file) => {
@@ -46,29 +46,29 @@ function finish({ own, folders, wal, note }: Recovery, record: StoredRecord): vo
     if (present === digestOf(file.after)) return false;
     const twin = file.after && folders.twinOf(file.scope, file.path);
     if (twin) {
-      note(`recovery kept ${twin}, which this disk does not tell from ${file.path}`);
+      note(`recovery kept ${twin}, which this disk does not distinguish from ${file.path}`);
       return false;
     }
     if (present === file.before || (present === null && isMovedAway(folders, record, file))) return true;
     note(`recovery kept ${file.path} as someone has edited it`);
     return false;
   });
-  // Nothing is taken away before what takes its place is there.
+  // All new contents come first, so that nothing is removed before its replacement is there.
   for (const file of pending.filter(({ after }) => after !== null)) putContent(own, folders, file);
   for (const file of pending.filter(({ after }) => after === null)) putContent(own, folders, file);
   wal.markApplied();
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
 
-/** A file that was moved to the trash to make room, and whose new content had not come yet. */
+/** Whether a file was moved to the trash and its new content is not there yet. */
 function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, path, before }: ChangedFile): boolean {
   const target = files.find((each) => each.scope === scope && each.path !== path && digestOf(each.after) === before);
   return target !== undefined && digestOf(folders.read(scope, target.path)) === before;
 }
 
 /**
- * The machine has stopped, and any file may be old, new or torn. Each becomes what the last record says of it; what is
- * none of the versions the records know may be a person's, and goes to the trash first.
+ * The machine has stopped, so any file can be old, new or torn. Each gets the content of its last record. A file that
+ * matches no recorded version can be a person's, so it is copied to the trash first.
  */
 async function rebuild(recovery: Recovery): Promise<void> {
   const { own, folders, wal, note } = recovery;
@@ -79,11 +79,11 @@ async function rebuild(recovery: Recovery): Promise<void> {
     const present = folders.read(file.scope, file.path);
     const digest = digestOf(present);
     const isDone = digest === digestOf(file.after);
-    // After a failed flush, what the system shows may not be on the disk: it is written anew.
+    // After a failed flush, the file's content is perhaps not on the disk, so it is written again.
     if (isDone && !(wal.isDistrusted && file.after)) continue;
     if (present && !isDone && !holdsNothing(present) && !file.known.has(digest ?? "")) {
       const saved = await saveAside(recovery, file, present);
-      note(`recovery moved ${file.path} to ${saved}: it is no version that was written here`);
+      note(`recovery moved ${file.path} to ${saved}: it is not a version that was written here`);
     }
     if (file.after) await makeRoom(recovery, file);
     putContent(own, folders, file);
@@ -93,7 +93,7 @@ async function rebuild(recovery: Recovery): Promise<void> {
   note(`recovery looked at ${files.length} files after a crash and restored ${restored}`);
 }
 
-/** Where a disk folds case, a person may have given the file's place to another spelling of its name. */
+/** On a disk that folds case, moves a person's file away whose name differs only in case. */
 async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promise<void> {
   const { folders, note } = recovery;
   const twin = folders.twinOf(scope, path);
@@ -101,15 +101,15 @@ async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promi
   if (twin === null || !content) return;
   const saved = await saveAside(recovery, { scope, path: twin }, content);
   removeFile(folders, scope, twin);
-  note(`recovery moved ${twin} to ${saved}: this disk does not tell it from ${path}`);
+  note(`recovery moved ${twin} to ${saved}: this disk does not distinguish it from ${path}`);
 }
 
 interface FoldedFile extends ChangedFile {
-  /** Digests of every version that the records know. */
+  /** Digests of all versions in the records. */
   readonly known: Set<string>;
 }
 
-/** What becomes of each file when all records are applied, one after the other. */
+/** Each file's state after all records are applied in order. */
 function foldRecords(records: readonly StoredRecord[]): FoldedFile[] {
   const folded = new Map<string, FoldedFile>();
   for (const file of records.flatMap(({ files }) => files)) {
@@ -121,12 +121,15 @@ function foldRecords(records: readonly StoredRecord[]): FoldedFile[] {
   return [...folded.values()];
 }
 
-/** What a crash leaves of a file whose content was never written. */
+/** Whether a file has only zero bytes: a crash leaves such a file if its content was never written. */
 function holdsNothing(content: Buffer): boolean {
   return content.every((byte) => byte === 0);
 }
 
-/** Copied and flushed before anything takes its place: a move might be lost while what follows it is not. */
+/**
+ * Copies a file to the trash and flushes the copy before anything replaces the file. A mere move could be lost while
+ * later changes are not.
+ */
 async function saveAside(recovery: Recovery, file: TouchedFile, content: Buffer): Promise<string> {
   const { own, folders, wal, epochMs } = recovery;
   const { scope, path } = file;

@@ -9,9 +9,9 @@ import type { Wal } from "./wal.ts";
 const staged = `staged-${walFile}`;
 
 /**
- * Puts a new, empty WAL in the place of one whose flush has failed. The files that the old one vouches for are made
- * durable first. The new one has no checkpoint, so whoever writes its first record flushes the folders on the way: should
- * this process die before its own flush, nobody relies on a name that may be lost.
+ * Replaces a WAL whose flush has failed with a new, empty one. First flushes the files that the old WAL protects. The
+ * new WAL has no checkpoint, so the writer of its first record flushes the folders that lead to it. So even if this
+ * process dies before its own flush, no record depends on a name that can be lost.
  */
 export async function replaceWal(
   { own, folders, wal }: { own: Directory; folders: ScopeFolders; wal: Wal },

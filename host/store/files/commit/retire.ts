@@ -1,4 +1,4 @@
-/** Makes every file durable that the WAL vouches for, then drops its records. */
+/** Flushes every file that the WAL protects, then drops its records. */
 import type { DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
@@ -10,16 +10,16 @@ export interface TouchedFile {
   readonly path: string;
 }
 
-/** A flush has failed: what the system shows of a file may not be on the disk. */
+/** A flush has failed: a file's content is perhaps not on the disk. */
 class FlushFailed extends Error {}
 
-/** How many files are open at once: a process may have few descriptors left. */
+/** How many files are open at once: a process can have few descriptors left. */
 const openMax = 16;
 
 /**
- * On a failed flush the records stay, and a mark in the WAL says that the files are not to be trusted: whoever opens
- * it next writes them anew, because a file whose flush has failed once must not be believed a second time. A file that
- * could only not be opened says nothing about the disk.
+ * If a flush fails, the records stay, and a mark in the WAL says that the files cannot be trusted. Whoever opens the
+ * WAL next writes them again: after a failed flush, a later success proves nothing. A file that merely cannot be opened
+ * sets no mark.
  */
 export async function retireWal(
   { folders, wal }: { readonly folders: ScopeFolders; readonly wal: Wal },
@@ -29,10 +29,10 @@ export async function retireWal(
   await wal.checkpoint();
 }
 
-/** Flushes what a WAL vouches for; a failed flush is noted in the WAL. Throws the disk's failure. */
+/** Flushes files that a WAL protects, and marks the WAL if a flush fails. Throws the disk's failure. */
 export async function flushTrusted(folders: ScopeFolders, wal: Wal, files: readonly TouchedFile[]): Promise<void> {
   try {
-    // Noted at once, not when all flushes have ended: this process may be killed meanwhile.
+    // Marked at once, not after all flushes: this process can be killed meanwhile.
     await flushFiles(folders, files, () => wal.markDistrusted());
   } catch (error) {
     throw error instanceof FlushFailed ? error.cause : error;
@@ -61,7 +61,7 @@ async function flushed(flush: () => Promise<void>, onFailure: () => void): Promi
   }
 }
 
-/** What a person has put in the place of a file, or of a folder that leads to it, is none of ours to flush. */
+/** `null` if a person has put something else in the place of the file or of one of its folders. */
 function openToFlush(folders: ScopeFolders, { scope, path }: TouchedFile): DiskFile | null {
   try {
     const place = folders.find(scope, path);

@@ -2,16 +2,15 @@
  * The bytes of a WAL.
  *
  *     0      checkpoint A    <mark> <first sequence> <salt> <check>\n
- *     2048   checkpoint B    the same; of the valid ones the one with the higher sequence counts
- *     4094   one byte        "~" when the folders that lead here were never flushed
- *     4095   one byte        "!" when a flush has failed, so that files may not be what they seem
+ *     2048   checkpoint B    the same; of the valid ones, the one with the higher sequence counts
+ *     4094   one byte        "~" if the folders that lead to the WAL were never flushed
+ *     4095   one byte        "!" if a flush has failed, so that the files cannot be trusted
  *     4096   records         record <sequence> <bytes> <check> <state>\n, then as many bytes of JSON
  *
- * A record counts when it follows the one before it without a gap, in place and in sequence, and its check is right. The
- * check covers the checkpoint's salt, which is drawn anew each time: neither what a former use has left behind, nor what
- * a guest might have planted in a text, is ever taken for a record. `state` is `+` once the record is applied; it is not
- * covered, because it is written later. A checkpoint's check covers the user's id: a copy of another user's WAL is
- * none of this user's.
+ * A record is valid if it follows the one before it without a gap, in place and in sequence, and its check is right.
+ * The check covers the checkpoint's salt, which is random. So neither bytes from an earlier use nor a text that a guest
+ * has written are ever taken for a record. `state` becomes `+` when the record is applied; the check does not cover it,
+ * because it is written later. A checkpoint's check covers the user's id, so a copy of another user's WAL is invalid.
  */
 import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
@@ -95,21 +94,21 @@ const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 
 /** Validated as strictly as a guest's request: a record is read from a disk that others can write to. */
 const recordSchema = z.strictObject({
-  /** The start of the machine in which it was written; `null` where the system does not say. */
+  /** The boot id when the record was written; `null` if the system has none. */
   boot: z.nullable(z.string()),
   files: z.array(
     z.strictObject({
       scope: z.string().check(z.regex(scopeName)),
       path: pathSchema,
-      /** SHA-256 of what was there; `null` when nothing was. */
+      /** SHA-256 of the old content; `null` if there was no file. */
       before: z.nullable(digestSchema),
-      /** What is to be there; `null` when nothing is. Text as it is, other bytes in base64. */
+      /** The new content, as text if it is UTF-8, else in base64; `null` if the file is removed. */
       after: z.nullable(z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })])),
     }),
   ),
 });
 
-/** What one record says: which files a change set leaves behind, and what was there before. */
+/** One record: the files of a change set, before and after. */
 export interface WalRecord {
   readonly boot: string | null;
   readonly files: readonly ChangedFile[];

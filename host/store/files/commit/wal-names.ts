@@ -1,10 +1,10 @@
 /**
- * What a user's WAL (write-ahead log) is called on the disk. Folders and records have carried these names from the first
- * version on, and other processes look for them: they stay as they are, whatever the code calls it.
+ * The names of a user's WAL (write-ahead log) on the disk. They must not change: existing folders have them, and other
+ * processes look for them.
  */
 export const walFile = "journal";
 
-/** What cannot be read is put aside under this name and a number. */
+/** A WAL that cannot be read is renamed to this and a number. */
 export const damagedWalPrefix = "journal-damaged-";
 
 /** The first word of a checkpoint, and the version of the format. */

@@ -1,4 +1,7 @@
-/** A user's write-ahead log (WAL): records are appended and flushed before any file is touched, and are dropped when all files are. */
+/**
+ * A user's write-ahead log (WAL). Records are appended and flushed before any file changes, and dropped once all files
+ * are flushed.
+ */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { blankWal, findAdded, findRecords } from "./find-records.ts";
@@ -22,7 +25,7 @@ import type { Checkpoint, WalRecord } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 import { damagedWalPrefix, walFile } from "./wal-names.ts";
 
-/** A flush has failed. The record never happened, and the WAL's file has to be replaced. */
+/** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
 export class WalUnflushable extends Error {}
 
 export class Wal implements Disposable {
@@ -41,7 +44,7 @@ export class Wal implements Disposable {
   /** The start of the record that was appended last. */
   #last = 0;
   #lastBoot: string | null;
-  /** Whether this process has seen the header being flushed. */
+  /** Whether this process knows that the header was flushed. */
   #isHeaderSure: boolean;
 
   private constructor(file: DiskFile, owner: string, found: FoundRecords) {
@@ -60,7 +63,7 @@ export class Wal implements Disposable {
     this.#lastBoot = found.lastBoot;
   }
 
-  /** Opens the WAL; `null` when there is none. Throws `WalDamaged` for what is none of ours, or another user's. */
+  /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another user's. */
   static open(
     own: Directory,
     owner: string,
@@ -76,14 +79,14 @@ export class Wal implements Disposable {
     }
   }
 
-  /** A WAL without a checkpoint. The first record brings one along. */
+  /** Makes a WAL without a checkpoint. The first record adds one. */
   static make(own: Directory, owner: string): Wal {
     const file = own.openFile(walFile, walFile, "make");
     if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the WAL: it has gone meanwhile");
     return new Wal(file, owner, blankWal);
   }
 
-  /** Puts a WAL aside that cannot be used, under a name that says so. */
+  /** Renames a WAL that cannot be used, and returns the new name. */
   static putAside(own: Directory): string {
     const taken = new Set(own.entries().map(({ name }) => name));
     let count = 1;
@@ -97,7 +100,7 @@ export class Wal implements Disposable {
     return this.isContinued && this.records.length === 0;
   }
 
-  /** Whether its first record was ever flushed, and with it the folders that lead to it. */
+  /** Whether it has a checkpoint. The first record adds one, after the owner is recorded. */
   get isSetUp(): boolean {
     return this.#checkpoint.salt !== "";
   }
@@ -123,14 +126,17 @@ export class Wal implements Disposable {
     return this.#end === recordsStart;
   }
 
-  /** Writes a record and makes it durable: the point from which a change set holds. On failure it never happened. */
+  /**
+   * Appends a record and, if `isFlushed`, makes it durable. From then on the change set is committed. A record that
+   * fails does not count.
+   */
   async append(record: WalRecord, isFlushed: boolean): Promise<void> {
     const json = encodeFiles(record);
     refuseLength(this.#end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
     if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
     if (!this.isSetUp) this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
-    // Another process may have died after its flush had failed: only what is written again is flushed again.
+    // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
     const bytes = encodeRecord(this.#checkpoint.salt, this.#next, json);
     const at = this.#end;
@@ -150,35 +156,36 @@ export class Wal implements Disposable {
   }
 
   /**
-   * Makes the records durable that another process has left. Its own flush may have failed before it died, and only what
-   * is written again is flushed again.
+   * Makes durable the records that another process has left. Its own flush can have failed before it died, and a new
+   * flush covers only what is written again.
    */
   async confirm(): Promise<void> {
     this.#file.write(0, this.#file.read(0, this.#end));
     await this.#file.flush();
   }
 
-  /** Notes that the last record is applied. Not flushed: after a crash it is not asked for. */
+  /** Marks the last record as applied. Not flushed: recovery after a crash does not use the mark. */
   markApplied(): void {
     if (this.#last > 0) this.#file.write(this.#last + stateOffset, Buffer.from("+"));
   }
 
-  /** Notes that a flush has failed: what the system shows of the files may not be on the disk. */
+  /** Marks that a flush has failed: the files' contents are perhaps not on the disk. */
   markDistrusted(): void {
     this.#file.write(distrustOffset, Uint8Array.of(distrustMark));
   }
 
-  /** Drops all records, after every file of theirs has become durable. */
+  /** Drops all records. All their files must already be durable. */
   async checkpoint(): Promise<void> {
     const [old, slot] = [this.#checkpoint, this.#slot];
-    // Of two checkpoints the one with the higher sequence counts, so they must not be the same.
+    // The checkpoint with the higher sequence counts, so the two must differ.
     const first = Math.max(this.#next, old.first + 1);
     this.#file.write(distrustOffset, Uint8Array.of(0));
     this.#writeCheckpoint({ first, salt: newSalt() });
     try {
       await this.#file.flush();
     } catch (error) {
-      // It may not be on the disk, and later records must not depend on it: the old one and its records count again.
+      // The new checkpoint is perhaps not on the disk, and later records must not depend on it: the old one counts
+      // again.
       this.#file.write(checkpointOffsets[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));
       [this.#checkpoint, this.#slot] = [old, slot];
       throw error;
@@ -186,7 +193,7 @@ export class Wal implements Disposable {
     [this.#next, this.#end, this.#last] = [first, recordsStart, 0];
   }
 
-  /** Gives back the space of dropped records. */
+  /** Frees the space of dropped records. */
   shrink(): void {
     if (this.isEmpty) this.#file.truncate(recordsStart);
   }
@@ -201,7 +208,7 @@ export class Wal implements Disposable {
     this.#checkpoint = checkpoint;
   }
 
-  /** Grows in steps, so that a flush seldom has a new size to write down as well. */
+  /** Grows the file in steps, so that a flush seldom has to write a new size too. */
   #reserve(end: number): void {
     const size = this.#file.size();
     if (end <= size) return;
@@ -209,7 +216,7 @@ export class Wal implements Disposable {
     this.#file.write(size, Buffer.alloc(target - size));
   }
 
-  /** After a failed flush the system may hold the pages for written: the file is not to be flushed again. */
+  /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
   async #flushRecord(at: number): Promise<void> {
     try {
       await this.#file.flush(true);
@@ -219,17 +226,17 @@ export class Wal implements Disposable {
     }
   }
 
-  /** Nobody may find a record whose call has failed. */
+  /** Erases a record whose call has failed, so that nobody finds it. */
   #void(at: number): void {
     try {
       if (this.#file.size() > at) this.#file.write(at, Buffer.alloc(Math.min(headBytes, this.#file.size() - at)));
     } catch {
-      // The failure that led here is the one to report. The record, if any of it is there, was never acknowledged.
+      // The caller reports the first failure. What is left of the record was never acknowledged.
     }
   }
 }
 
-/** What is longer would be taken for none of ours when it is read again. */
+/** A longer WAL would be refused when it is read again. */
 function refuseLength(bytes: number): void {
   if (bytes <= walLimits.walBytesMax) return;
   throw new ToolError(
