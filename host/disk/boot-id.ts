@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What tells one start of the machine from the next, or `null` where the system does not say. Without it every WAL
- * that another process left counts as one from before a crash, which loses nothing, costs more, and moves recent edits
- * by hand to the trash.
+ * Reads the machine's boot id, which changes with each start; `null` if the system has none. Without it, every WAL that
+ * another process left is treated as left by a crash. That loses nothing, but costs more and moves recent edits by hand
+ * to the trash.
  */
 export function readBootId(): string | null {
   try {

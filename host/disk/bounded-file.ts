@@ -11,7 +11,7 @@ export async function listFilesEnding(ending: string, folder: string): Promise<s
     .map((name) => join(folder, name));
 }
 
-/** Whether anything has this name: a link that leads nowhere has one, though nothing can be opened by it. */
+/** Whether anything has this name, even a link that leads nowhere. */
 export async function isNameTaken(file: string): Promise<boolean> {
   return await lstat(file).then(
     () => true,
@@ -19,12 +19,12 @@ export async function isNameTaken(file: string): Promise<boolean> {
   );
 }
 
-/** How a file was found. */
+/** A file's bytes, or why it cannot be used. */
 export type BoundedBytes =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "unfit"; readonly reason: string };
 
-/** Reads a file that is no larger than allowed, and nothing of one that is. Rejects when it cannot be read. */
+/** Reads a file of at most `bytesMax` bytes, and nothing of a larger one. Rejects if it cannot be read. */
 export async function readBoundedFile(file: string, bytesMax: number): Promise<BoundedBytes> {
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
   await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -33,7 +33,7 @@ export async function readBoundedFile(file: string, bytesMax: number): Promise<B
   if (stat.size > bytesMax) {
     return { kind: "unfit", reason: `it is ${stat.size} bytes, at most ${bytesMax} allowed` };
   }
-  // What is added while it is read is not part of it: the size that was checked is what is read.
+  // Reads only the size that was checked, even if the file grows meanwhile.
   const content = new Uint8Array(stat.size);
   let filled = 0;
   for (;;) {

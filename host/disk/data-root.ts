@@ -7,13 +7,13 @@ import { checkDescriptors, identityOf, openRootFolder, handleKindHere } from "./
 import type { HandleKind } from "./folder-handle.ts";
 import { PinnedDirectory } from "./pinned-directory.ts";
 
-/** The data folder. It is opened anew for each operation, so that a folder that was moved away is not written to. */
+/** The data folder. It is opened again for each operation, so that a folder that was moved away is not written to. */
 export interface DataRoot {
   /** `null` when there is none yet. */
   open(): Directory | null;
-  /** As its `identity` would be if it were opened now; `null` when there is none. */
+  /** The `identity` of the folder that is at the path now; `null` if there is none. */
   identityNow(): string | null;
-  /** Makes it when there is none, and makes that durable. */
+  /** Opens the folder, after making it durably if there is none. */
   make(): Promise<Directory>;
 }
 
@@ -32,7 +32,7 @@ export class DiskRoot implements DataRoot {
   }
 
   /**
-   * A folder that others work in. `path` has been resolved: a link that is put on the way to it later is refused
+   * A folder that other programs use too. `path` must be resolved: a link that is put into it later is refused
    * (`STORAGE_UNSAFE`).
    */
   static mounted(path: string, kind: HandleKind = handleKindHere): DiskRoot {
@@ -68,7 +68,7 @@ export class DiskRoot implements DataRoot {
     }
   }
 
-  /** Step by step: below some mount points Node's own recursion never ends. */
+  /** One folder at a time: below some mount points Node's own recursion never ends. */
   async #makeFolders(path: string): Promise<void> {
     if (existsSync(path)) return;
     const above = dirname(path);
@@ -77,7 +77,7 @@ export class DiskRoot implements DataRoot {
     try {
       mkdirSync(handle.child(basename(path)), { mode: 0o700 });
     } catch (error) {
-      // Another process may be making it too.
+      // Another process can be making it too.
       if (systemCode(error) !== "EEXIST") throw error;
     }
     await new PinnedDirectory(handle).flush();

@@ -1,72 +1,72 @@
 /**
- * What the store needs of a disk: folders that are held open, and one name at a time below them.
+ * What the store needs from a disk: folders that are held open, and one name at a time below them.
  *
- * There are no paths here. A name is one component, so nothing can climb, and a folder that is held open stays the same
- * folder whatever becomes of its path. Everything waits for the disk and returns, except flushes.
+ * There are no paths here. A name is one path component, so it cannot leave its folder. A folder that is held open
+ * stays the same, whatever becomes of its path. Everything is synchronous, except flushes.
  */
 
 import type { Permissions } from "./permissions.ts";
 
 /** A folder that is held open. Dispose of it when the work is done; afterwards every use throws. */
 export interface Directory extends Disposable {
-  /** Tells folders apart: the same text means the same folder. */
+  /** The same text means the same folder. */
   readonly identity: string;
 
-  /** A folder in this one, or `null` when there is none. Anything else of that name is `STORAGE_UNSAFE`. */
+  /** A folder in this one, or `null` if there is none. Throws `STORAGE_UNSAFE` for anything else with that name. */
   openFolder(name: string): Directory | null;
 
-  /** What lies under a name, told as folders tell their own `identity`; `null` when nothing does. Follows no link. */
+  /** The `identity` of anything with this name; `null` if there is nothing. Follows no link. */
   identityOf(name: string): string | null;
 
-  /** As `openFolder`, after making it when there is none. */
+  /** As `openFolder`, but makes the folder if there is none. */
   makeFolder(name: string): Directory;
 
   /** What is in this folder, in no order. */
   entries(): DirectoryEntry[];
 
-  /** The bytes of a file, or `null` when there is none. Anything but a plain file is `STORAGE_UNSAFE`. */
+  /** A file's size in bytes, or `null` if there is none. Throws `STORAGE_UNSAFE` for anything but a plain file. */
   sizeOf(name: string, shown: string): number | null;
 
-  /** Measures something, whatever it is; `null` when it has gone. */
+  /** Measures anything with this name; `null` if there is nothing. */
   measure(name: string): Measured | null;
 
   /** A file's content, or `null` when there is none. `shown` is how messages name it. */
   read(name: string, shown: string): Buffer | null;
 
-  /** Writes a file that must not exist yet: for the host's user alone, unless it is to be used as another one was. */
+  /**
+   * Writes a file that must not exist yet. By default only the host's user can use it; `like` gives it other
+   * permissions.
+   */
   create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void;
 
-  /** Who may use the file under a name; `null` when there is none. Follows no link: anybody may use one. */
+  /** The permissions of the file with this name; `null` if there is none. Follows no link. */
   permissionsOf(name: string): Permissions | null;
 
-  /** Opens a file for more than one use; `null` when there is none and none is to be made. */
+  /** Opens a file and holds it open; `null` if there is none and `use` does not make it. */
   openFile(name: string, shown: string, use: FileUse): DiskFile | null;
 
-  /** Moves a file, over another one of the new name if there is one. */
+  /** Moves a file, and replaces a file that has the new name. */
   rename(name: string, to: Directory, newName: string): void;
 
-  /**
-   * Has two files take each other's names at one stroke: the other one must be there. `false` when nothing was done: not
-   * every system and disk can.
-   */
+  /** Exchanges two existing files in one step. `false` if nothing was done: not every system and disk can do it. */
   exchange(name: string, other: Directory, otherName: string): boolean;
 
   /** Removes a file or a link, never what a link points to. */
   remove(name: string): void;
 
-  /** Makes durable which names this folder holds. */
+  /** Makes the names in this folder durable. */
   flush(): Promise<void>;
 }
 
 /**
- * What a file is opened for. To `make` is to write, after making it when there is none. To `flush` does nothing but that,
- * and so it minds neither how many names the file has nor how large it is.
+ * What a file is opened for. `make` is `write`, but makes the file if there is none. `flush` only flushes, so it
+ * accepts any size and any number of names.
  */
 export type FileUse = "read" | "write" | "make" | "flush";
 
 export interface Measured {
   readonly bytes: number;
-  /** Whether `sizeOf` and `read` would not refuse it. */
+  /** Whether `sizeOf` and `read` accept it. */
   readonly isPlain: boolean;
 }
 
@@ -80,12 +80,12 @@ export interface DiskFile extends Disposable {
   readonly identity: string;
   /** For locks only. */
   readonly descriptor: number;
-  /** As this opening of the file has found and left it: others are kept out meanwhile. */
+  /** The size when opened, updated by this object's own writes: nobody else writes meanwhile. */
   size(): number;
   /** Up to `length` bytes from `at`; fewer at the end of the file. */
   read(at: number, length: number): Buffer;
   write(at: number, bytes: Uint8Array): void;
   truncate(bytes: number): void;
-  /** Makes the content durable, and what is needed to find it. Someone may be waiting for just that. */
+  /** Makes the content durable, and what is needed to find it. `isWaitedFor`: a call waits for this flush. */
   flush(isWaitedFor?: boolean): Promise<void>;
 }

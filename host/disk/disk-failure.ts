@@ -1,11 +1,11 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 
-/** A link is refused with one text, whether it was looked at or the kernel would not open it. */
+/** The same text, whether our check or the kernel refuses a link. */
 export const linkInPlace = "a link is in its place";
 export const notRegular = "it is not a regular file";
 
-/** The system's codes that say more than that the disk refused. */
+/** The system codes that give a more exact reason than "the disk refused". */
 const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ["STORAGE_FULL", "the disk is full"],
   EDQUOT: ["STORAGE_FULL", "the disk's quota is used up"],
@@ -23,12 +23,12 @@ const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * An error of the operating system as one of ours. The message says what was to be done and no more: paths and the
- * system's own words stay in `cause`, which no border lets through.
+ * Turns an error of the operating system into a `ToolError`. The message has only the action and a reason. Paths and
+ * the system's own words stay in `cause`, which never leaves the host.
  */
 export function failureOfDisk(error: unknown, action: string): ToolError {
   if (error instanceof ToolError) return error;
-  // Not the system's, so a fault of ours.
+  // Not the system's error, so a bug of ours.
   if (!(error instanceof Error && "errno" in error)) return asToolError(error, action);
   const [code, reason] = known[systemCode(error) ?? ""] ?? ["STORAGE_FAILED", "the disk refused"];
   return new ToolError(code, `Cannot ${action}: ${reason}`, { cause: error });

@@ -1,4 +1,4 @@
-/** How a held folder is named to the file system: by its descriptor where the system can, else by its path. */
+/** Names an open folder to the file system: by its descriptor where the system can, else by its path. */
 import {
   closeSync,
   constants,
@@ -22,14 +22,14 @@ export interface FileIdentity {
 export interface FolderHandle extends Disposable {
   readonly descriptor: number;
   readonly identity: string;
-  /** Whether names are looked up in the very folder that is held open, and not in whatever lies at its path. */
+  /** Whether names are looked up in the open folder itself, not in whatever is at its path. */
   readonly isHeldOpen: boolean;
-  /** How to name what lies in the folder under a checked name. */
+  /** The path of a checked name in this folder. */
   child(name: string): string;
-  /** A folder in this one, held in the same way. Refuses a link in its place. */
+  /** Opens a folder in this one, in the same way. Refuses a link. */
   openChild(name: string): FolderHandle;
   itself(): string;
-  /** Throws when what was opened under a name is not what lies there. Nothing to do where flags see to it. */
+  /** Throws if the opened file is not the one at its path. Does nothing where open flags ensure that. */
   checkOpened(path: string, opened: FileIdentity): void;
 }
 
@@ -38,14 +38,14 @@ export const identityOf = ({ dev, ino }: FileIdentity): string => `${dev}:${ino}
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const descriptors = "/proc/self/fd";
 
-/** By descriptor on Linux, where nothing can be put in between; by path elsewhere. */
+/** By descriptor on Linux, where nobody can swap a folder in between; by path elsewhere. */
 export type HandleKind = "descriptor" | "path";
 
 export const handleKindHere: HandleKind = process.platform === "linux" ? "descriptor" : "path";
 
 /**
- * Opens the folder that the operator has named. It may be a link: that is the operator's to say. With `isExact` neither it
- * nor what leads to it may be one.
+ * Opens the folder that the operator has named. The operator may name a link. With `isExact`, no part of the path may
+ * be a link.
  */
 export function openRootFolder(path: string, kind: HandleKind, isExact = false): FolderHandle {
   const folder =
@@ -53,7 +53,7 @@ export function openRootFolder(path: string, kind: HandleKind, isExact = false):
       ? new DescriptorHandle(path, isExact ? constants.O_NOFOLLOW : 0)
       : new PathHandle(path, isExact ? undefined : statSync(path, { bigint: true }));
   try {
-    // What is open, and not what lies at the path by now, is asked where it lies.
+    // Asks where the open folder is, not what is at the path by now.
     const found =
       !isExact || (kind === "descriptor" ? readlinkSync(folder.itself()) : realpathSync.native(path)) === path;
     if (!found) throw notAFolder();
@@ -64,7 +64,7 @@ export function openRootFolder(path: string, kind: HandleKind, isExact = false):
   }
 }
 
-/** Descriptors can only be trusted when `/proc` is the kernel's own. Checked once; fails closed. */
+/** Throws unless `/proc` is the kernel's own: otherwise descriptors cannot be trusted. */
 export function checkDescriptors(): void {
   const procMagic = 0x9fa0;
   const procRootInode = 1;
@@ -85,7 +85,7 @@ class DescriptorHandle implements FolderHandle {
     this.#descriptor = openSync(path, folderFlags | extraFlags);
   }
 
-  /** Looked at when it is asked for, of what is held open: a walk asks it of few folders. */
+  /** Read on first use, from the open folder: a walk needs it for few folders. */
   get identity(): string {
     this.#identity ??= identityOf(fstatSync(this.descriptor, { bigint: true }));
     return this.#identity;
@@ -109,7 +109,7 @@ class DescriptorHandle implements FolderHandle {
   }
 
   checkOpened(): void {
-    // O_NOFOLLOW below an open folder: what was opened lies there.
+    // O_NOFOLLOW below an open folder ensures it.
   }
 
   [Symbol.dispose](): void {
@@ -147,7 +147,8 @@ class PathHandle implements FolderHandle {
   }
 
   itself(): string {
-    // The root may be a link, so this follows; below it, a link would have another identity than the folder had.
+    // The root may be a link, so this follows links. Below the root, a link would have another identity than the
+    // folder.
     if (identityOf(statSync(this.#path, { bigint: true })) !== this.identity) throw notAFolder();
     return this.#path;
   }

@@ -10,12 +10,12 @@ export interface Located {
   readonly identity: string | null;
 }
 
-/** Whether a path leads into a folder, however the two are spelt, and whether they are there or not. */
+/** Whether a path is a folder or leads into it, however the two are spelt. Neither has to exist. */
 export function leadsInto(path: string, folder: string): boolean {
   return holds(wayUp(realPath(path)), locate(realPath(folder)));
 }
 
-/** A resolved path and all that it lies in, from the inside out. */
+/** A resolved path and all folders above it, innermost first. */
 export function wayUp(path: string): [Located, ...Located[]] {
   const above = dirname(path);
   return above === path ? [locate(path)] : [locate(path), ...wayUp(above)];
@@ -27,14 +27,14 @@ export function holds(way: readonly Located[], { path, identity }: Located): boo
 
 const locate = (path: string): Located => ({ path, name: basename(path), identity: identityAt(path) });
 
-/** Whether anything has a name in a folder, or in one below it. */
+/** Whether something exists below a folder, at a path of these names. */
 export const isIn = (folder: Located, ...names: readonly string[]): boolean =>
   identityAt(join(folder.path, ...names)) !== null;
 
-/** As the system follows at most. */
+/** The most links that the system follows. */
 const linksMax = 40;
 
-/** Links resolved as far as the path is there. One that leads to what is not there yet is one all the same. */
+/** Resolves links as far as the path exists, and a link whose target does not exist yet. */
 export function realPath(path: string, linksLeft = linksMax): string {
   try {
     return realpathSync(path);

@@ -1,4 +1,4 @@
-/** Who may use a file, as the system keeps it. Beyond owner, group and bits (access lists, say) nothing is kept. */
+/** Who may use a file: owner, group and mode bits only, no access lists. */
 export interface Permissions {
   readonly mode: number;
   readonly owner: number;
@@ -6,8 +6,8 @@ export interface Permissions {
 }
 
 /**
- * The bits of a file that takes another one's place, by the group that it could be given. Members of another group than
- * before get no more than anybody had.
+ * The mode bits of a file that replaces another one. If it could not get the same group, its group gets no more than
+ * anybody had.
  */
 export function bitsLike({ mode, group }: Permissions, groupNow: number): number {
   const anybody = mode & 0o007;

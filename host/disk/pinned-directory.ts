@@ -1,10 +1,10 @@
 /**
- * Folders that are held open, on a real disk. Sole place where a name of a user's folder meets the file system.
+ * Folders that are held open, on a real disk. Only this file gives the names in a user's folder to the file system.
  *
- * On Linux every access goes through `/proc/self/fd/<descriptor>/<name>`, which is what `openat` is elsewhere: the kernel
- * starts at the open folder, and a link in the name's own place is refused by the flags. On other systems Node has
- * nothing of the kind: the folder's path is looked at again before each access and must still lead to the same folder
- * (`folder-handle.ts`), which a local attacker can race.
+ * On Linux every access goes through `/proc/self/fd/<descriptor>/<name>`, which works like `openat`: the kernel starts
+ * at the open folder, and the flags refuse a link under the name itself. On other systems Node offers nothing like it:
+ * before each access, the folder's path must still lead to the same folder (`folder-handle.ts`). A local attacker can
+ * race this check.
  */
 import {
   closeSync,
@@ -42,7 +42,7 @@ const openFlags = {
   read: O_RDONLY | safely,
   write: O_RDWR | safely,
   make: O_RDWR | O_CREAT | safely,
-  // Only Windows wants the right to write for a flush. A person may have taken it away.
+  // Only Windows needs write permission for a flush. A person can have taken that permission away.
   flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
 };
 const anySize = Number.MAX_SAFE_INTEGER;
@@ -128,7 +128,7 @@ export class PinnedDirectory implements Directory {
       const path = this.#at(name);
       const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
       try {
-        // What was made just now is a plain file, and nobody else's.
+        // A new file is plain, and nobody else's.
         if (!this.#handle.isHeldOpen) this.#handle.checkOpened(path, fstatSync(descriptor, { bigint: true }));
         writeFileSync(descriptor, content);
         if (like !== null) permit(descriptor, like);
@@ -157,7 +157,7 @@ export class PinnedDirectory implements Directory {
   }
 
   async flush(): Promise<void> {
-    // Windows has no such thing: it keeps names by itself.
+    // Windows cannot flush a folder; it keeps names on its own.
     if (process.platform === "win32") return;
     try {
       await flushNames(this.#handle.descriptor);
@@ -170,7 +170,7 @@ export class PinnedDirectory implements Directory {
     this.#handle[Symbol.dispose]();
   }
 
-  /** How to name what lies here to the file system. */
+  /** The path of a name in this folder. */
   #at(name: string): string {
     return this.#handle.child(checkComponent(name));
   }
@@ -205,7 +205,10 @@ export class PinnedDirectory implements Directory {
   }
 }
 
-/** Only who runs as root can give a file away; others keep it, and share it with the group if they may. */
+/**
+ * Gives a file another one's permissions. Only root can change the owner; other users can only share it with a group of
+ * theirs.
+ */
 function permit(descriptor: number, like: Permissions): void {
   const { uid } = fstatSync(descriptor);
   for (const owner of new Set([uid, like.owner])) giveTo(descriptor, owner, like.group);
@@ -218,17 +221,17 @@ function giveTo(descriptor: number, owner: number, group: number): void {
   try {
     fchownSync(descriptor, owner, group);
   } catch {
-    // The bits are chosen by the group that it has.
+    // The mode bits are then chosen for the group that the file has.
   }
 }
 
 /**
- * One component of a path: no separator of any system, no NUL, neither `.` nor `..`, not empty, nothing outside ASCII.
- * A slash at the end would switch off the refusal of links, an empty name is the folder itself.
+ * One path component: not empty, only ASCII, no separator of any system, no NUL. A slash at the end would disable the
+ * refusal of links; an empty name would be the folder itself.
  */
 const component = /^[A-Za-z0-9._@%~-]{1,255}$/;
 
-/** The last guard before the disk. What it stops has slipped through the grammars above it. */
+/** The last check before the disk, for names that the grammars above it should have refused. */
 function checkComponent(name: string): string {
   if (component.test(name) && name !== "." && name !== "..") return name;
   throw new ToolError("CAPABILITY_DENIED", "Cannot use a name that is not one component of a path");

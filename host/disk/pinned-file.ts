@@ -9,7 +9,7 @@ import { failureOfDisk, linkInPlace, notRegular } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
 import type { FileIdentity } from "./folder-handle.ts";
 
-/** A file by its descriptor. Closed descriptors are used again by the system, so a closed file refuses every use. */
+/** A file by its descriptor. The system reuses closed descriptors, so a closed file refuses every use. */
 export class PinnedFile implements DiskFile {
   readonly identity: string;
   #bytes: number;
@@ -73,7 +73,7 @@ export class PinnedFile implements DiskFile {
   }
 }
 
-/** Fills `bytes` with what lies from `at` on, as far as there is something; returns how much that is. */
+/** Reads from offset `at` into `bytes`; returns how many bytes were read, fewer at the end of the file. */
 export function readFrom(descriptor: number, at: number, bytes: Uint8Array): number {
   let done = 0;
   for (let step = -1; step !== 0 && done < bytes.length; done += step) {
@@ -82,7 +82,7 @@ export function readFrom(descriptor: number, at: number, bytes: Uint8Array): num
   return done;
 }
 
-/** Writes all of `bytes` from `at` on: the system may take them in parts. */
+/** Writes all of `bytes` at offset `at`: the system can take them in parts. */
 export function writeFrom(descriptor: number, at: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) {
     done += writeSync(descriptor, bytes, done, bytes.length - done, at + done);
@@ -91,15 +91,15 @@ export function writeFrom(descriptor: number, at: number, bytes: Uint8Array): vo
 
 const flushInThread = promisify(fdatasync);
 
-/** Below it the way to another thread and back would cost more than the flush itself. */
+/** Below this, the way to another thread and back would cost more than the flush itself. */
 const atOnceMs = 0.5;
 
-/** How long the last flush took that a caller waited for. Nobody knows before the first. */
+/** How long the last flush took that a call waited for; unknown before the first. */
 let lastMs = Infinity;
 
 /**
- * Makes a file's content durable. One that a caller waits for is done at once where flushes are almost free; everywhere
- * else, and for all that happens in the background, a thread of the system's waits for the disk.
+ * Makes a file's content durable. Where flushes are almost free, one that a call waits for is done at once. Otherwise a
+ * thread of Node's pool waits for the disk.
  */
 async function flushFile(descriptor: number, isWaitedFor: boolean): Promise<void> {
   if (!isWaitedFor) return await flushInThread(descriptor);
@@ -120,8 +120,8 @@ export interface FileFacts {
 }
 
 /**
- * Throws `STORAGE_UNSAFE` unless it is just a file: regular, with one name on the disk, and of an ordinary size. A
- * second name may be another user's, and a giant may be sparse.
+ * Throws `STORAGE_UNSAFE` unless the file is plain: regular, with one name on the disk, and at most `bytesMax` bytes. A
+ * second name can be another user's, and a giant can be sparse.
  */
 export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number = storeLimits.fileBytesMax): void {
   checkRegularFile(facts, shown);
@@ -129,12 +129,12 @@ export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number
   if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(shown)}: ${refusal}`);
 }
 
-/** Whether `checkPlainFile` lets it pass. */
+/** Whether `checkPlainFile` accepts it. */
 export function isPlainFile(facts: FileFacts): boolean {
   return facts.isFile() && whyUnsafe(facts, storeLimits.fileBytesMax) === null;
 }
 
-/** Throws `STORAGE_UNSAFE` for what is no regular file. */
+/** Throws `STORAGE_UNSAFE` unless the file is regular. */
 export function checkRegularFile(facts: FileFacts, shown: string): void {
   if (facts.isFile()) return;
   const refusal = facts.isSymbolicLink() ? linkInPlace : notRegular;
