@@ -1,4 +1,4 @@
-/** Finds and mends: the store what concerns any file, and each plugin what its own files say. */
+/** Finds and mends problems: the store in files of any kind, and each plugin in the content of its own files. */
 import type { AnyErrorCode } from "../../shared/errors.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
 import { mayChange } from "../plugins/loaded-tools.ts";
@@ -19,23 +19,23 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
   return found;
 }
 
-/** Returns what has been put right. */
+/** Returns what was mended. */
 export async function mendUser(operation: Operation): Promise<Finding[]> {
-  // Looked at before anything is held for writing, which by itself finishes what a crash has left.
+  // Inspects first, because a hold for writing already finishes what a crash has left.
   const before = await inspectUser(operation);
   if (before.every(({ remedy }) => remedy === null)) return [];
   await mendAll(operation);
-  // What was put right is told, also to who has cancelled meanwhile.
+  // Cannot be cancelled, so that the result is reported even if the caller has cancelled meanwhile.
   return mendedOf(before, await inspectUser(operation.uncancelled()));
 }
 
-/** What could be mended, and is not found any more. */
+/** The findings with a remedy that are not found any more. */
 export function mendedOf(before: readonly Finding[], after: readonly Finding[]): Finding[] {
   const left = new Set(after.map(keyOf));
   return before.filter((finding) => finding.remedy !== null && !left.has(keyOf(finding)));
 }
 
-/** What a plugin has found in its scope; `scope` stands before the paths. */
+/** A plugin's findings in its scope, with `scope` before the paths. */
 export function findingsIn({ findings, findingsHidden }: InspectOutput, scope: string): Finding[] {
   const shown = findings.map(({ problem, path, message, remedy }) => ({
     problem,
@@ -48,10 +48,10 @@ export function findingsIn({ findings, findingsHidden }: InspectOutput, scope: s
   return [...shown, notInspected(scope, `${findingsHidden} more findings are not shown`, remedy)];
 }
 
-/** The scope of a tool whose role is about exactly one. */
+/** The scope of a tool whose role has exactly one. */
 export const scopeOf = ({ tool }: CatalogTool): string => tool.scopes[0] ?? "";
 
-/** A guest that cannot look, or answers with something else, is a finding itself, beside all others. */
+/** Asks one plugin for its findings. If it fails or gives an invalid answer, that is a finding too. */
 async function look(operation: Operation, inspector: CatalogTool): Promise<Finding[]> {
   try {
     const told = await operation.ask("inspect", inspector, { mend: false }, { isLookingOnly: true });
@@ -65,7 +65,7 @@ async function look(operation: Operation, inspector: CatalogTool): Promise<Findi
 
 const action = "look after a user's files";
 
-/** These say nothing of the files, and a later inspection may. */
+/** Errors that say nothing about the files: a later inspection can succeed. */
 const notInspecting: ReadonlySet<AnyErrorCode> = new Set(["CANCELLED", "BUSY", "CLOSED"]);
 
 const notInspected = (path: string, message: string, remedy: string | null): Finding => ({
@@ -76,8 +76,8 @@ const notInspected = (path: string, message: string, remedy: string | null): Fin
 });
 
 /**
- * A hold for writing finishes what a crash has left, and a thorough one all else that the store can mend. One plugin that
- * fails keeps what others can mend from nobody.
+ * A hold for writing finishes what a crash has left. A thorough one also mends everything else that the store can mend.
+ * If one plugin fails, the others still mend.
  */
 async function mendAll(operation: Operation): Promise<void> {
   const failures: ToolError[] = [];
@@ -92,7 +92,7 @@ async function mendAll(operation: Operation): Promise<void> {
   if (first !== undefined) throw first;
 }
 
-/** The inspectors that may change files: one that only looks mends nothing, and holds nothing for writing. */
+/** The inspectors that may change files. The others mend nothing and hold nothing for writing. */
 function mendersIn({ tools }: Operation): CatalogTool[] {
   return tools.withRole("inspect").filter(mayChange);
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a user's scopes, each while it is held, so that all of one is of one moment. No plugin is asked: none can keep what a
- * person has from that person.
+ * Reads a user's scopes, each while it is held, so that a scope's files are from one moment. No plugin is asked, so
+ * none can hide files from their owner.
  */
 import { setImmediate } from "node:timers/promises";
 
@@ -11,7 +11,7 @@ import { checkTransfer } from "./transfer-bounds.ts";
 import { checkScopes, eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 
-/** Files that are read before others may have their turn: of the usual size, some milliseconds. */
+/** Files that are read before other work gets a turn: some milliseconds for files of the usual size. */
 const filesAtOnce = 64;
 
 export async function exportUser(
@@ -45,14 +45,14 @@ async function exportPart({ reader, scopes }: HeldPart, sum: ExportSum): Promise
   for (const [at, { scope, path }] of listed.entries()) {
     if (at % filesAtOnce === 0) await setImmediate();
     const content = await reader.bytesOf(scope, path);
-    if (content === null) leftOut.push({ scope, path, reason: "it has gone while the export was made" });
+    if (content === null) leftOut.push({ scope, path, reason: "it disappeared during the export" });
     else files.push({ scope, path, content });
     sum.read(content?.length ?? 0);
   }
   return { files, leftOut };
 }
 
-/** How much of the export is there, and is to come. */
+/** How much of the export has been read, and how much is expected. */
 class ExportSum {
   readonly #onProgress: OnProgress;
   #scopes = 0;
@@ -63,7 +63,7 @@ class ExportSum {
     this.#onProgress = onProgress;
   }
 
-  /** Of one scope. */
+  /** Adds the files of one scope. */
   expect(files: readonly { readonly bytes: number }[]): void {
     this.#scopes++;
     this.#expected.files += files.length;
@@ -71,7 +71,7 @@ class ExportSum {
     checkTransfer("export", this.#expected, this.#scopes);
   }
 
-  /** Whoever edits by hand takes no lock: what was measured may have grown. */
+  /** Adds a file that was read. It can have grown since it was measured: people edit without a lock. */
   read(bytes: number): void {
     this.#read.bytes += bytes;
     this.#read.files++;

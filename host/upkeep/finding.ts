@@ -1,8 +1,8 @@
 /** One thing that is wrong with a user's files. */
 export interface Finding {
   /**
-   * What kind of finding it is, in lower-case letters, digits and dashes: a word of the store's, of the plugin's that keeps
-   * the files, or `not-inspected` where the plugin could not look at them, or at all of them.
+   * The kind of finding, in lower-case letters, digits and dashes. The store defines it, or the plugin that keeps the
+   * files. `not-inspected`: the plugin could not inspect all of the files.
    */
   readonly problem: string;
   /** The file, inside the user's folder. */

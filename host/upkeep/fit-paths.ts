@@ -1,16 +1,18 @@
-/** Which paths of a scope nothing is kept under, and which files its plugin makes itself: asked of the plugin, if it can be asked. */
+/** Asks a scope's plugin, if it can inspect, which paths it does not keep and which files it makes itself. */
 import { isScopePath, isTrashPath, parseTrashPath, trashFolder } from "../../shared/path.ts";
 import type { RefusedPath } from "../../shared/roles.ts";
 import type { Operation } from "./operation.ts";
 
 export interface PathFacts {
-  /** Why nothing is kept under a path. */
+  /** The paths that are not kept, and why. */
   readonly unfit: ReadonlyMap<string, RefusedPath>;
   /** Files that the plugin makes from the others. */
   readonly derived: ReadonlySet<string>;
 }
 
-/** The answer has a sentence for each: of the longest paths, a fifth of what an answer may hold. */
+/**
+ * Paths per question. The answer has a sentence for each: with the longest paths, a fifth of what an answer may hold.
+ */
 const pathsAtOnce = 200;
 
 export async function askPaths(operation: Operation, scope: string, paths: readonly string[]): Promise<PathFacts> {
@@ -22,14 +24,14 @@ export async function askPaths(operation: Operation, scope: string, paths: reado
     if (inspector === null) break;
     const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };
     const told = await operation.ask("inspect", inspector, input, { isLookingOnly: true });
-    // What is in the trash is the host's.
+    // The host decides about the trash, not the plugin.
     unfit.push(...(told.unfit ?? []).filter(({ path }) => !isTrashPath(path)));
     derived.push(...(told.derived ?? []));
   }
   return { unfit: new Map(unfit.map((fault) => [fault.path, fault])), derived: new Set(derived) };
 }
 
-/** Why no trash keeps a file, whatever the plugin; `null` when it may, or when the path is none of the trash. */
+/** Why the trash cannot keep a file, whatever the plugin says; `null` if it can, or if the path is not in the trash. */
 function trashFaultOf(path: string): RefusedPath | null {
   if (!isScopePath(path) || !isTrashPath(path)) return null;
   const inTrash = path.slice(trashFolder.length + 1);

@@ -1,4 +1,4 @@
-/** What can be told of files that are to be imported without a look at what is there, or into what they say. */
+/** Checks files to import, without reading the user's files or parsing any content. */
 import { storeLimits } from "../../shared/limits.ts";
 import { foldersOf, isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -8,7 +8,7 @@ import { checkScope, checkTransfer } from "./transfer-bounds.ts";
 import type { TransferSum } from "./transfer-bounds.ts";
 import { checkScopes } from "./user-scopes.ts";
 
-/** Callers without types may pass anything. */
+/** Callers without types can pass anything. */
 export function checkFiles(files: readonly MemoryFile[]): void {
   if (!Array.isArray(files)) throw new TypeError("An import needs a list of files");
   const areFiles = files.every(
@@ -17,10 +17,13 @@ export function checkFiles(files: readonly MemoryFile[]): void {
   if (!areFiles) throw new TypeError("An imported file needs a scope, a path, and its content as bytes");
   const misnamed = files.find(({ scope }) => !scopeName.test(scope));
   if (misnamed)
-    throw new TypeError(`An imported file has the scope ${quoted(misnamed.scope)}, which no scope is called`);
+    throw new TypeError(`An imported file has the scope ${quoted(misnamed.scope)}, which is not a scope's name`);
 }
 
-/** Files by scope, in the order of scopes. Throws `QUOTA_EXCEEDED` for what no user has, before any of it is looked at. */
+/**
+ * Groups files by scope, sorted by scope. Throws `QUOTA_EXCEEDED` for more than a user can have, before anything else
+ * is checked.
+ */
 export function filesByScope(
   files: readonly MemoryFile[],
   scopes: readonly string[] | undefined,
@@ -57,7 +60,7 @@ export function refusalsOf(files: readonly MemoryFile[]): RefusedFile[] {
       return [{ path, code: "NAME_CONFLICT", reason: `it differs from ${quoted(earlier)} only by case` }];
     if (foldersOf(path.toLowerCase()).some((folder) => taken.has(folder)))
       return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
-    if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is no path inside a scope" }];
+    if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is not a path inside a scope" }];
     return wrongSize(path, content.length);
   });
 }

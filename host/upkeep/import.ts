@@ -1,4 +1,4 @@
-/** Adds files to a user's scopes. All of it is planned before anything is done, and refused together. */
+/** Adds files to a user's scopes. Plans everything before anything changes. One refused file refuses all. */
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { filesByScope } from "./import-files.ts";
@@ -43,7 +43,7 @@ async function planAll(...[operation, files, { replace = false, scopes }]: Asked
   return { imports, plans, leftOut };
 }
 
-/** When all is left out, that is why nothing is imported. */
+/** If all files are left out, the reasons for that are the refusal. */
 const refusedOf = (plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]): readonly RefusedFile[] =>
   plans.length === 0 ? leftOut : plans.flatMap(({ refused }) => refused);
 

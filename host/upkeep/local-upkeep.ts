@@ -12,7 +12,7 @@ import { restoreFile } from "./restore.ts";
 import { listTrash, purgeTrash } from "./trash.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
 
-/** The host's part of looking after files; what the text in them means is asked of the plugins, by their tools' roles. */
+/** Runs the operations of the data's owner. Asks the plugins, by their tools' roles, what the text in files means. */
 export class LocalUpkeep implements Upkeep {
   readonly #parts: UpkeepParts;
 

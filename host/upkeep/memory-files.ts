@@ -1,22 +1,22 @@
-/** A user's files outside the store, as data: what `export` gives and `import` takes. */
+/** A user's files outside the store, as data: what `export` returns and `import` takes. */
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
 
-/** Told how many of how many are done. What it throws ends the operation. */
+/** Called with how many files of how many are done. If it throws, the operation ends. */
 export type OnProgress = (done: number, total: number) => void;
 
 export interface ExportOptions {
   /** The scopes to export. Default: all that the user has. */
   readonly scopes?: readonly string[] | undefined;
-  /** Told of each file that was read. Default: nobody is. */
+  /** Called after each file that was read. Default: not called. */
   readonly onProgress?: OnProgress | undefined;
 }
 
 export interface MemoryExport {
-  /** Of all scopes, sorted by scope and path. */
+  /** The files of all scopes, sorted by scope and path. */
   readonly files: readonly MemoryFile[];
-  /** What lies there and is no file of memory: links, pipes, giants, strange names. A name may hold any character. */
+  /** What is there but is not a memory file: links, pipes, giants, strange names. A name can contain any character. */
   readonly leftOut: readonly LeftOutFile[];
 }
 
@@ -28,9 +28,9 @@ export interface LeftOutFile {
 }
 
 export interface ImportOptions {
-  /** The scopes to import; files of others are passed over. Default: all that files are of. */
+  /** The scopes to import; files of other scopes are skipped. Default: all scopes of the files. */
   readonly scopes?: readonly string[] | undefined;
-  /** Whether a file that is there with other content goes to the trash. Default: the import is refused. */
+  /** Whether an existing file with other content goes to the trash. Default: the import is refused. */
   readonly replace?: boolean | undefined;
 }
 
@@ -40,26 +40,29 @@ export interface ImportPlan {
   readonly created: readonly string[];
   /** Files that were there with other content, which goes to the trash. */
   readonly replaced: readonly string[];
-  /** Files that are there with the same content, and those that a plugin makes from others, such as an index: they stay, and their plugin brings them up to date. */
+  /**
+   * Files that are there with the same content, and files that a plugin makes from others, such as an index. They stay;
+   * the plugin updates its own.
+   */
   readonly skipped: readonly string[];
-  /** What is added to the trash, by the names it gets there: where a name is taken by another file, it is a free one. */
+  /** The names of the files that are added to the trash. If another file has a name already, a free name is used. */
   readonly trashed: readonly string[];
-  /** What is written of the import's own, in bytes. */
+  /** The bytes of the import's own files that are written. */
   readonly bytes: number;
-  /** What else is put right, as `mend` does it. */
+  /** What else is mended, as `mend` does it. */
   readonly mended: readonly Finding[];
   /**
-   * What is not imported, while the rest is: files under paths that their plugin keeps nothing under, and scopes that no loaded
-   * plugin has. When nothing else is there, they are refused.
+   * What is not imported although the rest is: files under paths that their plugin does not keep, and scopes that no
+   * loaded plugin has. If there is nothing else, they are refused.
    */
   readonly leftOut: readonly RefusedFile[];
-  /** Why nothing is imported: empty when all is well. At most 100; the rest is counted. */
+  /** Why nothing is imported; empty if nothing is refused. At most 100; the rest is counted. */
   readonly refused: readonly RefusedFile[];
   readonly refusedHidden: number;
 }
 
 export interface RefusedFile {
-  /** With its scope before it; the scope alone for what holds for all of its files. It may hold any character. */
+  /** With its scope before it; only the scope if it concerns all of its files. Can contain any character. */
   readonly path: string;
   readonly code: ErrorCode;
   /** As a clause about "it". */

@@ -1,4 +1,4 @@
-/** One operation of the data's owner: who asks, what it holds and calls, and what is recorded of it. Nothing else does. */
+/** One operation of the data's owner: checks the caller, holds the user, calls tools and is recorded. */
 import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
@@ -25,10 +25,10 @@ export interface UpkeepParts {
   readonly clock: () => number;
 }
 
-/** What the audit log calls an operation, and what messages say that it does. */
+/** An operation's name in the audit log, and its action in messages. */
 export type OperationName = readonly [name: string, action: string];
 
-/** Checks who asks; the runtime stays open until the operation has ended, which may take several calls. */
+/** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
 export async function operate<Result>(
   parts: UpkeepParts,
   [name, action]: OperationName,
@@ -61,7 +61,7 @@ async function outcomeOf<Result>(action: string, work: () => Promise<Result>): P
 
 type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
 
-/** `accepts` may throw, before anything is committed. */
+/** `accepts` may throw: then nothing is committed. */
 type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & {
   readonly accepts?: (answer: RoleOutput<Of>, changes: readonly SizedChange[]) => void;
 };
@@ -83,12 +83,12 @@ export class Operation {
     return this.#parts.clock();
   }
 
-  /** The same, which its caller cannot cancel any more. */
+  /** The same operation, but its caller can no longer cancel it. */
   uncancelled(): Operation {
     return new Operation(this.#parts, { ...this.#asked, signal: undefined });
   }
 
-  /** The user's scopes by what is held as one, each part with the scopes to hold it by. */
+  /** The parts of the user's scopes that are held together, each as the scopes to pass to `hold`. */
   async parts(): Promise<(readonly string[])[]> {
     return (await this.#parts.store.parts(this.#asked.userId)).map(({ scopes }) => scopes);
   }
@@ -98,17 +98,17 @@ export class Operation {
     return this.#parts.runner.hold(this.#asked, options, work);
   }
 
-  /** Commits changes of the host's own. They are on record first. */
+  /** Records changes of the host's own and commits them. */
   commit(held: HeldUser, changes: readonly SizedChange[]): Promise<void> {
     return this.#parts.runner.commit({ changes, seen: held.reader.seen }, held, this.#asked.record);
   }
 
-  /** A tool's call has a record of its own, under the operation's id. */
+  /** Calls a tool. The call has an audit record of its own, under the operation's id. */
   async call(found: CatalogTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const { userId, signal, record } = this.#asked;
     const toolName = found.tool.name;
     const ctx = { userId, signal, callId: record.callId, labels: record.labels ?? undefined };
-    // The policy bounds what callers bring. What the host asks itself grows with the user's files.
+    // The policy limits the input of callers. The host's own input grows with the user's files.
     const { inputBytesMax } = callLimits;
     const asked = { toolName, action: `call ${toolName}`, find: () => found, input, inputBytesMax, ctx };
     const { result, isCommitted } = await this.#parts.runner.call(asked, options);
@@ -116,7 +116,9 @@ export class Operation {
     return result;
   }
 
-  /** The same for a tool with a role. Throws what it has failed with; an answer that is none of the role commits nothing. */
+  /**
+   * As `call`, for a tool with a role. Throws the tool's failure. An answer that does not fit the role commits nothing.
+   */
   async ask<Of extends Role>(
     role: Of,
     found: CatalogTool,

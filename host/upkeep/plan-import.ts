@@ -1,4 +1,4 @@
-/** From files that are to be imported, and what is there, to the changes that import them. Reads, and changes nothing. */
+/** Plans the changes that import files into a scope. Only reads. */
 import { createHash } from "node:crypto";
 
 import { storeLimits } from "../../shared/limits.ts";
@@ -13,18 +13,18 @@ import type { RefusedFile } from "./memory-files.ts";
 
 export interface ImportTask {
   readonly scope: string;
-  /** All of that scope. */
+  /** The files of this scope only. */
   readonly files: readonly MemoryFile[];
-  /** Those among them that the scope's plugin makes from the others. */
+  /** The paths of files that the scope's plugin makes from the others. */
   readonly derived: ReadonlySet<string>;
-  /** Whether the scope's plugin is asked about the files, and may make others from them. */
+  /** Whether the scope's plugin is asked about the files, and can make others from them. */
   readonly isInspected: boolean;
-  /** Whether a file that is there goes to the trash. */
+  /** Whether an existing file goes to the trash. */
   readonly replaces: boolean;
   readonly epochMs: number;
 }
 
-/** Paths are inside the scope; an empty one is for all files together. */
+/** Paths are inside the scope; an empty path means all files together. */
 export interface PlannedImport {
   readonly created: string[];
   readonly replaced: string[];
@@ -51,7 +51,7 @@ export async function planImport(reader: HeldReader, task: ImportTask): Promise<
 
 interface TrashPlace {
   readonly path: string;
-  /** With the very content. */
+  /** Whether the same content is already there. */
   readonly isThere: boolean;
 }
 
@@ -60,11 +60,11 @@ class Planner {
   readonly #task: ImportTask;
   readonly #plan: PlannedImport;
   readonly #present: readonly string[];
-  /** Every path that something has or is to have, as a disk that folds case would tell them apart. */
+  /** Every existing or imported path, by its form on a disk that folds case. */
   readonly #folded: Map<string, string>;
-  /** The folders that lead to them, told apart in the same way. */
+  /** The folders of these paths, in the same form. */
   readonly #folders: Set<string>;
-  /** Of what lies in the trash, as far as it was looked at; `null` where nothing lies. */
+  /** Digests of the trashed files that were read; `null` if there is no file. */
   readonly #digests = new Map<string, string | null>();
 
   constructor(reader: HeldReader, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
@@ -81,20 +81,20 @@ class Planner {
     const there = await this.#reader.bytesOf(this.#task.scope, path);
     const twin = this.#folded.get(fold(path));
     if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
-    else if (this.#isNested(path)) this.#refuse(path, "a file would lie in another one's place for a folder");
+    else if (this.#isNested(path)) this.#refuse(path, "a file and a folder would have the same name");
     else if (isTrashPath(path)) await this.#addTrashed(file, there !== null || twin !== path);
-    else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, only case tells them apart`);
+    else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, which differs only by case`);
     else if (there === null) this.#create(file);
     else if (this.#task.derived.has(path)) this.#plan.skipped.push(path);
     else if (this.#task.replaces) await this.#replace(file, there);
     else this.#refuse(path, "an entry of this name is there with other content");
   }
 
-  /** An import is bounded as what tools write; so is what is there afterwards. */
+  /** Refuses the import if the user would then have more files or bytes than tools may write. */
   async checkQuotas(): Promise<void> {
     const { scope, files: incoming, derived, isInspected } = this.#task;
     const { created, trashed, replaced, bytes, refused } = this.#plan;
-    // A plugin may make a file from the others, where none comes that it would make.
+    // The plugin can add the file that it makes from the others, unless the import has it.
     const made = isInspected && !incoming.some(({ path }) => derived.has(path)) ? 1 : 0;
     const files = this.#present.length + created.length + trashed.length + replaced.length + made;
     for (const [present, most, unit] of [
@@ -117,13 +117,13 @@ class Planner {
     const trashed = await this.#freePath(path, epochMs, there);
     if (trashed === null) return this.#refuse(path, crowded);
     this.#plan.replaced.push(path);
-    // What lies in the trash already goes there a second time only when its name is another.
+    // The same content goes to the trash a second time only under another name.
     if (!trashed.isThere)
       this.#plan.changes.push({ kind: "trash", scope, path, trashed: trashed.path, bytes: there.length });
     this.#write(path, file);
   }
 
-  /** What lies in a trash under a name is told by it: whatever was trashed first keeps it. */
+  /** Adds a file to the trash. If its name is taken, the file that is there keeps it. */
   async #addTrashed(file: MemoryFile, isTaken: boolean): Promise<void> {
     const was = isTaken ? parseTrashPath(file.path) : null;
     if (isTaken && was === null) return this.#refuse(file.path, "another file of this name is in the trash");
@@ -135,16 +135,19 @@ class Planner {
     this.#write(place.path, file);
   }
 
-  /** Where a file goes in the trash, or is since an earlier import; `null` when no name that is tried can be had. */
+  /**
+   * A file's place in the trash: free, or with the same content from an earlier import. `null` if no name that is tried
+   * can be used.
+   */
   async #freePath(path: string, epochMs: number, content: Uint8Array): Promise<TrashPlace | null> {
     const digest = digestOf(content);
     let tries = 0;
     for (const candidate of trashPaths(path, epochMs)) {
-      // With a number, a name may be longer than any that is allowed.
+      // A number can make a name longer than allowed.
       if (++tries > transferLimits.trashNamesTriedMax || !isScopePath(candidate)) return null;
       if (this.#isNested(candidate)) continue;
       const isTaken = this.#folded.has(fold(candidate));
-      // What is found there counts: a link ends the import, and a file that comes into being meanwhile is noticed.
+      // Reads in any case: a link ends the import, and a file that was created meanwhile is noticed.
       const there = await this.#digestAt(candidate);
       if (isTaken && there === digest) return { path: candidate, isThere: true };
       if (isTaken) continue;
@@ -155,13 +158,13 @@ class Planner {
     return null;
   }
 
-  /** Whether a folder is in the path's place, or a file in that of one that leads to it. No disk can hold both. */
+  /** Whether the path is also a folder's, or one of its folders is also a file. No disk can hold both. */
   #isNested(path: string): boolean {
     const folded = fold(path);
     return this.#folders.has(folded) || foldersOf(folded).some((folder) => this.#folded.has(folder));
   }
 
-  /** Files of one name are compared each with each: none is read more than once. */
+  /** Reads each file only once: files with one name are all compared with each other. */
   async #digestAt(path: string): Promise<string | null> {
     const known = this.#digests.get(path);
     if (known !== undefined) return known;
@@ -182,7 +185,7 @@ class Planner {
   }
 }
 
-const crowded = `another file has its name in the trash, and of the ${transferLimits.trashNamesTriedMax} that an import tries none is free`;
+const crowded = `another file has its name in the trash, and none of the ${transferLimits.trashNamesTriedMax} that an import tries is free`;
 
 const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("base64");
 

@@ -1,6 +1,6 @@
 /**
- * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else byte for byte. Nothing leaves the trash
- * unless the very bytes are committed with it, outside the trash.
+ * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else byte for byte. A file leaves
+ * the trash only if the same change set writes the same bytes outside the trash.
  */
 import type { ErrorCode } from "../../shared/errors.ts";
 import { isTrashPath, trashFolder } from "../../shared/path.ts";
@@ -34,7 +34,7 @@ export async function restoreFile(operation: Operation, name: string, scope: str
   return file;
 }
 
-/** False for a file that its plugin keeps nothing of. */
+/** Lets the plugin put the file back. Returns `false` if the file is not one of the plugin's entries. */
 async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
   let trashed: Uint8Array | undefined;
   const stage = async (reader: HeldReader): Promise<PreparedChanges> => {
@@ -57,10 +57,13 @@ async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: T
   }
 }
 
-/** What a plugin says of a trashed file that is none of its entries, or no text. If it has gone, the host finds out itself. */
+/**
+ * A plugin's errors for a trashed file that is not one of its entries, or not text. If the file is gone, the host
+ * notices.
+ */
 const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
 
-/** Whether a file was the entry of a name, where its plugin says how entries and files go together. */
+/** Whether a file was the entry with this name, if its plugin says which file an entry has. */
 function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string): boolean {
   const entryFile = tools.forScope("entries", scope)?.tool.entryFile;
   return entryFile !== undefined && path === entryFile.split("{name}").join(name);
@@ -91,9 +94,11 @@ const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
 
 const actionOn = ({ name }: TrashedFile): string => `Cannot restore ${quoted(name)}`;
 
-/** The file whose name is taken for a path's, or for a folder on the way, as a disk that folds case tells them apart. */
+/**
+ * The file whose name the path, or one of its folders, needs; or a file below the path. Ignores case, as some disks do.
+ */
 async function takenBy(reader: HeldReader, { scope, path }: TrashedFile): Promise<string | null> {
-  // Looked at as well, so that a file which comes into being meanwhile is noticed.
+  // Read as well, so that a file that is created meanwhile is noticed.
   if ((await reader.bytesOf(scope, path)) !== null) return path;
   const own = path.toLowerCase();
   const isInTheWay = (other: string): boolean =>

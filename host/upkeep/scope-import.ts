@@ -1,4 +1,4 @@
-/** The import of one scope's files: what is staged, what the scope's plugin says of it, and what becomes of it by that. */
+/** The import of one scope's files: stages them, asks the scope's plugin about them, and plans or commits. */
 import { callLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
@@ -12,22 +12,22 @@ import type { Operation } from "./operation.ts";
 import { emptyPlan, planImport } from "./plan-import.ts";
 import type { ImportTask, PlannedImport } from "./plan-import.ts";
 
-/** Of one scope, with all that is refused. */
+/** One scope's plan, with everything that is refused. */
 export type ScopePlan = Omit<ImportPlan, "leftOut" | "refusedHidden">;
 
 type Task = Omit<ImportTask, "epochMs">;
 
-/** What paths take of one input, beside the rest of it. */
+/** The bytes of one input that paths can take, beside the rest of it. */
 const incomingBytesMax = callLimits.inputBytesMax - 100;
 
 const nothingFound: InspectOutput = { findings: [], findingsHidden: 0 };
 
 export class ScopeImport {
-  /** Files under paths that nothing is kept under. */
+  /** Files under paths that are not kept. */
   readonly leftOut: readonly RefusedFile[];
   readonly #operation: Operation;
   readonly #task: Task;
-  /** Live files that the plugin is to judge, in as many questions as it takes. */
+  /** The live files that the plugin judges, in as many questions as needed. */
   readonly #questions: readonly (readonly string[])[];
 
   private constructor(operation: Operation, task: Task, leftOut: readonly RefusedFile[]) {
@@ -51,7 +51,7 @@ export class ScopeImport {
     return new ScopeImport(operation, { scope, files, derived: facts.derived, isInspected, replaces }, leftOut);
   }
 
-  /** The plugin is shown what would be there, and says what it thinks of it. Nothing is committed. */
+  /** Stages the files and lets the plugin judge them. Commits nothing. */
   async plan(): Promise<ScopePlan> {
     const plans: ScopePlan[] = [];
     for (const incoming of this.#questions) plans.push(await this.#judge(incoming, false));
@@ -59,7 +59,9 @@ export class ScopeImport {
     return Object.assign({}, plans[0] as ScopePlan, { refused: distinct(refused), mended: distinct(mended) });
   }
 
-  /** All of it, or nothing when someone has been faster since it was planned. Of several questions the first is asked again. */
+  /**
+   * Commits all of it, or nothing if someone was faster since the plan. Asks only the first of several questions again.
+   */
   async commit(): Promise<ScopePlan> {
     return await this.#judge(this.#questions[0] ?? [], true);
   }
@@ -71,11 +73,11 @@ export class ScopeImport {
       if (commits) refuseImport(placed(refused, scope));
     };
     let planned = emptyPlan();
-    // Asked again when a person has changed meanwhile what it was made from.
+    // Runs again if a person has changed the files that it is based on.
     const stage: NonNullable<CallOptions["stage"]> = async (reader, epochMs) => {
       planned = await planImport(reader, { ...this.#task, epochMs });
       refuse(planned.refused);
-      // What is refused is not staged: then the plugin looks at what is there.
+      // Refused files are not staged: the plugin then inspects what is there.
       return { changes: planned.refused.length > 0 ? [] : planned.changes, seen: reader.seen };
     };
     let told = nothingFound;
@@ -92,12 +94,12 @@ export class ScopeImport {
     return this.#planFrom(planned, planned.refused.length > 0 ? nothingFound : told, incoming);
   }
 
-  /** `refused` alone decides; how many findings there are, and whether all are shown, says nothing of these files. */
+  /** Only `refused` decides. How many findings there are, and whether all are shown, says nothing about these files. */
   #planFrom(planned: PlannedImport, { findings, refused = [] }: InspectOutput, incoming: readonly string[]): ScopePlan {
     const { scope } = this.#task;
     const { created, replaced, skipped, trashed, bytes } = planned;
     const within = (paths: readonly string[]): string[] => paths.map((path) => `${scope}/${path}`);
-    // The plugin takes files of another question for files that were there.
+    // To the plugin, files of another question are files that were there.
     const asked = new Set(incoming);
     const elsewhere = new Set(this.#questions.flat().filter((path) => !asked.has(path)));
     const mendable = findings.filter(({ path, remedy }) => remedy !== null && !elsewhere.has(path));
@@ -113,12 +115,12 @@ export class ScopeImport {
   }
 }
 
-/** At least one: a plugin is also asked about files of which none is live. */
+/** Splits paths into questions. At least one: a plugin is also asked if no file is live. */
 function inQuestions(paths: readonly string[]): readonly (readonly string[])[] {
   const questions: string[][] = [[]];
   let bytes = 0;
   for (const path of paths) {
-    // ASCII without anything that JSON escapes; quotation marks and a comma.
+    // Paths are ASCII that JSON does not escape; 3 for quotation marks and a comma.
     bytes += path.length + 3;
     if (bytes > incomingBytesMax) {
       questions.push([]);

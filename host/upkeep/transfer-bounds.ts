@@ -2,7 +2,7 @@ import { storeLimits } from "../../shared/limits.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import { ToolError } from "../values/tool-error.ts";
 
-/** How many files are exported or imported, and of how many bytes together. */
+/** How many files are exported or imported, and how many bytes they have together. */
 export interface TransferSum {
   readonly files: number;
   readonly bytes: number;
@@ -11,7 +11,7 @@ export interface TransferSum {
 const ofScope: TransferSum = { files: storeLimits.listEntriesMax, bytes: storeLimits.scopeBytesMax };
 const ofAll: TransferSum = { files: transferLimits.filesMax, bytes: transferLimits.exportBytesMax };
 
-/** Throws `QUOTA_EXCEEDED` for more than one operation holds in memory. `scopes` is how many scopes it is about. */
+/** Throws `QUOTA_EXCEEDED` for more than one operation holds in memory. `scopes` is the number of scopes. */
 export function checkTransfer(action: "export" | "import", sum: TransferSum, scopes: number): void {
   const remedy = scopes > 1 ? ' at once: name some of its scopes ("scopes", or --scope)' : "";
   check(`Cannot ${action} the memory: it has`, sum, ofAll, remedy);

@@ -1,4 +1,4 @@
-/** What lies in the trash of all of a user's scopes: listed, and removed for good. */
+/** Lists the trash of all of a user's scopes, and removes files from it for good. */
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -29,7 +29,7 @@ export const removalOf = ({ scope, name, bytes }: TrashedFile): SizedChange => (
   bytes,
 });
 
-/** What could not be read can be listed; what is too large for a file of a scope is not removed unread. */
+/** Leaves out a file that is larger than a scope allows: it cannot be read, so it is not removed either. */
 async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
   const files: TrashedFile[] = [];
   for (const scope of scopes) {

@@ -1,4 +1,4 @@
-/** What the owner of the data may do and no tool may: look after the files, and look into the trash. As types. */
+/** The types for what only the owner of the data may do: look after the files, and use the trash. */
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { Finding } from "./finding.ts";
@@ -9,24 +9,25 @@ export interface TrashedFile {
   readonly scope: string;
   /** The name to restore it by: its path below `trash/`. */
   readonly name: string;
-  /** Where it lay, inside its scope. */
+  /** Where it was, inside its scope. */
   readonly path: string;
-  /** Since when it is in the trash, in milliseconds since 1970. */
+  /** When it was trashed, in milliseconds since the epoch. */
   readonly epochMs: number;
   readonly bytes: number;
 }
 
 /**
- * Every operation waits, is bounded and is cancelled (`ctx.signal`) as `Runtime.call` is, and rejects with a `ToolError`.
- * One that has begun to change files tells what became of it.
+ * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
+ * `ToolError`. One that has begun to change files reports the result.
  */
 export interface Upkeep {
   /** The ids of all users who have a folder, sorted. */
   users(): Promise<string[]>;
 
   /**
-   * What is wrong with a user's files, and what `mend` would do. Changes nothing. What is no plain file, or unfinished, is
-   * found in all scopes; what files say is judged by each loaded plugin that can judge its own.
+   * Reports what is wrong with a user's files, and what `mend` would do. Changes nothing. In all scopes, finds
+   * unfinished changes and anything but plain files. Each loaded plugin that can inspect judges the content of its own
+   * files.
    *
    * @example
    * for (const { path, message, remedy } of await runtime.upkeep.inspect({ userId: "alice" })) {
@@ -36,36 +37,38 @@ export interface Upkeep {
   inspect(ctx: CallContext): Promise<Finding[]>;
 
   /**
-   * Does what `inspect` has announced, durably and one change set for each plugin, and returns what it put right. What a
-   * person has written is never destroyed: it goes to the trash. When a plugin fails, the others mend what is theirs, and it
-   * rejects with the first failure. When the runtime is closed meanwhile and the grace period ends, it may reject with
+   * Does what `inspect` has announced, durably, in one change set for each plugin. Returns what it mended. Never
+   * destroys what a person has written: it goes to the trash. If a plugin fails, the others still mend, and `mend`
+   * rejects with the first failure. If the runtime is closed meanwhile and the grace period ends, it can reject with
    * `CANCELLED` after it has mended.
    */
   mend(ctx: CallContext): Promise<Finding[]>;
 
-  /** What lies in the trash of all of a user's scopes, the latest first. */
+  /** Lists the trash of all of a user's scopes, the latest first. */
   listTrash(ctx: CallContext): Promise<TrashedFile[]>;
 
   /**
-   * Puts a file back and takes it out of the trash. `name` is one of `listTrash`, or an entry's name for what was trashed
-   * last of it, where its plugin keeps each entry in a file of its own; `scope` looks in one scope's trash alone. Where its
-   * plugin cannot put files back, or the file is none of its entries, it comes back as it was, byte for byte. Rejects with
-   * `ENTRY_NOT_FOUND`, with `NAME_CONFLICT` when something is in its place, which the message names, with `TOOL_UNKNOWN` when
-   * no loaded plugin has its scope, with `INPUT_INVALID` for a file that lay in the trash already, and with `OUTPUT_INVALID`,
-   * the file still in the trash, when its plugin says that it has put it back and has not.
+   * Puts a file back and takes it out of the trash. `name` is a name from `listTrash`. It can also be an entry's name,
+   * if the plugin keeps each entry in a file of its own: then the version that was trashed last comes back. `scope`
+   * limits the search to one scope's trash. If the plugin cannot put files back, or the file is not one of its entries,
+   * it comes back byte for byte.
+   *
+   * Rejects with `ENTRY_NOT_FOUND`; with `NAME_CONFLICT` if something is in its place, which the message names; with
+   * `TOOL_UNKNOWN` if no loaded plugin has its scope; with `INPUT_INVALID` if its former place is in the trash; with
+   * `OUTPUT_INVALID` if the plugin reports success but has not put it back: the file is then still in the trash.
    *
    * @example
    * await runtime.upkeep.restore({ userId: "alice" }, "editor", { scope: "memory" });
    */
   restore(ctx: CallContext, name: string, options?: { readonly scope?: string }): Promise<TrashedFile>;
 
-  /** Removes what is in the trash of any scope since before a time, for good, and returns what that was. */
+  /** Removes for good what was trashed before a time, in all scopes. Returns what it removed. */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
 
   /**
-   * A user's scopes with their trash, or some of them: bytes as on the disk, each scope as it is while nobody changes it, whatever
-   * plugins say of it. A user who has none has no files. Rejects with `QUOTA_EXCEEDED` beyond 60,000 files or 128 MiB together,
-   * where `scopes` helps, and with `INPUT_INVALID` for a scope that nobody has.
+   * Returns a user's scopes, or some of them, with their trash: the bytes on the disk, whatever plugins say of them. No
+   * call changes a scope while it is read. A user without scopes has no files. Rejects with `QUOTA_EXCEEDED` above
+   * 60,000 files or 128 MiB together, where `scopes` helps, and with `INPUT_INVALID` for an unknown scope.
    *
    * @example
    * const { files, leftOut } = await runtime.upkeep.export({ userId: "alice" });
@@ -74,7 +77,7 @@ export interface Upkeep {
   export(ctx: CallContext, options?: ExportOptions): Promise<MemoryExport>;
 
   /**
-   * What `import` would do with some files, and why it would refuse them. Changes nothing.
+   * Returns what `import` would do with some files, and why it would refuse them. Changes nothing.
    *
    * @example
    * const { refused } = await runtime.upkeep.planImport({ userId: "bob" }, files);
@@ -83,19 +86,19 @@ export interface Upkeep {
   planImport(ctx: CallContext, files: readonly MemoryFile[], options?: ImportOptions): Promise<ImportPlan>;
 
   /**
-   * Adds files to a user's scopes, durably. What no loaded plugin keeps, a scope or a path, is left out and told, unless nothing
-   * else is there. All others are planned first, and one that is refused keeps all of them out.
-   * Each scope is then one change set: all of its files or none. When the second scope fails for a reason that the plan
-   * could not know, such as a full disk, the first is there; the same import again adds what is missing.
+   * Adds files to a user's scopes, durably. Scopes and paths that no loaded plugin keeps are left out and reported,
+   * unless there is nothing else. All other files are planned first: if one is refused, none is imported. Then each
+   * scope is one change set: all of its files or none. If the second scope fails for a reason that the plan could not
+   * know, such as a full disk, the first stays imported; the same import again adds what is missing.
    *
-   * For a user who has nothing the scope becomes byte for byte what the files say. Otherwise files are added, what a plugin
-   * makes from them (an index) is kept and brought up to date, and nothing that is there is overwritten. The files are
-   * checked as everything is that enters a user's folder: paths, sizes, quotas, and by the scope's plugin, if it can judge
-   * them, names and whether it can read each.
+   * If the user has nothing, the scope becomes byte for byte what the files say. Otherwise files are added, what a
+   * plugin makes from them (an index) is kept and updated, and no existing file is overwritten. The host checks paths,
+   * sizes and quotas as for every file. The scope's plugin, if it can inspect, checks names and whether it can read
+   * each file.
    *
-   * Rejects with the code of the first file that is refused, and names some: `INPUT_INVALID` for a path that none has,
-   * `NAME_CONFLICT`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`; where all is left out, `TOOL_UNKNOWN` for a scope that no loaded plugin
-   * has, `INPUT_INVALID` or `NAME_RESERVED` for a path. `planImport` names them all.
+   * Rejects with the code of the first refused file, and names some: `INPUT_INVALID` for an invalid path,
+   * `NAME_CONFLICT`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. If all files are left out: `TOOL_UNKNOWN` for a scope that
+   * no loaded plugin has, `INPUT_INVALID` or `NAME_RESERVED` for a path. `planImport` names up to 100.
    *
    * @example
    * const { files } = await runtime.upkeep.export({ userId: "alice" });

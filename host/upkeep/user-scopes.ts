@@ -7,13 +7,13 @@ import type { Operation } from "./operation.ts";
 export interface HeldPart {
   readonly held: HeldUser;
   readonly reader: HeldReader;
-  /** What lies in it, in the order of names. */
+  /** Its scopes, sorted by name. */
   readonly scopes: readonly string[];
 }
 
 /**
- * Does some work on each part of the user's scopes in turn, or on each that has some of `only`. A scope that has a part of its
- * own is found there alone.
+ * Runs `work` on each part of the user's scopes in turn, or only on parts with a scope in `only`. A scope with a part
+ * of its own is found only there.
  */
 export async function eachPart<Result>(
   operation: Operation,
@@ -35,7 +35,7 @@ export async function eachPart<Result>(
   return results;
 }
 
-/** Throws `INPUT_INVALID` for a scope that a caller names and nobody knows: misspelt, it would be passed over. */
+/** Throws `INPUT_INVALID` for an unknown scope, so that a misspelt one is not silently skipped. */
 export function checkScopes(action: string, scopes: readonly string[] = [], known: readonly string[]): void {
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;

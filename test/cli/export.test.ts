@@ -81,7 +81,7 @@ test("what is left out is named, with nothing that a terminal would obey", () =>
   const { status, stdout } = at.exportTo("a.zip");
   expect(status).toBe(0);
   expect(stdout.split("\n")[0]).toBe(
-    "left out: memory/\\u001b[2Jtwo\\u000alines.md: its name is none that memory uses",
+    "left out: memory/\\u001b[2Jtwo\\u000alines.md: its name is not a valid memory path",
   );
 });
 

@@ -73,13 +73,13 @@ test("links, pipes, giants, second names and strange names are left out and told
   expect(files.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md"]);
   expect(leftOut.map(({ scope }) => scope)).toEqual(leftOut.map(() => "memory"));
   expect(leftOut.map(({ path, reason }) => ({ path, reason }))).toEqual([
-    { path: ".git", reason: "its name is none that memory uses" },
+    { path: ".git", reason: "its name is not a valid memory path" },
     { path: "giant.md", reason: "it is 4294967296 bytes, at most 2097152 allowed" },
     { path: "link.md", reason: "a link is in its place" },
     { path: "pipe.md", reason: "it is not a regular file" },
     { path: "second.md", reason: "it has 2 names on the disk, only 1 is allowed" },
     { path: "trash", reason: "a link is in its place" },
-    { path: "two\nlines.md", reason: "its name is none that memory uses" },
+    { path: "two\nlines.md", reason: "its name is not a valid memory path" },
   ]);
 });
 

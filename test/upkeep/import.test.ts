@@ -163,7 +163,7 @@ test("a name of the trash is tried a bounded number of times: a trash full of th
     writeUserFiles(dataDir, { alice: taken(most - 1), bob: taken(most) });
     const files = asMemoryFiles({ [numbered(1)]: "yours" });
     expect(await runtime.upkeep.import(alice, files)).toMatchObject({ trashed: [`memory/${numbered(most)}`] });
-    const reason = "another file has its name in the trash, and of the 64 that an import tries none is free";
+    const reason = "another file has its name in the trash, and none of the 64 that an import tries is free";
     expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
       refused: [{ path: `memory/${numbered(1)}`, code: "NAME_CONFLICT", reason }],
     });
