@@ -1,4 +1,4 @@
-/** The zip file's place on the disk: outside the data folder, where the owner of the data wants it. */
+/** Writes and reads the zip file on the disk: outside the data folder, where the owner of the data wants it. */
 import { randomBytes } from "node:crypto";
 import { constants, link, lstat, open, rename, unlink } from "node:fs/promises";
 
@@ -10,7 +10,7 @@ import { transferLimits } from "./transfer-limits.ts";
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 const anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
-/** Throws `NAME_CONFLICT` when anything at all is under the name, a link that leads nowhere included. */
+/** Throws `NAME_CONFLICT` if anything has the name, even a link that leads nowhere. */
 export async function refuseTaken(file: string): Promise<void> {
   try {
     await lstat(file);
@@ -22,8 +22,8 @@ export async function refuseTaken(file: string): Promise<void> {
 }
 
 /**
- * Writes a file for its owner alone. It appears under its name when it is whole and on the disk, and never in the place
- * of anything else. Throws `NAME_CONFLICT`, `STORAGE_FULL` and `STORAGE_FAILED`.
+ * Writes a file that only its owner can use. It gets its name when it is whole and on the disk, and never replaces
+ * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL` and `STORAGE_FAILED`.
  */
 export async function writeArchive(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const partial = `${file}.${randomBytes(6).toString("hex")}.partial`;
@@ -44,7 +44,7 @@ async function writeWhole(partial: string, pieces: AsyncIterable<Uint8Array>): P
   await handle.sync();
 }
 
-/** A second name takes nobody's place, and a move would. */
+/** Names the file by a hard link: it replaces nothing, and a rename would. */
 async function giveName(partial: string, file: string): Promise<void> {
   try {
     await link(partial, file);
@@ -55,7 +55,7 @@ async function giveName(partial: string, file: string): Promise<void> {
   await unlink(partial);
 }
 
-/** Some disks, of memory sticks say, know no second names: there the name is taken first, and its file replaced. */
+/** For disks without hard links, such as memory sticks: takes the name with an empty file, then replaces that file. */
 async function takeOver(partial: string, file: string): Promise<void> {
   try {
     await (await open(file, anew, 0o600)).close();
@@ -77,7 +77,7 @@ function taken(): ToolError {
   );
 }
 
-/** Reads a zip file that is no larger than allowed, and nothing of one that is. Throws `INPUT_INVALID` for what is no file. */
+/** Reads a zip file. Throws `INPUT_INVALID` if it is missing, too large or not a regular file. */
 export async function readArchive(file: string): Promise<Buffer> {
   try {
     const found = await readBoundedFile(file, transferLimits.zipBytesMax);

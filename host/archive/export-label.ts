@@ -1,4 +1,4 @@
-/** The first entry of an export: what the file is. Whose files they were is not in it. */
+/** The first entry of an export: says what the file is, but not whose files they were. */
 import { scopeName } from "../../shared/path.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
@@ -6,7 +6,7 @@ import { transferLimits } from "./transfer-limits.ts";
 
 export const labelName = "memcell-export.json";
 
-/** Of what an export of version 1 was, which knew no other. One that has no other scope is still written as it was. */
+/** The only scope of version 1. An export that has no other scope is still written as version 1. */
 const firstScope = "memory";
 
 const files = z.int().check(z.nonnegative(), z.maximum(transferLimits.filesMax));
@@ -31,7 +31,7 @@ export function labelFor({ scopes, files: count }: Label): Buffer {
   return Buffer.from(`${JSON.stringify(label)}\n`);
 }
 
-/** `null` when the label is none of these versions. */
+/** Returns `null` if the label is of no known version. */
 export function readLabel(label: Uint8Array): Label | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(label);
@@ -43,7 +43,7 @@ export function readLabel(label: Uint8Array): Label | null {
   }
 }
 
-/** A file's scope and path, by its name in the zip file; `null` for a name that none has. */
+/** The scope and path for a name in the zip file; `null` if the name has no scope. */
 export function placeOf(name: string): { readonly scope: string; readonly path: string } | null {
   const slash = name.indexOf("/");
   const scope = name.slice(0, Math.max(0, slash));

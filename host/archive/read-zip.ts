@@ -1,9 +1,9 @@
 /**
- * Memory files from a zip file that anyone may have made. Sole importer of yauzl.
+ * Reads memory files from an untrusted zip file. Only this file imports yauzl.
  *
- * Only one reading of the file is accepted: its parts lie side by side from the first byte to the last, both headers of
- * each entry agree, names are plain ASCII. So no other program sees other files in it than are imported. Everything is
- * bounded by what the headers declare before anything is inflated, and inflating ends where the declared size does.
+ * Accepts a file only if it can be read in one way: its parts follow one another from the first byte to the last, both
+ * headers of each entry agree, names are plain ASCII. So other programs find the same files in it. All limits are
+ * checked against the declared sizes before anything is inflated, and inflating ends at the declared size.
  */
 import { crc32 } from "node:zlib";
 
@@ -20,11 +20,11 @@ import { labelName, placeOf, readLabel } from "./export-label.ts";
 import { transferLimits } from "./transfer-limits.ts";
 import { readZipEnd } from "./zip-end.ts";
 
-/** Throws `INPUT_INVALID` for every file that is not exactly such a zip file, and names the entry that is not. */
+/** Throws `INPUT_INVALID` for any other zip file, and names the wrong entry. */
 export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
   const end = readZipEnd(bytes);
   if (typeof end === "string") throw unfit(`the file ${end}`);
-  // With the label. The count is 16 bits wide and so bounds the list by itself.
+  // One more for the label. The count has 16 bits, so the list is bounded anyway.
   if (end.entries > transferLimits.filesMax + 1)
     throw unfit(`the file has ${end.entries} entries, at most ${transferLimits.filesMax + 1} allowed`);
   try {
@@ -43,7 +43,7 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
     const name = entry.fileNameRaw.toString();
     const reason = refusalOfEntry(name, entry);
     if (reason !== null) throw unfit(`entry ${quoted(name, 100)} is refused: ${reason}`);
-    // A scope that is full to the last byte has a label too.
+    // The label does not count: a scope can be full to the last byte.
     if (name !== labelName) sums.add(name, entry.uncompressedSize);
     found.push([name, entry]);
   }
@@ -58,7 +58,7 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
   return withoutLabel(contents);
 }
 
-/** An entry's name as it stands in the file, and the entry or its content. */
+/** An entry's name in the file, and the entry or its content. */
 type Named<What> = readonly [name: string, what: What];
 
 const flagEncrypted = 0x0001;
@@ -71,7 +71,7 @@ const dosFolder = 0x10;
 const unixKinds = 0o170000;
 const unixFile = 0o100000;
 
-/** Before anything of its content is looked at: why an entry is refused, as a clause about "it", or `null`. */
+/** Why an entry is refused, as a clause about "it", or `null`. Does not read the content. */
 function refusalOfEntry(name: string, entry: Entry): string | null {
   const { generalPurposeBitFlag: flags, compressionMethod: method, externalFileAttributes: attributes } = entry;
   const { compressedSize, uncompressedSize, extraFields } = entry;
@@ -82,7 +82,7 @@ function refusalOfEntry(name: string, entry: Entry): string | null {
   const isKnown = name === labelName || isScopePath(placeOf(name)?.path ?? "");
   if (!isKnown) return `its name is neither "${labelName}" nor a scope and a path inside it`;
   if (method !== methodStored && method !== methodDeflated) return `its compression is ${method}, allowed are 0 and 8`;
-  if ((flags & flagDescriptor) !== 0) return "its size is told behind its content, only before it is allowed";
+  if ((flags & flagDescriptor) !== 0) return "its size comes after its content, allowed only before it";
   if (extraFields.some(({ id }) => id === extraZip64)) return "it is in the zip64 form, which no export is";
   const bytesMax = name === labelName ? transferLimits.labelBytesMax : storeLimits.fileBytesMax;
   if (uncompressedSize > bytesMax) return `it is ${uncompressedSize} bytes, at most ${bytesMax} allowed`;
@@ -90,7 +90,7 @@ function refusalOfEntry(name: string, entry: Entry): string | null {
   return null;
 }
 
-/** What both headers of an entry tell. Readers differ in which they go by. */
+/** The fields that both headers of an entry have. Programs differ in which header they use. */
 const toldTwice = [
   "generalPurposeBitFlag",
   "compressionMethod",
@@ -99,7 +99,7 @@ const toldTwice = [
   "uncompressedSize",
 ] as const satisfies readonly (keyof Entry & keyof LocalFileHeader)[];
 
-/** Where an entry's content ends. It begins where the one before it ends, so no two lie over each other. */
+/** Where an entry's content ends. Throws unless the entry begins where the one before it ends, so no two overlap. */
 async function endOf(zip: ZipFile, [name, entry]: Named<Entry>, at: number): Promise<number> {
   if (entry.relativeOffsetOfLocalHeader !== at) {
     throw unfit(`entry ${quoted(name)} does not begin where the one before it ends`);
@@ -107,12 +107,12 @@ async function endOf(zip: ZipFile, [name, entry]: Named<Entry>, at: number): Pro
   const header = await zip.readLocalFileHeaderPromise(entry);
   const isSame = toldTwice.every((field) => header[field] === entry[field]);
   if (!isSame || !header.fileName.equals(entry.fileNameRaw)) {
-    throw unfit(`entry ${quoted(name)} is told in two ways that do not agree`);
+    throw unfit(`entry ${quoted(name)} has two headers that do not agree`);
   }
   return header.fileDataStart + entry.compressedSize;
 }
 
-/** Inflating ends as soon as there is more than was declared. */
+/** Reads an entry. Inflating ends as soon as there is more than was declared. */
 async function contentOf(zip: ZipFile, [name, entry]: Named<Entry>): Promise<Buffer> {
   let content;
   try {
@@ -127,7 +127,7 @@ async function contentOf(zip: ZipFile, [name, entry]: Named<Entry>): Promise<Buf
   return content;
 }
 
-/** Names that only case tells apart would be one file on some disks. */
+/** Throws if names are equal or differ only by case: on some disks they would be one file. */
 function refuseDuplicates(names: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const name of names) {
@@ -144,12 +144,12 @@ function withoutLabel([first, ...others]: readonly Named<Uint8Array>[]): MemoryF
   if (label.files !== others.length) throw unfit(`it holds ${others.length} files, and its label says ${label.files}`);
   return others.map(([name, content]) => {
     const { scope, path } = placeOf(name) ?? { scope: "", path: name };
-    if (!label.scopes.includes(scope)) throw unfit(`entry ${quoted(name)} is of no scope that its label names`);
+    if (!label.scopes.includes(scope)) throw unfit(`entry ${quoted(name)} is in no scope that the label names`);
     return { scope, path, content };
   });
 }
 
-/** What the files of each scope, and of all together, take by what the headers declare. */
+/** The declared bytes of the files of each scope, and of all together. */
 class ScopeSums {
   readonly #byScope = new Map<string, number>();
   #all = 0;

@@ -1,16 +1,16 @@
-/** Memory files as a zip file. Sole importer of yazl. */
+/** Writes memory files as a zip file. Only this file imports yazl. */
 import { ZipFile } from "yazl";
 
 import type { MemoryFile } from "../values/memory-file.ts";
 import { labelFor, labelName } from "./export-label.ts";
 
 /**
- * The bytes of a zip file, piece by piece. The same files give the same bytes, on every machine: all have the first time
- * that a zip file can name, and none is compressed, for the bytes that a compressor makes depend on its version.
+ * The bytes of a zip file, piece by piece. The same files give the same bytes on every machine: all have the earliest
+ * time that a zip file can hold, and none is compressed, because a compressor's bytes depend on its version.
  */
 export function zipOf(files: readonly MemoryFile[]): AsyncIterable<Uint8Array> {
   const zip = new ZipFile();
-  // Of the local clock, as the format has it; so it is written the same in every time zone.
+  // Local time, as the format uses it, so it is written the same in every time zone.
   const options = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, mode: 0o100600, compress: false };
   const scopes = [...new Set(files.map(({ scope }) => scope))].toSorted();
   zip.addBuffer(labelFor({ scopes, files: files.length }), labelName, options);

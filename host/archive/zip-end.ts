@@ -8,12 +8,13 @@ export interface ZipEnd {
 }
 
 /**
- * Reads the end where it must be: a comment, or anything behind it, could be a second end that another reader goes by.
- * Returns why it is none, as a clause about "the file".
+ * Reads the end only where it must be: a comment, or anything behind it, could be a second end for another program.
+ * Returns why the end is invalid, as a clause about "the file".
  */
 export function readZipEnd(bytes: Buffer): ZipEnd | string {
   const at = bytes.length - endBytes;
-  if (at < 0 || bytes.readUInt32LE(at) !== endSignature) return "is no zip file, or not all of one, or more than one";
+  if (at < 0 || bytes.readUInt32LE(at) !== endSignature)
+    return "is no zip file, is incomplete, or has something after its end";
   const [disk, listDisk, onDisk, entries] = [4, 6, 8, 10].map((place) => bytes.readUInt16LE(at + place));
   const [listBytes, listAt] = [bytes.readUInt32LE(at + 12), bytes.readUInt32LE(at + 16)];
   if (disk !== 0 || listDisk !== 0 || entries === undefined || onDisk !== entries) return "is one part of a zip file";

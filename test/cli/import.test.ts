@@ -100,7 +100,7 @@ test("what is no zip file, no plain file or a giant is a coded failure, and noth
   const climbing = { name: "memory/../../../../outside.md", content: "x" };
   writeFileSync(at.place("climbs.zip"), zipBytes([{ name: "memcell-export.json" }, climbing]));
   for (const [file, said] of [
-    ["text.zip", "the file is no zip file, or not all of one, or more than one"],
+    ["text.zip", "the file is no zip file, is incomplete, or has something after its end"],
     ["pipe.zip", "it is no regular file"],
     ["folder.zip", "it is no regular file"],
     ["sparse.zip", "it is 4294967296 bytes, at most 176160768 allowed"],

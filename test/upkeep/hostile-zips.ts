@@ -40,7 +40,7 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   [
     "files of a scope that its label does not name",
     withFiles([{ ...good, name: "journal/a.md" }]),
-    /entry "journal\/a.md" is of no scope that its label names/,
+    /entry "journal\/a.md" is in no scope that the label names/,
   ],
   [
     "a label with more in it",
@@ -78,7 +78,7 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ["a strongly encrypted entry", withEntry({ flags: 0x41 }), /it is damaged/],
   ["a masked header", withEntry({ flags: 0x2000 }), /it is encrypted/],
   ["another compression", withEntry({ method: 12, data: Buffer.from("x") }), /its compression is 12/],
-  ["a size behind the content", withEntry({ flags: 8, behind: Buffer.alloc(16) }), /its size is told behind/],
+  ["a size behind the content", withEntry({ flags: 8, behind: Buffer.alloc(16) }), /its size comes after its content/],
   ["zip64 fields", withEntry({ extra: zip64Extra }), /it is in the zip64 form/],
   ["zip64 fields that are needed", withEntry({ extra: zip64Extra, size: 2 ** 32 - 1 }), /it is in the zip64 form/],
   ["extra fields that end early", withEntry({ extra: Buffer.from([9, 9, 9, 0]) }), /it is damaged/],
@@ -106,10 +106,14 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ],
   ["a wrong checksum", withEntry({ crc: 1 }), /entry "memory\/a.md" is damaged/],
   ["content that is not deflated", withEntry({ method: 8, data: Buffer.from([0xff, 0xff]) }), /entry .* is damaged/],
-  ["another name in front", withEntry({ local: { name: Buffer.from("memory/b.md") } }), /told in two ways/],
-  ["another size in front", withEntry({ local: { size: 5 } }), /told in two ways/],
-  ["another compression in front", withEntry({ local: { method: 8 } }), /told in two ways/],
-  ["another flag in front", withEntry({ local: { flags: 8 } }), /told in two ways/],
+  [
+    "another name in front",
+    withEntry({ local: { name: Buffer.from("memory/b.md") } }),
+    /two headers that do not agree/,
+  ],
+  ["another size in front", withEntry({ local: { size: 5 } }), /two headers that do not agree/],
+  ["another compression in front", withEntry({ local: { method: 8 } }), /two headers that do not agree/],
+  ["another flag in front", withEntry({ local: { flags: 8 } }), /two headers that do not agree/],
   [
     "entries that share content",
     withFiles([good, { ...good, name: "memory/b.md", offset: 0 }]),
