@@ -52,7 +52,7 @@ test("a log that may go on without counts what it could not write", async (conte
   let written = 0;
   while (log.append(longEntry(written)) !== null) written++;
   expect([log.append(longEntry(1)), log.append(longEntry(2))]).toEqual([null, null]);
-  expect(notes).toEqual(["audit log: calls go on without records: Cannot write the audit log: the disk is full"]);
+  expect(notes).toEqual(["audit log: calls continue without records: Cannot write the audit log: the disk is full"]);
   rmSync(join(disk.path, "ballast"));
   // One more than the record that is written now: the one that tells of the loss.
   expect(log.append(callEntry(9))).toMatchObject({ seq: written + 2 });
@@ -65,7 +65,7 @@ test("a log that may go on without counts what it could not write", async (conte
   expect(notes).toHaveLength(2);
   expect(verifyLog([join(disk.path, logName)])).toMatchObject({
     isIntact: true,
-    notes: [`before record ${written + 1}, 3 records could not be written while calls went on`],
+    notes: [`before record ${written + 1}, 3 records could not be written while calls continued`],
   });
 });
 

@@ -66,7 +66,7 @@ test("a line without an end is a finding, and is not kept in memory", () => {
   const whole = verifyLog([join(folder.path, logName)]);
   expect(peakMemoryMib() - before).toBeLessThan(memoryMibMax);
   expect(torn.findings.map(({ kind }) => kind)).toEqual(["torn"]);
-  expect(whole.findings.map(({ text }) => text)).toEqual(["this line is no record: it is 209715200 bytes long"]);
+  expect(whole.findings.map(({ text }) => text)).toEqual(["this line is not a record: it is 209715200 bytes long"]);
 });
 
 test("findings and notes are bounded, and what is not shown is counted", () => {

@@ -135,10 +135,10 @@ test("a closed log takes nothing more, and closing it again is harmless", async 
 
 test.for([
   [{ file: "" }, TypeError, "the audit log needs a file"],
-  [{ file: "log/" }, TypeError, "the audit log's file is not the name of a file"],
-  [{ file: "a\0b" }, TypeError, "the audit log's file is not the name of a file"],
-  [{ file: "audit.jsonl.head" }, TypeError, "the name of a log's head, or of its full file"],
-  [{ file: "audit.jsonl.000000000000.jsonl" }, TypeError, "the name of a log's head, or of its full file"],
+  [{ file: "log/" }, TypeError, "the audit log's file must be a file's path, without NUL"],
+  [{ file: "a\0b" }, TypeError, "the audit log's file must be a file's path, without NUL"],
+  [{ file: "audit.jsonl.head" }, TypeError, "must not end in .head or .<12 digits>.jsonl"],
+  [{ file: "audit.jsonl.000000000000.jsonl" }, TypeError, "must not end in .head or .<12 digits>.jsonl"],
   [{ fileBytesMax: 0 }, RangeError, "fileBytesMax is 0, allowed: a whole number from 65536"],
   [{ fileBytesMax: 65_535 }, RangeError, "allowed: a whole number from 65536"],
   [{ fileBytesMax: 70_000.5 }, RangeError, "allowed: a whole number from 65536"],

@@ -114,7 +114,7 @@ test("what is lost until the end is told the operator, for no record can", async
   expect([log.append(callEntry(1)), log.append(callEntry(2))]).toEqual([null, null]);
   log.close();
   expect(notes).toEqual([
-    "audit log: calls go on without records: Cannot write the audit log: its file is not where it was",
-    "audit log: 3 records were lost, and no record tells",
+    "audit log: calls continue without records: Cannot write the audit log: its file is not where it was",
+    "audit log: 3 records were lost, and no record says so",
   ]);
 });

@@ -22,7 +22,7 @@ const edit = (folder: string, change: (lines: string[]) => string[]): void =>
   writeLines(folder, logName, change(linesOf(folder)));
 const setHead = (folder: string, text = ""): void => writeFileSync(join(folder, headName), text);
 const lostHead =
-  "head: when record 6 was written, the log's head was not there: whether records were missing cannot be told";
+  "head: when record 6 was written, the log's head could not be read: it is unknown whether records were missing";
 
 const rows: Row[] = [
   { name: "nothing", change: () => {}, opened: { head: "agrees" }, seq: 6, told: [] },
@@ -31,18 +31,14 @@ const rows: Row[] = [
     change: (folder) => edit(folder, (lines) => lines.slice(0, -1)),
     opened: { head: "agrees", missing: 1 },
     seq: 6,
-    told: [
-      "removed: between record 4 and record 6 one record was removed; so it was already when record 6 was written",
-    ],
+    told: ["removed: between records 4 and 6, one record was removed; the gap was known when record 6 was written"],
   },
   {
     name: "the last three records removed",
     change: (folder) => edit(folder, (lines) => lines.slice(0, -3)),
     opened: { head: "agrees", missing: 3 },
     seq: 6,
-    told: [
-      "removed: between record 2 and record 6 3 records were removed; so it was already when record 6 was written",
-    ],
+    told: ["removed: between records 2 and 6, 3 records were removed; the gap was known when record 6 was written"],
   },
   {
     name: "all records removed",
@@ -50,7 +46,7 @@ const rows: Row[] = [
     opened: { head: "agrees", missing: 6 },
     seq: 6,
     told: [
-      "removed: before record 6 6 records were removed; so it was already when record 6 was written; a whole file may be missing",
+      "removed: before record 6, 6 records were removed; the gap was known when record 6 was written; a whole file may be missing",
     ],
   },
   {
@@ -59,7 +55,7 @@ const rows: Row[] = [
     opened: { head: "agrees", missing: 6 },
     seq: 6,
     told: [
-      "removed: before record 6 6 records were removed; so it was already when record 6 was written; a whole file may be missing",
+      "removed: before record 6, 6 records were removed; the gap was known when record 6 was written; a whole file may be missing",
     ],
   },
   {
@@ -69,9 +65,9 @@ const rows: Row[] = [
     opened: { head: "differs" },
     seq: 6,
     told: [
-      "unreadable: record 5 has not the form of a record: it was altered, or another version wrote it",
-      "altered: record 5 is not as it was written: the hash that record 6 carries is another",
-      "head: when record 6 was written, the last record was not the one that the log's head named",
+      "unreadable: record 5 does not match the record format: it was altered, or another version wrote it",
+      "altered: record 5 was altered: its hash differs from the one in record 6",
+      "head: when record 6 was written, the log's head did not match the record that it named",
     ],
   },
   {
@@ -80,8 +76,8 @@ const rows: Row[] = [
     opened: { head: "differs" },
     seq: 6,
     told: [
-      "unreadable: this line is no record: it is too short to be one",
-      "head: when record 6 was written, the last record was not the one that the log's head named",
+      "unreadable: this line is not a record: it is too short to be one",
+      "head: when record 6 was written, the log's head did not match the record that it named",
     ],
   },
   {
@@ -143,9 +139,7 @@ const rows: Row[] = [
     },
     opened: { head: "agrees", tornBytes: 133, missing: 1 },
     seq: 6,
-    told: [
-      "removed: between record 4 and record 6 one record was removed; so it was already when record 6 was written",
-    ],
+    told: ["removed: between records 4 and 6, one record was removed; the gap was known when record 6 was written"],
   },
   {
     name: "killed in the middle of the very first record",

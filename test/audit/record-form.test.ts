@@ -103,7 +103,7 @@ test.for([
   { name: "a label of two lines", entry: callEntry(1, { labels: { a: "x\ny" } }) },
   { name: "an unknown kind", entry: { kind: "other" } as never },
 ])("a record with $name is not written", ({ entry }) => {
-  expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it has not the form of one");
+  expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it does not match the record format");
 });
 
 test("a record that is too long is not written", () => {

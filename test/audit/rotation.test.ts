@@ -66,7 +66,7 @@ test("nothing is ever overwritten: something that lies under the next full file'
   for (const count of [1, 2, 3]) log.append(longEntry(count));
   const before = readdirSync(folder.path);
   expect(() => log.append(longEntry(4))).toThrow(
-    new ToolError("STORAGE_UNSAFE", "Cannot write the audit log: something lies where its full file is to go"),
+    new ToolError("STORAGE_UNSAFE", "Cannot write the audit log: the name for its full file is taken"),
   );
   expect(readdirSync(folder.path)).toEqual(before);
   rmSync(join(folder.path, first));
@@ -91,44 +91,46 @@ const rows: Row[] = [
   {
     name: "the first file is missing",
     change: removed(first),
-    told: ["removed: before record 4 4 records were removed; a whole file may be missing"],
+    told: ["removed: before record 4, 4 records were removed; a whole file may be missing"],
   },
   { name: "the first file is elsewhere", change: removed(first), options: { isPartial: true }, told: [] },
   {
     name: "a file in the middle is missing",
     change: removed(second),
-    told: ["removed: between record 3 and record 7 3 records were removed; a whole file may be missing"],
+    told: ["removed: between records 3 and 7, 3 records were removed; a whole file may be missing"],
   },
   {
     name: "a file in the middle is missing, and the log is a part",
     change: removed(second),
     options: { isPartial: true },
-    told: ["removed: between record 3 and record 7 3 records were removed; a whole file may be missing"],
+    told: ["removed: between records 3 and 7, 3 records were removed; a whole file may be missing"],
   },
   {
     name: "the last file is missing",
     change: removed(logName),
-    told: ["removed: the log ends with record 9, and the log's head is record 13: records were removed from the end"],
+    told: [
+      "removed: the log ends with record 9, but the log's head names record 13: records were removed from the end",
+    ],
   },
   {
     name: "the last record of a full file removed",
     change: edited(second, (lines) => lines.slice(0, -1)),
-    told: ["removed: between record 5 and record 7 one record was removed"],
+    told: ["removed: between records 5 and 7, one record was removed"],
   },
   {
     name: "the first record of a file removed",
     change: edited(third, (lines) => lines.slice(1)),
-    told: ["removed: between record 6 and record 8 one record was removed"],
+    told: ["removed: between records 6 and 8, one record was removed"],
   },
   {
     name: "the last record of a full file altered",
     change: edited(second, (lines) => [...lines.slice(0, -1), (lines.at(-1) ?? "").replace('"time":"2', '"time":"3')]),
-    told: ["altered: record 6 is not as it was written: the hash that record 7 carries is another"],
+    told: ["altered: record 6 was altered: its hash differs from the one in record 7"],
   },
   {
     name: "the first record of a file altered",
     change: edited(third, (lines) => lines.with(0, (lines[0] ?? "").replace('"time":"2', '"time":"3'))),
-    told: ["altered: record 7 is not as it was written: the hash that record 8 carries is another"],
+    told: ["altered: record 7 was altered: its hash differs from the one in record 8"],
   },
   {
     name: "a record moved into the file before",
@@ -147,12 +149,12 @@ const rows: Row[] = [
       writeLines(folder, second, rest);
       edited(third, (lines) => [...lines, moved])(folder);
     },
-    told: ["displaced: record 4 stands behind record 9: it was moved here, or added"],
+    told: ["displaced: record 4 comes after record 9: it was moved here, or added"],
   },
   {
     name: "a file repeated under another name",
     change: (folder) => cpSync(join(folder, second), join(folder, file(99))),
-    told: [4, 5, 6].map((seq) => `displaced: record ${seq} stands here again`),
+    told: [4, 5, 6].map((seq) => `displaced: record ${seq} is repeated here`),
   },
   {
     name: "two files in each other's place",
@@ -167,12 +169,12 @@ const rows: Row[] = [
   {
     name: "a torn end in a full file",
     change: (folder) => writeFileSync(join(folder, second), "torn", { flag: "a" }),
-    told: ["torn: at the end are 4 bytes of a record: it was cut, not finished, or is just being written"],
+    told: ["torn: the file ends with 4 bytes of a record: it was cut, not finished, or is just being written"],
   },
   {
     name: "the head is missing",
     change: removed(headName),
-    told: ["head: no head lies beside the log: records at its end may be missing"],
+    told: ["head: the log has no head: records at its end may be missing"],
   },
   { name: "the head is elsewhere", change: removed(headName), options: { isPartial: true }, told: [] },
   {
@@ -187,8 +189,8 @@ const rows: Row[] = [
     change: () => {},
     files: [second],
     told: [
-      "removed: before record 4 4 records were removed; a whole file may be missing",
-      "head: no head lies beside the log: records at its end may be missing",
+      "removed: before record 4, 4 records were removed; a whole file may be missing",
+      "head: the log has no head: records at its end may be missing",
     ],
   },
   {

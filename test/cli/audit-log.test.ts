@@ -46,7 +46,7 @@ test("commands write one log after another", () => {
 test.for(commands)("a log that makes no sense is a mistake of the command line: $args", ({ args }) => {
   const { status, stderr } = memcell([...args, "--audit-log", "log/"]);
   expect(status).toBe(2);
-  expect(stderr).toContain("the audit log's file is not the name of a file");
+  expect(stderr).toContain("the audit log's file must be a file's path, without NUL");
 });
 
 test.for(commands)("a log that cannot be opened is a coded error, and nothing is done: $args", ({ args }) => {

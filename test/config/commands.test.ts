@@ -156,5 +156,5 @@ test("tools writes no log, which another process may hold", () => {
 test("a log in the file that makes no sense is a mistake", () => {
   const { status, stderr } = memcell("slash", recording[0]?.args ?? [], { file: { auditLog: "log/" } });
   expect(status).toBe(2);
-  expect(stderr).toContain("the audit log's file is not the name of a file");
+  expect(stderr).toContain("the audit log's file must be a file's path, without NUL");
 });

@@ -10,35 +10,35 @@ import { spanAttributes } from "./span-attributes.ts";
 import { startCallSpan } from "./telemetry.ts";
 import type { CallSpan } from "./telemetry.ts";
 
-/** The tool that was found, and what it is granted. */
+/** The plugin of the called tool, and the tool's grant. */
 export type FoundTool = Pick<CallEntry, "plugin" | "scopes" | "rights">;
 
 /**
- * What is recorded of one call, from its beginning to its result: each denied or failed use when the guest has ended, what
- * is to be changed before it is committed, and the call itself at last.
+ * Records one call: each denied or failed use when the guest has ended, the changes before they are committed, and
+ * finally the call itself.
  */
 export class CallRecord extends OperationRecord {
   readonly #span: CallSpan;
-  /** Of its guests; `null` when nobody wants to know, or none has run. */
+  /** The uses of the call's guests; `null` when nothing is recorded, or no guest has run. */
   #uses: TotalUses | null = null;
   #found: FoundTool = { plugin: null, scopes: [], rights: [] };
   #isMounted = false;
   #fuelPolls: number | null = null;
 
-  /** `asked.tool` is whatever the caller has named. */
+  /** `asked.tool` is the caller's unchecked value. */
   constructor(parts: RecordParts, asked: { tool: unknown; action: string; context: AskedContext }) {
     const tool = typeof asked.tool === "string" && toolName.test(asked.tool) ? asked.tool : null;
     super(parts, asked.context, { tool, shownTool: tool ?? "", action: asked.action });
     this.#span = startCallSpan(tool);
   }
 
-  /** `isMounted`: whether the user's scopes of it lie in a mounted folder. */
+  /** `isMounted`: whether the tool's scopes are in a mounted folder for this user. */
   found(tool: FoundTool, isMounted: boolean): void {
     this.#found = tool;
     this.#isMounted = isMounted;
   }
 
-  /** A guest has ended, or was ended. Throws when what it was denied cannot be recorded. */
+  /** A guest has ended, or was stopped. Throws when its denied or failed uses cannot be recorded. */
   guestEnded(trail: SharedArrayBuffer): void {
     this.stagedFiles = null;
     if (!this.#isWanted) return;
@@ -48,14 +48,14 @@ export class CallRecord extends OperationRecord {
     for (const refusal of uses.refusals) this.append({ kind: "use", ...this.named, ...refusal });
   }
 
-  /** Polls of the guest that has just ended. */
+  /** Adds the polls of the guest that has just ended. */
   used(fuelPolls: number | null): void {
     if (fuelPolls !== null) this.#fuelPolls = (this.#fuelPolls ?? 0) + fuelPolls;
   }
 
   /**
-   * The call has ended in a failure, or well. Returns why nobody may be told its result: because it cannot be recorded. A
-   * call that has committed is in the log already, with all that it changed.
+   * The call has ended. If it cannot be recorded, returns that failure, and the caller must not get the result. The
+   * result of a committed call is never withheld: the log already has its changes.
    */
   end(failure: FailureName | null): ToolError | null {
     const entry = this.#isWanted ? this.#entry(failure) : null;

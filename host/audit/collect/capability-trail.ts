@@ -1,11 +1,11 @@
 /**
- * What a call's guest has done, written down by its thread before the guest gets the answer. It lies in shared memory:
- * whatever becomes of the thread, the other side reads it (`read-trail.ts`).
+ * The trail of a call: its worker thread writes down each use of a capability before the guest gets the answer. The
+ * trail is in shared memory, so the main thread can read it even if the worker thread is killed (`read-trail.ts`).
  *
- * Only the thread appends, and it moves a region's end after the entry is whole, so a thread that is killed in between
- * leaves nothing half. Once the other side has closed the trail nothing is answered any more: the thread first appends
- * and then looks whether it is closed, the other side first closes and then reads. Both are sequentially consistent, so
- * a use that found the trail open is among those that are read.
+ * Only the worker thread appends. It moves a region's end after the entry is complete, so a thread that is killed
+ * leaves no partial entry. After the main thread has closed the trail, the guest gets no more answers: the worker
+ * thread first appends and then checks whether the trail is closed; the main thread first closes it and then reads.
+ * Both are sequentially consistent, so the main thread reads every use that found the trail open.
  */
 import type { CapabilityName } from "../../../shared/abi.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
@@ -13,7 +13,7 @@ import { auditLimits, trailLimits } from "../../../shared/limits.ts";
 import { aligned, entryHeadBytes, noFile, regions, viewsOf, words } from "./trail-memory.ts";
 import type { TrailViews } from "./trail-memory.ts";
 
-/** What a request named; `null` where it named nothing. */
+/** The scope and path in a request; `null` if it has none. */
 export interface Named {
   readonly scope: string | null;
   readonly path: string | null;
@@ -21,7 +21,7 @@ export interface Named {
 
 export class CapabilityTrail {
   readonly #views: TrailViews;
-  /** Where the entry of a path begins, for each kind of use. */
+  /** Where each entry begins, by its text (kind of use, scope and path). */
   readonly #entries = new Map<string, number>();
   #looksCount = 0;
   #refusalsCount = 0;
@@ -31,7 +31,7 @@ export class CapabilityTrail {
     this.#views = viewsOf(memory);
   }
 
-  /** Whether the call has ended: what comes now is answered with a denial, and does nothing. */
+  /** Whether the call has ended. Every later request is denied and does nothing. */
   get isClosed(): boolean {
     return Atomics.load(this.#views.words, words.closed) !== 0;
   }
@@ -50,12 +50,12 @@ export class CapabilityTrail {
   }
 
   trash(scope: string, path: string, moved: { readonly trashed: string; readonly bytes: number }): void {
-    // A later write of the same path is another one, and does not take the place of the write before.
+    // A later write to the same path then gets its own entry and does not update the one before.
     this.#entries.delete(`w\n${scope}\n${path}`);
     this.#change(`t\n${scope}\n${path}\n${moved.trashed}`, moved.bytes);
   }
 
-  /** A use that was denied or has failed. `named` is not asked when there is no room. */
+  /** Adds a use that was denied or failed. `named` is not called when there is no room. */
   refuse(capability: CapabilityName, code: ErrorCode, named: () => Named): void {
     Atomics.add(this.#views.words, code === "CAPABILITY_DENIED" ? words.denied : words.failed, 1);
     if (this.#refusalsCount++ >= trailLimits.refusalsMax) return;
@@ -75,21 +75,21 @@ export class CapabilityTrail {
     Atomics.add(this.#views.words, words.changesNotShown, 1);
   }
 
-  /** A path that is there already only takes the bytes that its file has now. */
+  /** Whether there is an entry with this text. If so, updates its bytes to the file's present size. */
   #isKnown(text: string, bytes: number): boolean {
     const at = this.#entries.get(text);
     if (at !== undefined) Atomics.store(this.#views.words, at / 4 + 1, bytes);
     return at !== undefined;
   }
 
-  /** Paths that went well hold ASCII only: the grant and the grammar let nothing else pass. */
+  /** The text is ASCII: the grant and the path grammar allow nothing else in a use that succeeded. */
   #add(text: string, bytes: number): boolean {
     const at = this.#append("uses", text, bytes);
     if (at !== null) this.#entries.set(text, at);
     return at !== null;
   }
 
-  /** Where the entry begins, or `null` when there is no room for it. */
+  /** Returns where the entry begins, or `null` when there is no room for it. */
   #append(name: keyof typeof regions, text: string, bytes: number): number | null {
     const { start, end, endWord } = regions[name];
     const { words: all, bytes: memory } = this.#views;
@@ -105,7 +105,7 @@ export class CapabilityTrail {
   }
 }
 
-/** Everything beyond ASCII as an escape, so that a character is a byte. */
+/** JSON with all other characters than ASCII escaped, so that one character is one byte. */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

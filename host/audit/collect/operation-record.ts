@@ -1,4 +1,4 @@
-/** What the records of a call and of an upkeep operation have in common: who asked, and how the log takes it. */
+/** The common part of the records of calls and upkeep operations. */
 import { randomUUID } from "node:crypto";
 
 import type { FailureName } from "../../../shared/errors.ts";
@@ -17,30 +17,30 @@ export interface RecordParts {
   readonly onLog: (entry: LogEntry) => void;
 }
 
-/** How the operator's log names what is recorded, and what a caller is told that it was. */
+/** How the operator's log and error messages name the operation. */
 export interface RecordLabel {
-  /** The tool that was named; `null` for none that has a name, and for upkeep. */
+  /** The named tool; `null` when the name is invalid, and for upkeep. */
   readonly tool: string | null;
-  /** What the operator's log shows as the tool. */
+  /** The tool's name in the operator's log. */
   readonly shownTool: string;
   readonly action: string;
 }
 
-/** Only records. Whoever does the work tells it each step, in the order in which the steps are taken. */
+/** Records one operation. The code that does the work reports each step to it, in order. */
 export abstract class OperationRecord {
-  /** The caller's, if it is valid. */
+  /** The caller's if it is valid, otherwise a new UUID. */
   readonly callId: string;
-  /** `null` when none was named that is valid. */
+  /** `null` when the caller gave no valid one. */
   readonly userId: string | null;
   readonly labels: Labels | null;
   protected readonly parts: RecordParts;
   readonly #label: RecordLabel;
   readonly #beganMs = performance.now();
   #isCommitted = false;
-  /** Of what was last about to be committed. */
+  /** The files of the last staged change set. */
   protected stagedFiles: ChangedFiles | null = null;
 
-  /** What of the caller's context is valid is recorded, also when the rest is not. */
+  /** Records the valid parts of the caller's context, even when other parts are invalid. */
   constructor(parts: RecordParts, asked: AskedContext, label: RecordLabel) {
     const { callId, userId, labels } = namesIn(asked);
     this.parts = parts;
@@ -50,33 +50,33 @@ export abstract class OperationRecord {
     this.#label = label;
   }
 
-  /** Whether something of it has become durable. */
+  /** Whether any of its changes were committed. */
   get isCommitted(): boolean {
     return this.#isCommitted;
   }
 
-  /** As the operator's log and those who listen for changes name it. */
+  /** The operation's names for the operator's log and for change listeners. */
   get source(): LogSource {
     return { tool: this.#label.shownTool, userId: this.userId ?? "", callId: this.callId };
   }
 
-  /** What is about to be committed. Throws when it cannot be recorded: then it must not be committed. */
+  /** Records the changes that are about to be committed. If it throws, they must not be committed. */
   staged(changes: readonly SizedChange[]): void {
     this.stagedFiles = changedBy(changes);
     this.append({ kind: "staged", ...this.named, ...this.labelled, ...this.stagedFacts, ...this.stagedFiles });
   }
 
-  /** What was staged last is durable. */
+  /** The changes that were staged last are durable. */
   committed(): void {
     this.#isCommitted = true;
   }
 
-  /** A line for the operator. */
+  /** Writes a line to the operator's log. */
   tell(line: Pick<LogEntry, "level" | "text">): void {
     writeLog(this.parts.onLog, { ...line, ...this.source });
   }
 
-  /** Of a kind of record: what its `staged` entries tell besides. */
+  /** Further fields of the `staged` entries. */
   protected get stagedFacts(): Partial<StagedEntry> {
     return {};
   }
@@ -89,13 +89,13 @@ export abstract class OperationRecord {
     return this.labels === null ? {} : { labels: this.labels };
   }
 
-  /** How it has ended, and in how many milliseconds, to the microsecond. */
+  /** How it ended, and after how many milliseconds, rounded to microseconds. */
   protected outcome(failure: FailureName | null): Pick<CallEntry, "code" | "of" | "durationMs"> {
     const durationMs = Math.round((performance.now() - this.#beganMs) * 1000) / 1000;
     return { code: failure?.code ?? null, ...(failure?.of && { of: failure.of }), durationMs };
   }
 
-  /** Throws `STORAGE_FULL` or `STORAGE_FAILED`, with what lies behind as its cause. */
+  /** Throws `STORAGE_FULL` or `STORAGE_FAILED`, with the original error as its cause. */
   protected append(entry: AuditEntry): ChainHead | null {
     try {
       return this.parts.log?.append(entry) ?? null;
@@ -105,7 +105,7 @@ export abstract class OperationRecord {
     }
   }
 
-  /** The last entry. What keeps it from the log is told to the operator, and returned. */
+  /** Appends the last entry. If that fails, writes the cause to the operator's log and returns the failure. */
   protected appendLast(entry: AuditEntry): { readonly head: ChainHead | null; readonly failure: ToolError | null } {
     try {
       return { head: this.append(entry), failure: null };
@@ -119,7 +119,7 @@ export abstract class OperationRecord {
 
 export type ChangedFiles = Pick<CallEntry, "writes" | "trashed" | "removed">;
 
-/** The files of a change set, without what is written into them. */
+/** The files of a change set, without their content. */
 export function changedBy(changes: readonly SizedChange[]): ChangedFiles {
   const files: ChangedFiles = { writes: [], trashed: [], removed: [] };
   for (const change of changes) {

@@ -1,4 +1,4 @@
-/** The other side of a trail: reads what the thread has written when the call has ended, and adds it up for its guests. */
+/** Reads the trails of a call's guests in the main thread when they have ended, and sums them up. */
 import { auditLimits } from "../../../shared/limits.ts";
 import type { CallEntry, UseEntry } from "../audit-record.ts";
 import { aligned, entryHeadBytes, noFile, regions, viewsOf, words } from "./trail-memory.ts";
@@ -6,18 +6,18 @@ import type { TrailViews } from "./trail-memory.ts";
 
 type Refusal = Pick<UseEntry, "capability" | "code" | "scope" | "path">;
 
-/** What a call's guest has done. */
+/** The capability uses of one guest. */
 export interface Uses extends Pick<CallEntry, "reads" | "lists" | "writes" | "trashed"> {
-  /** Those that were denied or have failed, as many as there is room for. */
+  /** The denied and failed uses that the trail had room for. */
   readonly refusals: readonly Refusal[];
   readonly denied: number;
   readonly failed: number;
-  /** Uses that went well and found no room: of those that only look, and of those that stage a change. */
+  /** How many successful uses the trail had no room for: reads and lists here, changes below. */
   readonly looksNotShown: number;
   readonly changesNotShown: number;
 }
 
-/** Of a trail that is closed. */
+/** Reads a closed trail. */
 export function readTrail(memory: SharedArrayBuffer): Uses {
   const views = viewsOf(memory);
   const word = (index: number): number => Atomics.load(views.words, index);
@@ -73,8 +73,8 @@ function refusalOf(text: string): Refusal {
 }
 
 /**
- * What the guests of a call have done. There are several when a person has edited the files meanwhile: what any of them
- * has read was read, and only what the last has staged can be committed.
+ * The uses of all guests of a call. There are several when a person edited the files meanwhile: the call then ran
+ * again. Reads of every guest count, but only the changes of the last one can be committed.
  */
 export class TotalUses {
   readonly #reads = new Map<string, CallEntry["reads"][number]>();
@@ -82,7 +82,7 @@ export class TotalUses {
   writes: CallEntry["writes"] = [];
   trashed: CallEntry["trashed"] = [];
   changesNotShown = 0;
-  /** Of all but staged changes. */
+  /** All uses without room, except staged changes. */
   notShown = 0;
   denied = 0;
   failed = 0;

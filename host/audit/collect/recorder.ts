@@ -1,4 +1,4 @@
-/** Begins the record of each call and each upkeep operation of a runtime, and closes the log after the last. */
+/** Begins the records of a runtime's calls and upkeep operations, and closes the log after the last one. */
 import { causeLines } from "../../log/cause-line.ts";
 import type { LogLine } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
@@ -26,12 +26,12 @@ export class Recorder {
     return new UpkeepRecord(this.#parts, { name, action, context });
   }
 
-  /** Something was refused before anything could be called. Never throws. */
+  /** Records a request that was refused before a tool was called. Never throws. */
   refused(refusal: Refusal): void {
     this.#refusals.add(refusal);
   }
 
-  /** Nothing may be under way any more. What is asked for afterwards is not recorded: it does nothing. */
+  /** Call this after all operations have ended. Later operations are not recorded: they do nothing. */
   close(): void {
     this.#refusals.close();
     const { log } = this.#parts;
@@ -43,7 +43,7 @@ export class Recorder {
     }
   }
 
-  /** A line about the log, for the operator. */
+  /** Writes a line about the audit log to the operator's log. */
   #tell(line: LogLine): void {
     writeLog(this.#parts.onLog, { ...line, tool: "log", userId: "", callId: "" });
   }

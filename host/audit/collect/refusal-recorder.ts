@@ -1,6 +1,7 @@
 /**
- * Records what was refused before anything was called. It comes from outside, in any number, so only so many of a minute
- * are written one by one; the others are counted by surface and reason, and told together when the minute is over.
+ * Records requests that were refused before a tool was called. Outsiders can send any number of them, so only a limited
+ * number per minute get a record each. The others are counted by surface and reason, and written when the minute is
+ * over.
  */
 import { auditLimits } from "../../../shared/limits.ts";
 import { causeLines } from "../../log/cause-line.ts";
@@ -15,14 +16,14 @@ const minuteMs = 60_000;
 
 export interface RefusalRecorderParts {
   readonly log: AuditLog | null;
-  /** For the operator: that the log cannot be written. */
+  /** Reports to the operator that the log cannot be written. */
   readonly note: (line: LogLine) => void;
 }
 
 export class RefusalRecorder {
   readonly #parts: RefusalRecorderParts;
   readonly #counted = new Map<string, RefusedEntry>();
-  /** Of this minute. */
+  /** How many were written one by one in this minute. */
   #shown = 0;
   #timer: NodeJS.Timeout | null = null;
   #isClosed: boolean;
@@ -32,23 +33,23 @@ export class RefusalRecorder {
     this.#isClosed = parts.log === null;
   }
 
-  /** Never throws, whatever it is given. */
+  /** Never throws, whatever the argument. */
   add(refusal: unknown): void {
     if (this.#isClosed) return;
-    // Of a minute that begins with its first refusal; it keeps no process alive.
+    // The minute begins with its first refusal. The timer does not keep the process alive.
     this.#timer ??= setTimeout(() => this.#endMinute(), minuteMs).unref();
     const entry = refusedEntry(refusal);
     const isShown = this.#shown++ < auditLimits.refusalsShownPerMinute;
     if (!isShown || !this.#write(entry)) this.#count(entry);
   }
 
-  /** Writes what was only counted. What comes later is ignored. */
+  /** Writes the counted refusals. Ignores later ones. */
   close(): void {
     this.#endMinute();
     this.#isClosed = true;
   }
 
-  /** What cannot be written stays counted, and is tried again when the next minute is over. */
+  /** Refusals that cannot be written stay counted; the end of the next minute tries again. */
   #endMinute(): void {
     clearTimeout(this.#timer ?? undefined);
     this.#timer = null;
@@ -64,7 +65,7 @@ export class RefusalRecorder {
     const kind = hasRoom ? { surface, reason } : { surface: others, reason: others };
     const name = `${kind.surface} ${kind.reason}`;
     const times = (this.#counted.get(name)?.times ?? 0) + 1;
-    // Several of one kind, of whoever and from wherever.
+    // The count covers different users and addresses.
     this.#counted.set(name, { kind: "refused", ...kind, userId: null, peer: null, times });
   }
 
@@ -79,13 +80,13 @@ export class RefusalRecorder {
   }
 }
 
-/** Surface and reason of those whose kind found no room. */
+/** Surface and reason of refusals whose kind has no room. */
 const others = "others";
 
-/** What stands where a surface or a reason is none. */
+/** Replaces an invalid surface or reason. */
 const unknownWord = "unknown";
 
-/** A refusal as a record. Callers without types may pass anything: what of it is not valid is left out. */
+/** A refusal as a record. Callers without types can pass anything: invalid parts are left out. */
 function refusedEntry(refusal: unknown): RefusedEntry {
   const { surface, reason, userId, peer } = readOnce(refusal);
   return {
@@ -100,7 +101,7 @@ function refusedEntry(refusal: unknown): RefusedEntry {
 
 type AskedRefusal = { readonly [Key in keyof Refusal]?: unknown };
 
-/** Each property once; none of what throws when it is looked at. */
+/** Reads each property once. Returns none if reading one throws. */
 function readOnce(refusal: unknown): AskedRefusal {
   try {
     if (typeof refusal !== "object" || refusal === null) return {};

@@ -5,8 +5,8 @@ import type { CallEntry } from "../audit-record.ts";
 export type SpanAttributes = Record<string, string | number | boolean | string[] | number[]>;
 
 /**
- * A call's record as the attributes of its span. Of paths only the first are told; a file that was not there has -1
- * bytes. What is `null` in the record is left out.
+ * A call's record as the attributes of its span. Only the first paths are included. A missing file has -1 bytes. Fields
+ * that are `null` in the record are left out.
  */
 export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAttributes {
   const { plugin, reads, lists, writes, trashed, removed } = entry;
@@ -17,7 +17,7 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
     "memcell.plugin.name": plugin?.name,
     "memcell.plugin.version": plugin?.version,
     "memcell.plugin.sha256": plugin?.sha256,
-    // Copies: the record's are the tool's own, and what a span processor does to a list would be granted from then on.
+    // Copies, because the record shares these lists with the tool's grant, and a span processor could change them.
     "memcell.scopes": [...entry.scopes],
     "memcell.rights": [...entry.rights],
     "memcell.mounted": entry.mounted,
@@ -50,7 +50,7 @@ interface NamedFile {
 const scopedPath = ({ scope, path }: NamedFile): string => `${scope}/${path}`;
 const sized = { path: scopedPath, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
 
-/** Attributes hold no objects: one list for each property, of the same length. */
+/** One list for each property, all of the same length, because attributes cannot contain objects. */
 function columns<Item>(
   name: string,
   items: readonly Item[],

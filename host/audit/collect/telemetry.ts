@@ -1,7 +1,6 @@
 /**
- * One OpenTelemetry span for each call. Sole importer of `@opentelemetry/api`: without an SDK nothing is recorded,
- * nothing costs anything, and the package is not even loaded. What a tracer throws is not a call's fault and does not
- * end it.
+ * One OpenTelemetry span for each call. Only this file imports `@opentelemetry/api`. Without an SDK it records nothing
+ * and does not load the package. An error of a tracer does not fail the call.
  */
 import { createRequire } from "node:module";
 
@@ -11,22 +10,22 @@ import type { Span } from "@opentelemetry/api";
 import type { FailureName } from "../../../shared/errors.ts";
 import type { SpanAttributes } from "./span-attributes.ts";
 
-/** Where an SDK registers what it provides, for every copy of version 1 of the package in a process. */
+/** The global under which an SDK registers itself for every copy of the package's version 1 in a process. */
 const registry = Symbol.for("opentelemetry.js.api.1");
 const load = createRequire(import.meta.url);
 
 const tracerName = "memcell";
-/** By the semantic conventions for generative AI. */
+/** The name in the semantic conventions for generative AI. */
 const operation = "execute_tool";
 
 export interface CallSpan {
-  /** Whether somebody wants to know. */
+  /** Whether the span is recorded. */
   readonly isRecording: boolean;
-  /** `attributes` is not asked when nobody wants to know. */
+  /** Calls `attributes` only if the span is recorded. */
   end(failure: FailureName | null, attributes: () => SpanAttributes): void;
 }
 
-/** A child of the span that is active where the call is made. */
+/** Starts a child of the span that is active where the call is made. */
 export function startCallSpan(tool: string | null): CallSpan {
   if (!(registry in globalThis)) return unseen;
   const span = guarded(() => {
@@ -54,10 +53,10 @@ function describe(span: Span, failure: FailureName | null, attributes: SpanAttri
   span.setStatus({ code: api().SpanStatusCode.ERROR });
 }
 
-/** Nobody wants to know. */
+/** A span that is not recorded. */
 const unseen: CallSpan = { isRecording: false, end: () => {} };
 
-/** Loaded by the first call that somebody wants to know of: it takes a tenth of what a process needs to start. */
+/** Loads the package for the first call with an SDK: that takes a tenth of a process's start time. */
 function api(): typeof OpenTelemetry {
   return load("@opentelemetry/api") as typeof OpenTelemetry;
 }

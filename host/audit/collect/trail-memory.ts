@@ -1,24 +1,24 @@
 /**
- * How a call's trail lies in shared memory, which a thread writes and the side that nobody kills reads: words of four
- * bytes, the time at which the thread has begun, then what went well, then what was refused.
+ * The layout of a call's trail in shared memory, which the worker thread writes and the main thread reads: words of
+ * four bytes, the thread's start time, the region of successful uses, the region of refused ones.
  */
 import { trailLimits } from "../../../shared/limits.ts";
 
-/** What the words at the beginning count. */
+/** The indexes of the words at the beginning. */
 export const words = {
-  /** 1 from the moment at which the call has ended. */
+  /** 1 once the call has ended. */
   closed: 0,
-  /** Bytes written of each region; what lies behind is not there yet. */
+  /** How many bytes of each region are written. */
   usesEnd: 1,
   refusalsEnd: 2,
-  /** Uses that found no room: of those that only look, and of those that stage a change. */
+  /** How many successful uses had no room: reads and lists here, changes below. */
   looksNotShown: 3,
   changesNotShown: 4,
   denied: 5,
   failed: 6,
 } as const;
 
-/** When the thread has begun, in nanoseconds of the clock that all threads have in common; 0 before it has. */
+/** When the thread began the task, in nanoseconds of the clock that all threads share; 0 before. */
 const beganAt = 32;
 
 const headerBytes = 40;
@@ -29,23 +29,23 @@ export const trailBytes: number = refusalsAt + trailLimits.refusalsMax * trailLi
 
 const beganOf = (memory: SharedArrayBuffer): BigInt64Array => new BigInt64Array(memory, beganAt, 1);
 
-/** Told without a message: the thread that takes the task writes it, and the other side looks. */
+/** Called by the worker thread when it begins the task. The main thread reads the time without a message. */
 export function stampStart(memory: SharedArrayBuffer): void {
   Atomics.store(beganOf(memory), 0, process.hrtime.bigint());
 }
 
-/** For how many milliseconds the task has been running; `null` before it does. */
+/** How long the task has been running, in milliseconds; `null` before it runs. */
 export function runningMs(memory: SharedArrayBuffer): number | null {
   const beganNs = Atomics.load(beganOf(memory), 0);
   return beganNs === 0n ? null : Number(process.hrtime.bigint() - beganNs) / 1e6;
 }
 
-/** From here on the guest gets no answer any more. */
+/** After this the guest gets no more answers. */
 export function closeTrail(memory: SharedArrayBuffer): void {
   Atomics.store(new Int32Array(memory, 0, 1), words.closed, 1);
 }
 
-/** Makes memory as good as new. What lies behind the ends is never read. */
+/** Resets the memory for another call. Bytes after the regions' ends are never read. */
 export function clearTrail(memory: SharedArrayBuffer): void {
   new Int32Array(memory, 0, headerBytes / 4).fill(0);
 }
@@ -59,10 +59,10 @@ export const regions = {
 /** Each entry begins with two words: the bytes of its text, and the bytes of the file. */
 export const entryHeadBytes = 8;
 
-/** Entries begin where a word may. */
+/** Rounds up to a multiple of a word's size, because each entry begins with a word. */
 export const aligned = (bytes: number): number => (bytes + 3) & ~3;
 
-/** In the second word of an entry: there was no file. */
+/** The second word of an entry when the file does not exist. */
 export const noFile = -1;
 
 export interface TrailViews {
@@ -75,16 +75,15 @@ export const viewsOf = (memory: SharedArrayBuffer): TrailViews => ({
   bytes: Buffer.from(memory),
 });
 
-/** The memory of trails: one for each running call, used again by later ones. */
+/** The memory of trails: one for each running call, reused by later ones. */
 export class TrailStock {
   readonly #free: SharedArrayBuffer[] = [];
 
-  /** Memory that holds nothing of a call before. */
   lease(): SharedArrayBuffer {
     return this.#free.pop() ?? new SharedArrayBuffer(trailBytes);
   }
 
-  /** Of a thread that has answered. One that was killed may still be writing: its memory is not to come back. */
+  /** Only for the memory of a thread that has answered: a killed one could still write, so its memory is not reused. */
   giveBack(memory: SharedArrayBuffer): void {
     clearTrail(memory);
     this.#free.push(memory);

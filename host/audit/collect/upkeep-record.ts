@@ -5,7 +5,7 @@ import type { UpkeepEntry } from "../audit-record.ts";
 import type { RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
 
-/** What is recorded of one operation of the data's owner. The tools that it runs have records of their own. */
+/** Records one operation of the data's owner. The tools that it runs have their own records. */
 export class UpkeepRecord extends OperationRecord {
   readonly #name: string;
   readonly #removed: UpkeepEntry["removed"] = [];
@@ -20,12 +20,12 @@ export class UpkeepRecord extends OperationRecord {
     this.#removed.push(...(this.stagedFiles?.removed ?? []));
   }
 
-  /** A tool that the operation has run has committed something. */
+  /** A tool that the operation ran has committed changes. */
   toolHasCommitted(): void {
     super.committed();
   }
 
-  /** As `CallRecord.end`. */
+  /** See `CallRecord.end`. */
   end(failure: FailureName | null): ToolError | null {
     const { callId, userId } = this.named;
     const ofCall = { callId, userId, ...this.labelled };

@@ -12,25 +12,24 @@ import { checkAuditLogOptions, headNameOf } from "./log-names.ts";
 import { LogWriter } from "./log-writer.ts";
 import { firstSeqOf } from "./read-lines.ts";
 
-/** What the runtime says of itself, and how long it waits for another. */
 export interface AuditLogParts {
-  /** Whether a file would lie among what users keep, where the log must not lie. */
+  /** Whether a file would be among the users' files, where the log must not be. */
   readonly isAmongUsers: (file: string) => boolean;
   readonly memcell: string;
   readonly plugins: readonly PluginIdentity[];
   /** SHA-256 of the policy. */
   readonly policy: string;
-  /** For how long another runtime may go on writing the log, in milliseconds. */
+  /** How long to wait while another runtime writes the log. Milliseconds. */
   readonly waitMs: number;
-  /** For the operator: what was found at the log's end, and when records are lost. */
+  /** Reports to the operator what was found at the log's end, and lost records. */
   readonly note: (text: string) => void;
 }
 
 /**
- * Opens a log for writing, and writes that it was opened.
+ * Opens a log for writing, and writes an `opened` record.
  *
- * Rejects with `BUSY` when another runtime keeps it, with `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` when it
- * cannot be opened or written, and with a `TypeError` or `RangeError` for options that make no sense.
+ * Rejects with `BUSY` when another runtime keeps it open, with `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED`
+ * when it cannot be opened or written, and with a `TypeError` or `RangeError` for invalid options.
  */
 export async function openAuditLog(options: AuditLogOptions, parts: AuditLogParts): Promise<AuditLog> {
   const checked = checkAuditLogOptions(options);
@@ -38,9 +37,9 @@ export async function openAuditLog(options: AuditLogOptions, parts: AuditLogPart
   const { writer, tornBytes, missing, head } = await openLogFiles(checked, parts);
   const log = auditLogOf(writer, checked.onFailure === "continue", note);
   try {
-    if (missing > 0) note(`audit log: ${missing} records that were written are not there any more`);
-    if (head === "differs") note("audit log: the last record is not as it was written");
-    if (head === "lost") note("audit log: its head was not there; whether records are missing cannot be told");
+    if (missing > 0) note(`audit log: ${missing} records that were written are missing`);
+    if (head === "differs") note("audit log: its head does not match the record that it names");
+    if (head === "lost") note("audit log: its head cannot be read; it is unknown whether records are missing");
     log.append({ kind: "opened", memcell, plugins: [...plugins], policy, tornBytes, missing, head });
     return log;
   } catch (error) {
@@ -50,11 +49,11 @@ export async function openAuditLog(options: AuditLogOptions, parts: AuditLogPart
 }
 
 function auditLogOf(writer: LogWriter, goesOn: boolean, note: AuditLogParts["note"]): AuditLog {
-  /** Records that could not be written since the last that could. */
+  /** Records that could not be written since the last one that was. */
   let lost = 0;
   let isClosed = false;
 
-  /** Both or neither: on a disk that is nearly full the short one alone would be written again and again. */
+  /** Writes both records or none: on a nearly full disk the short one alone would be written again and again. */
   function appendAfterLoss(entry: AuditEntry): ChainHead {
     const head = writer.append({ kind: "lost", records: lost }, entry);
     note(`audit log: ${lost} records were lost`);
@@ -68,7 +67,7 @@ function auditLogOf(writer: LogWriter, goesOn: boolean, note: AuditLogParts["not
       return lost === 0 ? writer.append(entry) : appendAfterLoss(entry);
     } catch (error) {
       if (!goesOn) throw error;
-      if (lost++ === 0) note(`audit log: calls go on without records: ${reasonOf(error)}`);
+      if (lost++ === 0) note(`audit log: calls continue without records: ${reasonOf(error)}`);
       return null;
     }
   }
@@ -84,7 +83,7 @@ function auditLogOf(writer: LogWriter, goesOn: boolean, note: AuditLogParts["not
       isClosed = true;
       writer[Symbol.dispose]();
     }
-    if (lost > 0) note(`audit log: ${lost} records were lost, and no record tells`);
+    if (lost > 0) note(`audit log: ${lost} records were lost, and no record says so`);
   }
 
   return { append, close };
@@ -92,7 +91,7 @@ function auditLogOf(writer: LogWriter, goesOn: boolean, note: AuditLogParts["not
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : "the runtime failed");
 
-/** Opens the files of a log, keeps others out, and finds where the chain goes on. */
+/** Opens and locks the files of a log, and finds where the chain continues. */
 async function openLogFiles(
   { file, fileBytesMax }: Required<AuditLogOptions>,
   { isAmongUsers, waitMs }: AuditLogParts,
@@ -102,7 +101,7 @@ async function openLogFiles(
   const folder = openFolder(path, isAmongUsers);
   const opened: Disposable[] = [folder];
   try {
-    // What is no plain file is refused before anything is made beside it.
+    // Refuses anything but a plain file before it creates files beside it.
     folder.findFile(name)?.[Symbol.dispose]();
     const headFile = await lockHead(folder, name, waitMs);
     opened.push(headFile);
@@ -113,7 +112,7 @@ async function openLogFiles(
     if (end.tornBytes > 0) log.truncate(end.wholeBytes);
     const found = end.last ?? endOfFullFiles(folder, name);
     const { last, missing, head } = resumeChain(found, readHead(headFile), log);
-    // What a full file is called after. One whose first line is no record is called after its last.
+    // A full file is named after its first record, or after its last if its first line is not a record.
     const firstSeq = end.last && (firstSeqOf(log) ?? end.last.seq);
     const writer = new LogWriter({ folder, name, headFile, log, bytes: end.wholeBytes, firstSeq, last, fileBytesMax });
     return { writer, tornBytes: end.tornBytes, missing, head };
@@ -123,7 +122,7 @@ async function openLogFiles(
   }
 }
 
-/** Asked again when the folders are there: before, what they are called need not tell what they are. */
+/** Checks the place twice, because the names of folders that do not exist yet do not show where they will be. */
 function openFolder(file: string, isAmongUsers: AuditLogParts["isAmongUsers"]): LogFolder {
   const path = dirname(file);
   const refuseUsers = (): void => {
@@ -136,16 +135,16 @@ function openFolder(file: string, isAmongUsers: AuditLogParts["isAmongUsers"]): 
   return LogFolder.open(path);
 }
 
-/** Between two attempts to get a lock that another process keeps as long as it runs. */
+/** The pause between two attempts to take the lock. */
 const pollMs = 20;
 
-/** The lock lies on the head: the log's own file is moved away when it is full. */
+/** Locks the head, because the log's own file is renamed when it is full. */
 async function lockHead(folder: LogFolder, name: string, waitMs: number): Promise<LogFile> {
   const start = performance.now();
   for (;;) {
     const headFile = folder.openFile(headNameOf(name), "make", headFileBytesMax);
     try {
-      // Who held it may have removed it; then it keeps nobody out.
+      // Its last holder can have removed the file. A lock on a removed file locks nobody out.
       if (headFile.tryLock() && folder.facts(headNameOf(name))?.identity === headFile.identity) return headFile;
     } catch (error) {
       headFile[Symbol.dispose]();

@@ -1,4 +1,4 @@
-/** Where a log ends: by its file, and by its head beside it; and how it goes on from there. */
+/** Where a log ends, by its file and by its head, and where the chain continues. */
 import { auditLimits } from "../../../shared/limits.ts";
 import type { ChainHead } from "../audit-log.ts";
 import type { AuditEntry } from "../audit-record.ts";
@@ -7,17 +7,17 @@ import type { LogFolder } from "./disk/log-folder.ts";
 import { firstSeqIn, headNameOf } from "./log-names.ts";
 import { lineFeed, positionIn, readLines } from "./read-lines.ts";
 
-/** How a file of a log ends. */
+/** The end of one log file. */
 export interface LogEnd {
-  /** Up to the end of the last whole line. */
+  /** Bytes up to the end of the last whole line. */
   readonly wholeBytes: number;
-  /** Bytes behind it. */
+  /** Bytes after it. */
   readonly tornBytes: number;
-  /** The last line as a record; `null` in a file without any. */
+  /** The last line as a record; `null` in an empty file. */
   readonly last: (ChainHead & { readonly prev: string | null }) | null;
 }
 
-/** Reads a file from its end, no further than it must. */
+/** Reads a file backwards from its end, only as far as necessary. */
 export function readEnd(file: LogFile): LogEnd {
   const size = file.size();
   const wholeBytes = feedBefore(file, size) + 1;
@@ -30,7 +30,7 @@ export function readEnd(file: LogFile): LogEnd {
   return { ...end, last: null };
 }
 
-/** The number of the last record, which does not tell it: counted from the nearest one before it that does. */
+/** The number of a last line that does not contain it, counted from the nearest earlier line that contains its own. */
 function seqByCounting(file: LogFile): number {
   let seq = -1;
   for (const line of readLines(file)) {
@@ -41,7 +41,7 @@ function seqByCounting(file: LogFile): number {
 
 const chunkBytes = 64 * 1024;
 
-/** Where the last line feed before an offset lies; -1 when there is none. */
+/** The offset of the last line feed before `end`; -1 when there is none. */
 function feedBefore(file: LogFile, end: number): number {
   const chunk = Buffer.alloc(chunkBytes);
   for (let to = end; to > 0;) {
@@ -53,7 +53,7 @@ function feedBefore(file: LogFile, end: number): number {
   return -1;
 }
 
-/** The last record of the newest file that was full: who begins the next one may have been killed before its first. */
+/** The last record of the newest full file. The process can be killed before it writes the next file's first record. */
 export function endOfFullFiles(folder: LogFolder, name: string): LogEnd["last"] {
   const fullNames = folder.names().filter((each) => firstSeqIn(each, name) !== null);
   // Their numbers all have twelve digits.
@@ -63,7 +63,7 @@ export function endOfFullFiles(folder: LogFolder, name: string): LogEnd["last"] 
   return readEnd(file).last;
 }
 
-/** The hash of a record in a log's file; `null` when it is not there. */
+/** The hash of a record in a log's file; `null` when the file does not have it. */
 function hashAt(log: LogFile, seq: number): string | null {
   for (const line of readLines(log)) {
     const position = line.isTorn ? null : positionIn(line);
@@ -74,12 +74,12 @@ function hashAt(log: LogFile, seq: number): string | null {
 }
 
 /**
- * The head of a log: a file of fixed size that says which record is the last. Without it nobody could tell that the end of
- * a log was taken away. `empty` is what it is before the first record.
+ * The head of a log: a file of fixed size that names the last record. It reveals whether the end of a log was removed.
+ * It is `empty` before the first record.
  */
 export type HeadText = ChainHead | "empty" | "unreadable";
 
-/** Written over the one before in a single write, within one sector of the disk. */
+/** The head's content. A single write within one disk sector replaces the content before it. */
 export function headBytes({ seq, hash }: ChainHead): Uint8Array {
   return Buffer.from(`${String(seq).padStart(12, "0")} ${hash}\n`);
 }
@@ -94,25 +94,25 @@ export function readHead(file: LogFile): HeadText {
   return seq === undefined || hash === undefined ? "unreadable" : { seq: Number(seq), hash };
 }
 
-/** As `readHead`, of the head that lies beside a log; `null` when none does. */
+/** Reads the head beside a log; `null` when there is none. */
 export function findHead(folder: LogFolder, name: string): HeadText | null {
   using file = folder.findFile(headNameOf(name));
   return file && readHead(file);
 }
 
-/** How a log goes on that has been opened. */
+/** Where an opened log continues. */
 export interface Resumption {
-  /** What the next record follows; `null` when it is the first. */
+  /** The record before the next one; `null` when the next one is the first. */
   readonly last: ChainHead | null;
   readonly missing: number;
   readonly head: Extract<AuditEntry, { kind: "opened" }>["head"];
 }
 
 /**
- * Compares the end of a log with its head. Where they say different things the log goes on from the head, so that the gap
- * or the altered record stays visible in the chain for ever.
+ * Compares the end of a log with its head. If they contradict each other, the log continues from the head, so the gap
+ * or the altered record stays visible in the chain.
  *
- * A process may have been killed between the record and the head: then the head names the record before.
+ * A process can be killed after it wrote a record and before it wrote the head. The head then names the record before.
  */
 export function resumeChain(found: LogEnd["last"], head: HeadText, log: LogFile): Resumption {
   const last = found && { seq: found.seq, hash: found.hash };

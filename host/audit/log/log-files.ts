@@ -8,16 +8,16 @@ import type { HeadText } from "./log-end.ts";
 import { firstSeqIn } from "./log-names.ts";
 import { firstSeqOf } from "./read-lines.ts";
 
-/** One file of a log that is to be read. */
+/** One file of a log, for reading. */
 export interface LogPart {
   /** Without its folder. */
   readonly name: string;
-  /** The number of its first record; by its name when its first line is none. */
+  /** The number of its first record; from the file's name when its first line is not a record. */
   readonly firstSeq: number;
   open(): LogFile;
 }
 
-/** The files of one log, and what its head said before they were looked at. */
+/** The files of one log, and what its head said before they were opened. */
 export class LogFiles implements Disposable {
   readonly parts: readonly LogPart[];
   /** `null` when no head lies beside any of the files. */
@@ -26,11 +26,11 @@ export class LogFiles implements Disposable {
   readonly #open: Disposable[] = [];
 
   /**
-   * Finds the files that are named, and beside each those that were full before it, in the order of their records. Throws
-   * `STORAGE_FAILED` when there is none under a name.
+   * Finds the named files and the full files beside each of them, in the order of their records. Throws
+   * `STORAGE_FAILED` when a name has no file.
    */
   constructor(paths: readonly string[]) {
-    // By the files' identities: a file that is named twice, or moved away meanwhile, is read once.
+    // By file identity, so a file that is named twice or renamed meanwhile is read only once.
     const parts = new Map<string, LogPart>();
     try {
       for (const path of paths.map((each) => resolve(each))) {
@@ -38,7 +38,7 @@ export class LogFiles implements Disposable {
         this.#open.push(folder);
         this.#named.push({ folder, name: basename(path) });
       }
-      // The head before the records: a runtime that is writing meanwhile only adds to what the head says.
+      // Reads the head before the records: a runtime that writes meanwhile only adds records after this head.
       this.head = this.headNow();
       for (const { folder, name } of this.#named) {
         for (const [identity, part] of this.#partsOf(folder, name)) parts.set(identity, part);
@@ -50,14 +50,14 @@ export class LogFiles implements Disposable {
     this.parts = [...parts.values()].toSorted((a, b) => a.firstSeq - b.firstSeq);
   }
 
-  /** What the head says now. When all was read, it is at most one record behind the log. */
+  /** Reads the head as it is now. After all files were read, it must be at most one record behind the log. */
   headNow(): HeadText | null {
     return this.#named.map(({ folder, name }) => findHead(folder, name)).find((each) => each !== null) ?? null;
   }
 
   #partsOf(folder: LogFolder, name: string): Map<string, LogPart> {
     const parts = new Map<string, LogPart>();
-    // Held open, and before the others are looked for: it may become full at any time.
+    // Opened before the full files are listed, and kept open: it can become full at any time.
     const live = folder.findFile(name);
     if (live) {
       this.#open.push(live);

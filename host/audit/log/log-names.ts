@@ -1,13 +1,13 @@
 import { auditLimits } from "../../../shared/limits.ts";
 import type { AuditLogOptions } from "../audit-log.ts";
 
-/** The options with their defaults. Throws for those that make no sense: a mistake of the program, not of a call. */
+/** Returns the options with their defaults. Throws `TypeError` or `RangeError` for invalid ones. */
 export function checkAuditLogOptions(options: AuditLogOptions): Required<AuditLogOptions> {
   const { file, fileBytesMax = auditLimits.fileBytesMax, onFailure = "refuse" } = options;
   if (typeof file !== "string" || file === "") throw new TypeError("the audit log needs a file");
-  // Systems cut what is behind a NUL; a separator at the end names a folder.
-  if (/\0|[\\/]$/.test(file)) throw new TypeError("the audit log's file is not the name of a file");
-  if (isBesideName(file)) throw new TypeError("the audit log's file has the name of a log's head, or of its full file");
+  // Operating systems cut a path at a NUL. A separator at the end names a folder.
+  if (/\0|[\\/]$/.test(file)) throw new TypeError("the audit log's file must be a file's path, without NUL");
+  if (isBesideName(file)) throw new TypeError("the audit log's file must not end in .head or .<12 digits>.jsonl");
   if (!Number.isSafeInteger(fileBytesMax) || fileBytesMax < auditLimits.fileBytesMin) {
     throw new RangeError(
       `the audit log's fileBytesMax is ${String(fileBytesMax)}, allowed: a whole number from ${auditLimits.fileBytesMin}`,
@@ -26,10 +26,10 @@ export const headNameOf = (name: string): string => `${name}.head`;
 export const fullNameOf = (name: string, firstSeq: number): string =>
   `${name}.${String(firstSeq).padStart(12, "0")}.jsonl`;
 
-/** Whether the name is such as lies beside another log: a log of that name would be written into it. */
+/** Whether the name could be that of another log's head or full file, which this log would then overwrite. */
 const isBesideName = (name: string): boolean => /\.(head|\d{12}\.jsonl)$/i.test(name);
 
-/** The number of the first record in a full file of a log, as its name says; `null` for another file. */
+/** The number of the first record in a log's full file, from the file's name; `null` for other files. */
 export function firstSeqIn(fileName: string, name: string): number | null {
   if (!fileName.startsWith(`${name}.`)) return null;
   const digits = /^(\d{12})\.jsonl$/.exec(fileName.slice(name.length + 1))?.[1];

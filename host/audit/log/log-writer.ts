@@ -7,26 +7,26 @@ import { headBytes } from "./log-end.ts";
 import { fullNameOf, headNameOf } from "./log-names.ts";
 import { recordLine } from "./record-line.ts";
 
-/** The files of a log that this process alone writes: as its opening has found them, then as they are. */
+/** The present state of a log's files, which only this process writes. */
 export interface WrittenFiles {
   readonly folder: LogFolder;
   readonly name: string;
   readonly fileBytesMax: number;
-  /** Holds the lock, and keeps its name while full files are moved away. */
+  /** Holds the lock. It keeps its name while full files are renamed. */
   readonly headFile: LogFile;
-  /** `null` when a full file was moved away and the next could not be made yet. */
+  /** `null` after a full file was renamed, until the next one is created. */
   log: LogFile | null;
-  /** What is in the log's file. */
+  /** The size of the log's file. */
   bytes: number;
-  /** The file's first record; `null` while it has none. */
+  /** The number of the file's first record; `null` while it has none. */
   firstSeq: number | null;
   last: ChainHead | null;
 }
 
-/** Writes records behind each other, each as a whole or not at all, and begins a new file when one is full. */
+/** Appends records, each completely or not at all, and begins a new file when one is full. */
 export class LogWriter implements Disposable {
   readonly #now: WrittenFiles;
-  /** A write has failed, and what it left could not be taken back. */
+  /** A write failed, and its traces could not be removed. */
   #isUneven = false;
 
   constructor(found: WrittenFiles) {
@@ -34,8 +34,8 @@ export class LogWriter implements Disposable {
   }
 
   /**
-   * Writes a record, and another behind it if there is one: all or nothing. Returns where the chain then ends. When it throws,
-   * nothing of them is there, or the next call removes it first.
+   * Writes one or two records, all or none. Returns where the chain then ends. When it throws, the files hold nothing
+   * of them, or the next call removes it first.
    */
   append(first: AuditEntry, second?: AuditEntry): ChainHead {
     const line = recordLine(first, this.#now.last);
@@ -73,7 +73,7 @@ export class LogWriter implements Disposable {
     for (const each of [log, headFile, folder]) each?.[Symbol.dispose]();
   }
 
-  /** What is not where it was is not written to: who moves a log away would never see the rest of it. */
+  /** Refuses to write to files that were moved: their new place would receive records that nobody looks for there. */
   #checkInPlace(): void {
     const { folder, name, headFile, log, bytes } = this.#now;
     if (!folder.isInPlace()) throw unsafe("its folder is not where it was");
@@ -84,7 +84,7 @@ export class LogWriter implements Disposable {
     if (facts.bytes !== bytes) throw unsafe(`its file is ${facts.bytes} bytes, ${bytes} were written`);
   }
 
-  /** Killed between any two of these steps, the next opening finds the last record in the file that was moved away. */
+  /** If the process is killed between two steps, the next opening finds the last record in the renamed file. */
   #moveAway(): void {
     const { folder, name, log, firstSeq } = this.#now;
     this.flush();
@@ -106,7 +106,7 @@ export class LogWriter implements Disposable {
     try {
       this.#makeEven();
     } catch {
-      // The disk is in a bad way. The next record begins with it.
+      // The disk still fails. The next record tries again first.
     }
   }
 

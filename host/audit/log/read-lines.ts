@@ -6,20 +6,20 @@ import type { LogFile } from "./disk/log-file.ts";
 import { hashOf } from "./record-line.ts";
 
 export interface LogLine {
-  /** Of those that are read, from 1. */
+  /** The number among the lines that were read, from 1. */
   readonly number: number;
-  /** Without its line feed; `null` when it is longer than a record can be. Only good until the next line is asked for. */
+  /** Without its line feed; `null` when it is too long for a record. Valid only until the next line is requested. */
   readonly bytes: Uint8Array | null;
   readonly length: number;
-  /** SHA-256 in hex, as long as `bytes` is good. Not made unasked: a file may be nothing but short lines. */
+  /** SHA-256 in hex; call it while `bytes` is valid. Computed on demand: a file can have very many short lines. */
   readonly hash: () => string;
-  /** Nothing follows it, not even a line feed. */
+  /** The file ends without a line feed after it. */
   readonly isTorn: boolean;
 }
 
 const chunkBytes = 256 * 1024;
 
-/** The lines of a file of any size, from an offset on, in the memory of one. What is added meanwhile is read as well. */
+/** Reads lines from an offset on, with only one in memory at a time. Also reads lines that are added meanwhile. */
 export function* readLines(file: LogFile, start = 0): Generator<LogLine> {
   const chunk = Buffer.allocUnsafe(chunkBytes);
   let begun = new BegunLine();
@@ -41,7 +41,7 @@ export function* readLines(file: LogFile, start = 0): Generator<LogLine> {
 
 export const lineFeed = 0x0a;
 
-/** A line that goes on in the next chunk. Of one that is too long only the hash is kept. */
+/** A line that continues in the next chunk. Only the hash and length of a line that is too long are kept. */
 class BegunLine {
   length = 0;
   #parts: Uint8Array[] = [];
@@ -56,7 +56,7 @@ class BegunLine {
   }
 
   end(part: Uint8Array): Pick<LogLine, "bytes" | "length" | "hash"> {
-    // Most lines lie within one chunk and are not copied.
+    // Most lines are within one chunk and are not copied.
     if (this.#hash === null) return { bytes: part, length: part.length, hash: () => hashOf(part) };
     this.add(part);
     const hash = this.#hash.digest("hex");
@@ -65,19 +65,19 @@ class BegunLine {
   }
 }
 
-/** Where a record stands in the chain, whatever else it says: also a record of another version of memcell. */
+/** A record's place in the chain. Records of other memcell versions have it too. */
 export interface ChainPosition {
   readonly seq: number;
   /** The hash of the line before it. */
   readonly prev: string;
 }
 
-/** A position takes so much. A log of nothing but shorter lines is read as fast as it comes. */
+/** The size of a line that holds only a position. Shorter lines are not parsed, which saves time. */
 export const recordBytesMin: number = JSON.stringify({ seq: 0, prev: "" }).length + 64;
 
-/** The text of a line as JSON; `undefined` when it is none, or too short for a record. */
+/** Parses a line as JSON; returns `undefined` when it is not JSON, or too short for a record. */
 export function parseLine(line: Uint8Array): unknown {
-  // What fails to be parsed costs as much as ten records.
+  // A line that cannot be parsed costs as much time as ten records.
   if (line.length < recordBytesMin) return undefined;
   try {
     return JSON.parse(decoder.decode(line));
@@ -88,7 +88,7 @@ export function parseLine(line: Uint8Array): unknown {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The position that a record gives itself; `null` when it gives none that could be right. */
+/** The position that a record contains; `null` when it contains no valid one. */
 export function positionOf(record: unknown): ChainPosition | null {
   if (typeof record !== "object" || record === null || !("seq" in record) || !("prev" in record)) return null;
   const { seq, prev } = record;
@@ -100,7 +100,7 @@ export function positionIn({ bytes }: LogLine): ChainPosition | null {
   return bytes && positionOf(parseLine(bytes));
 }
 
-/** The number of a file's first record; `null` when its first line is none. */
+/** The number of a file's first record; `null` when its first line is not a record. */
 export function firstSeqOf(file: LogFile): number | null {
   for (const line of readLines(file)) return positionIn(line)?.seq ?? null;
   return null;

@@ -7,7 +7,7 @@ import type { ChainHead } from "../audit-log.ts";
 import { auditRecordSchema } from "../audit-record.ts";
 import type { AuditEntry } from "../audit-record.ts";
 
-/** What the first record carries instead of a hash. */
+/** The value of `prev` in the first record. */
 export const noHash = "0".repeat(64);
 
 /** The hash of a line, without its line feed. */
@@ -16,14 +16,14 @@ export function hashOf(line: Uint8Array): string {
 }
 
 /**
- * A record as it is written behind another, with its line feed, and where the chain ends with it. What has not the form of
- * a record is a fault of ours, and is not written: it might hold what no log may hold.
+ * Returns the line of the record after `last`, with its line feed, and where the chain then ends. Throws `INTERNAL` for
+ * an invalid entry, which is a bug of the host: it could contain data that the log must not contain.
  */
 export function recordLine(entry: AuditEntry, last: ChainHead | null): { bytes: Uint8Array; head: ChainHead } {
   const seq = last === null ? 0 : last.seq + 1;
   const record = { seq, time: new Date().toISOString(), prev: last?.hash ?? noHash, ...entry };
   const parsed = safeParse(auditRecordSchema, record);
-  if (!parsed.success) throw unfit("it has not the form of one", parsed.error);
+  if (!parsed.success) throw unfit("it does not match the record format", parsed.error);
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`);
   const { recordBytesMax } = auditLimits;
   if (bytes.length > recordBytesMax) throw unfit(`it is ${bytes.length} bytes, at most ${recordBytesMax} allowed`);

@@ -3,51 +3,51 @@ import { noHash } from "../log/record-line.ts";
 import { altered, beginsBehind, FindingList, intruding, outOfLine, removed, unvouched } from "./findings.ts";
 import type { FoundRecord } from "./findings.ts";
 
-/** A record, and the number of what was found of it. */
+/** A record, and the number of the finding about it. */
 interface Suspect {
   readonly record: FoundRecord;
   readonly finding: number;
 }
 
-/** Numbers that are left out where the chain goes on. */
+/** Missing numbers in the chain. */
 interface Gap {
   /** `null` at the beginning of the log. */
   readonly before: FoundRecord | null;
   readonly after: FoundRecord;
-  /** Lines in between that are no records, and may have been. */
+  /** Lines in between that are not records, but could have been. */
   readonly unreadableLines: number;
-  /** The number of the finding, which is made when all was read: what is left out may stand elsewhere. */
+  /** The number of the finding. It is only made at the end, because the missing records can be elsewhere in the log. */
   readonly finding: number;
 }
 
 export interface ChainOptions {
-  /** Whether the records before the first that is there may be elsewhere. */
+  /** Whether the log may begin later than with record 0. */
   readonly isPartial: boolean;
-  /** Numbers of records whose hashes somebody else has kept. */
+  /** Numbers of records whose hashes are also known from elsewhere. */
   readonly named: readonly number[];
 }
 
 /**
- * Follows the chain from record to record and says what is wrong with it. After a finding it goes on with what is there;
- * when the records behind an intruder fit to those before it, with these. Whatever it makes of a log, it is silent only
- * when each record carries the hash of the one before it and no number is left out.
+ * Follows the chain from record to record and lists its faults. After a finding it continues with the next record. If
+ * the records after an intruding one fit the records before it, it continues with those. It finds nothing only if each
+ * record carries the hash of the one before it and no number is missing.
  */
 export class Chain {
-  /** Where the chain begins and where it ends. */
+  /** The chain's first and last record. */
   first: FoundRecord | null = null;
   last: FoundRecord | null = null;
-  /** How many were taken, in whatever place. */
+  /** How many records were read, in any place. */
   records = 0;
-  /** Of the chain, and of what else its reader finds. */
+  /** The findings of the chain, and those that its reader adds. */
   readonly findings = new FindingList();
-  /** A record out of line, which the next one may show to be the right one. */
+  /** A record out of order. The next record can show that it is the right one. */
   #outOfLine: Suspect | null = null;
-  /** The last record but one, when the last one says that it was altered. */
+  /** The last record but one, if the last one carries another hash for it. */
   #accused: Suspect | null = null;
   #unreadableLines = 0;
-  /** The hashes of the latest records, to know one that stands there again. */
+  /** The hashes of the latest records, to recognise repeated ones. */
   readonly #recent = new Map<number, string>();
-  /** Records that are there, but elsewhere. */
+  /** Records that were found in a wrong place. */
   readonly #strays = new SeqRanges();
   readonly #gaps: Gap[] = [];
   readonly #options: ChainOptions;
@@ -57,12 +57,12 @@ export class Chain {
     this.#options = options;
   }
 
-  /** The hash of a record that was named to the constructor; `undefined` when the chain does not lead over it. */
+  /** The hash of a record in `options.named`; `undefined` when it is not part of the chain. */
   hashOf(seq: number): string | undefined {
     return this.#namedHashes.get(seq);
   }
 
-  /** A line that is no record: it may stand in the place of one. */
+  /** Counts a line that is not a record: it can be in the place of one. */
   skipLine(): void {
     this.#unreadableLines++;
   }
@@ -79,7 +79,7 @@ export class Chain {
     else this.#leaveOut(this.last, record);
   }
 
-  /** All was read. */
+  /** Call this after the last record. */
   end(): void {
     for (const gap of this.#gaps) this.#tellGap(gap);
   }
@@ -110,7 +110,7 @@ export class Chain {
     this.#strays.add(record.seq, record.seq);
   }
 
-  /** What was taken for the chain's end does not belong there: the record out of line does. */
+  /** The record out of order belongs to the chain; the present end of the chain does not. */
   #goBack(last: FoundRecord, { record, finding }: Suspect): void {
     const gap = this.#gaps.at(-1);
     if (record.seq === last.seq) {
@@ -128,7 +128,7 @@ export class Chain {
     this.#follow(record);
   }
 
-  /** Of a log that is nothing but gaps the oldest are told at once. */
+  /** When there are too many open gaps, reports the oldest at once. */
   #openGap(before: FoundRecord | null, after: FoundRecord): void {
     if (this.#gaps.length === auditLimits.findingsMax) this.#tellGap(this.#gaps.shift());
     this.#gaps.push({ before, after, unreadableLines: this.#unreadableLines, finding: this.findings.reserve() });
@@ -151,7 +151,7 @@ export class Chain {
   }
 }
 
-/** Whether a record was written behind another one, as that one is now. */
+/** Whether a record directly follows another one and carries its hash. */
 function isNext(before: FoundRecord, record: FoundRecord): boolean {
   return record.seq === before.seq + 1 && record.prev === before.hash;
 }
@@ -160,7 +160,7 @@ const seqBehind = (record: FoundRecord | null): number => (record === null ? 0 :
 
 type SeqRange = Readonly<Record<"from" | "to", number>>;
 
-/** A set of record numbers, kept as ranges. Beyond so many ranges it takes no more. */
+/** A set of record numbers, kept as ranges. It ignores numbers beyond a maximum of ranges. */
 class SeqRanges {
   #ranges: SeqRange[] = [];
 
@@ -174,7 +174,7 @@ class SeqRanges {
     this.#ranges = [...apart, { from: least, to: most }];
   }
 
-  /** How many numbers from one to another are in here. */
+  /** How many numbers of the set are from `from` to `to`. */
   countBetween(from: number, to: number): number {
     const counts = this.#ranges.map((range) => Math.min(to, range.to) - Math.max(from, range.from) + 1);
     return counts.reduce((sum, count) => sum + Math.max(count, 0), 0);

@@ -9,8 +9,7 @@ import { verifyLog } from "./verify-log.ts";
 import type { VerifyOptions } from "./verify-log.ts";
 
 /**
- * What an audit log says as a whole, and whether it can be believed: it is verified on the way. In bounded memory, whatever
- * the log's size.
+ * Summarises and verifies an audit log. Uses bounded memory, whatever the log's size.
  *
  * Throws as `verifyLog` does.
  *
@@ -32,7 +31,7 @@ class Sums {
   #calls = 0;
   readonly #users = new Set<string>();
   readonly #tools = new Map<string | null, ToolSums>();
-  /** Tools that came when there was no room for more. */
+  /** Tools beyond the maximum. */
   readonly #toolsNotShown = new Set<string | null>();
   #denials = 0;
   #failedUses = 0;
@@ -124,11 +123,11 @@ class Sums {
 interface ToolSums {
   failed: number;
   maxMs: number;
-  /** Of all calls, in microseconds, each kept to two digits. */
+  /** The durations of all calls in microseconds, each kept to two digits. */
   readonly durationsUs: RecordableHistogram;
 }
 
-/** Three weeks, in microseconds. */
+/** 2^31 milliseconds (25 days), in microseconds. */
 const durationUsMax = 2 ** 31 * 1000;
 
 function toolUse([tool, { failed, maxMs, durationsUs }]: [string | null, ToolSums]): ToolUse {

@@ -1,12 +1,12 @@
 import type { TimelineBucket } from "./log-summary.ts";
 
 const minuteMs = 60_000;
-/** How long a bucket may be: minutes, then hours, days, weeks. Each is a multiple of the one before it. */
+/** The possible lengths of a bucket: minutes, then hours, days, weeks. Each is a multiple of the one before it. */
 const widthsMs = [1, 5, 15, 60, 6 * 60, 24 * 60, 7 * 24 * 60].map((minutes) => minutes * minuteMs);
 
 type Counts = Pick<TimelineBucket, "calls" | "failed" | "denials" | "refused">;
 
-/** Counts over time. When the buckets become too many they become wider: a timeline of any log has a bounded size. */
+/** Counts over time. When there are too many buckets, they become wider, so a timeline has a bounded size. */
 export class Timeline {
   readonly #bucketsMax: number;
   #bucketMs = minuteMs;
@@ -16,7 +16,7 @@ export class Timeline {
     this.#bucketsMax = bucketsMax;
   }
 
-  /** `time` has the form of a record's time, which still allows a day that no month has: such a one is left out. */
+  /** `time` has the format of a record's time. That format allows dates that do not exist, which are ignored. */
   add(time: string, counts: Partial<Counts>): void {
     const epochMs = Date.parse(time);
     if (Number.isNaN(epochMs)) return;
@@ -43,7 +43,7 @@ export class Timeline {
     });
   }
 
-  /** From the first bucket to the last, those without any counts included. */
+  /** From the first bucket to the last, including empty ones. */
   #span(): { first: number; length: number } {
     if (this.#buckets.size === 0) return { first: 0, length: 0 };
     const first = Math.min(...this.#buckets.keys());

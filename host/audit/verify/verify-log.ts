@@ -11,20 +11,20 @@ import type { FindingList, FoundRecord, LogVerification } from "./findings.ts";
 import { found } from "./findings.ts";
 
 export interface VerifyOptions {
-  /** Whether the log may begin later than with record 0, and end earlier than anybody says: part of it is elsewhere. */
+  /** Whether part of the log is elsewhere: it may begin later than with record 0, and its head may be missing. */
   readonly isPartial?: boolean;
-  /** A record's number and hash, noted earlier where nobody can write to who can write to the log. */
+  /** A record's number and hash, noted earlier in a place that writers of the log cannot change. */
   readonly noted?: ChainHead;
-  /** Receives every record, in the order of the log, also of a log with findings. */
+  /** Receives every record in the order of the log, even if there are findings. */
   readonly onRecord?: (record: AuditRecord) => void;
 }
 
 /**
- * Reads an audit log, of whatever size, and finds every record that was removed, altered, added, repeated or moved. Beside
- * a file that is named it finds its head and the files that were full before it. It may be written to meanwhile.
+ * Reads an audit log of any size and finds every record that was removed, altered, added, repeated or moved. Also reads
+ * the head and the full files beside each named file. A runtime can write the log meanwhile.
  *
- * Who can write to the log and to its head can write both anew, from any record on; only what was noted elsewhere shows
- * that (`noted`).
+ * Whoever can write to the log and its head can rewrite both from any record on. Only a head that was noted elsewhere
+ * reveals that (`noted`).
  *
  * Throws `STORAGE_FAILED` or `STORAGE_UNSAFE` when a file cannot be read.
  *
@@ -58,12 +58,12 @@ export function verifyLog(paths: readonly string[], options: VerifyOptions = {})
   };
 }
 
-/** Takes a line of a file into the chain, with what can be found in it alone. Returns the record, if it is a right one. */
+/** Adds a line to the chain, and what is wrong with the line to the findings. Returns the record if it is valid. */
 function takeLine(line: LogLine, file: string, chain: Chain): AuditRecord | null {
   const { findings } = chain;
   const at = { seq: null, file, line: line.number };
   if (line.isTorn) {
-    const text = `at the end are ${line.length} bytes of a record: it was cut, not finished, or is just being written`;
+    const text = `the file ends with ${line.length} bytes of a record: it was cut, not finished, or is just being written`;
     findings.add(found("torn", at, text));
     return null;
   }
@@ -71,7 +71,7 @@ function takeLine(line: LogLine, file: string, chain: Chain): AuditRecord | null
   const position = positionOf(json);
   if (position === null) {
     chain.skipLine();
-    const text = `this line is no record: ${whyUnreadable(line, json)}`;
+    const text = `this line is not a record: ${whyUnreadable(line, json)}`;
     findings.add(found("unreadable", at, text));
     return null;
   }
@@ -79,7 +79,7 @@ function takeLine(line: LogLine, file: string, chain: Chain): AuditRecord | null
   const taken = { ...at, ...position, hash: line.hash(), missing: record?.kind === "opened" ? record.missing : 0 };
   chain.take(taken);
   if (record === null) {
-    const text = `record ${position.seq} has not the form of a record: it was altered, or another version wrote it`;
+    const text = `record ${position.seq} does not match the record format: it was altered, or another version wrote it`;
     findings.add(found("unreadable", taken, text));
   } else {
     noteRecord(record, taken, findings);
@@ -94,18 +94,18 @@ function whyUnreadable({ bytes, length }: LogLine, json: unknown): string {
   return json === undefined ? "it is not JSON" : "it has no place in the chain";
 }
 
-/** What a runtime has found when it opened the log, told again to who reads it. */
+/** What a runtime found when it opened the log. */
 const headTexts = {
   behind: "the log's head named an earlier record: the machine had stopped, or records were added",
-  differs: "the last record was not the one that the log's head named",
-  lost: "the log's head was not there: whether records were missing cannot be told",
+  differs: "the log's head did not match the record that it named",
+  lost: "the log's head could not be read: it is unknown whether records were missing",
 } as const;
 
-/** What a record itself says of the log. */
+/** Adds what a record says about the log itself. */
 function noteRecord(record: AuditRecord, at: FoundRecord, findings: FindingList): void {
   const { seq } = record;
   if (record.kind === "lost") {
-    findings.note(`before record ${seq}, ${record.records} records could not be written while calls went on`);
+    findings.note(`before record ${seq}, ${record.records} records could not be written while calls continued`);
   }
   if (record.kind !== "opened") return;
   if (record.tornBytes > 0) {
@@ -115,25 +115,24 @@ function noteRecord(record: AuditRecord, at: FoundRecord, findings: FindingList)
   findings.add(found("head", at, `when record ${seq} was written, ${headTexts[record.head]}`));
 }
 
-/** What is said of the log's end, beside the log. */
+/** What is known about the log's end from other places than the log. */
 interface EndWitnesses {
-  /** Part of the log is elsewhere, and its head may be too. */
+  /** Part of the log is elsewhere; its head can be elsewhere too. */
   readonly isPartial: boolean;
-  /** What the head said before the log was read; `null` when there was none. */
+  /** The head before the log was read; `null` when there was none. */
   readonly head: HeadText | null;
-  /** The same when all was read. */
+  /** The head after the log was read. */
   readonly headNow: HeadText | null;
-  /** A record's number and hash that somebody has noted elsewhere. */
   readonly noted: ChainHead | null;
 }
 
-/** Compares where the chain leads with what others say of it. Returns whether anything but the log says where it ends. */
+/** Compares the chain's end with the heads. Returns whether the end is known from anything but the log itself. */
 function checkEnd(chain: Chain, { isPartial, head, headNow, noted }: EndWitnesses): boolean {
   const { last, findings } = chain;
-  if (noted !== null) compare(chain, noted, "the place that was noted");
+  if (noted !== null) compare(chain, noted, "the noted head");
   if (head === "unreadable") findings.add(found("head", last, "the log's head cannot be read"));
   if (head === null && noted === null && !isPartial) {
-    findings.add(found("head", last, "no head lies beside the log: records at its end may be missing"));
+    findings.add(found("head", last, "the log has no head: records at its end may be missing"));
   }
   if (head === null || head === "unreadable") return noted !== null;
   if (head !== "empty") compare(chain, head, "the log's head");
@@ -148,26 +147,26 @@ function compare(chain: Chain, { seq, hash }: ChainHead, who: string): void {
   const nowhere = { seq, file: null, line: null };
   if (last === null || seq > last.seq) {
     const where = last === null ? "the log is empty" : `the log ends with record ${last.seq}`;
-    const text = `${where}, and ${who} is record ${seq}: records were removed from the end`;
+    const text = `${where}, but ${who} names record ${seq}: records were removed from the end`;
     findings.add(found("removed", last, text));
   } else if (first && seq < first.seq) {
-    const text = `the log begins with record ${first.seq}, and ${who} is record ${seq}: it cannot be compared`;
+    const text = `the log begins with record ${first.seq}, but ${who} names record ${seq}: they cannot be compared`;
     findings.add(found("head", first, text));
   } else if (chain.hashOf(seq) === undefined) {
-    findings.add(found("removed", nowhere, `record ${seq} is not there, and ${who} names it`));
+    findings.add(found("removed", nowhere, `record ${seq} is missing, but ${who} names it`));
   } else if (chain.hashOf(seq) !== hash) {
-    const text = `record ${seq} is not as it was written: the hash that ${who} carries is another`;
+    const text = `record ${seq} was altered: its hash differs from the one in ${who}`;
     findings.add(found("altered", nowhere, text));
   }
 }
 
-/** A runtime writes the record first and the head right behind it. */
+/** A runtime writes the record first and the head directly after it. */
 function checkBehind(last: FoundRecord, headSeq: number, findings: FindingList): void {
   const behind = last.seq - headSeq;
   if (behind === 1) {
-    findings.note(`record ${last.seq} stands behind the log's head: it was written last, before a kill, or added`);
+    findings.note(`record ${last.seq} comes after the log's head: it was written last, before a kill, or added`);
   } else if (behind > 1) {
-    const text = `the last ${behind} records stand behind the log's head: the machine has stopped, or they were added`;
+    const text = `the last ${behind} records come after the log's head: the machine stopped, or they were added`;
     findings.add(found("head", last, text));
   }
 }

@@ -5,7 +5,7 @@ import { tryFileLock } from "../../../disk/native-calls.ts";
 import { readFrom, writeFrom } from "../../../disk/pinned-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 
-/** A plain file that is held open. Closed descriptors are used again by the system, so a closed file refuses every use. */
+/** An open plain file. A closed one refuses every use, because the operating system reuses closed descriptors. */
 export class LogFile implements Disposable {
   readonly identity: string;
   #descriptor: number | null;
@@ -24,7 +24,7 @@ export class LogFile implements Disposable {
     return attempt("read", () => fstatSync(this.descriptor).size);
   }
 
-  /** Fills `bytes` with what lies from `at` on, as far as there is something; returns how much that is. */
+  /** Reads into `bytes` from offset `at`. Returns the number of bytes read, which is less at the end of the file. */
   read(at: number, bytes: Uint8Array): number {
     return attempt("read", () => readFrom(this.descriptor, at, bytes));
   }
@@ -41,7 +41,7 @@ export class LogFile implements Disposable {
     attempt("flush", () => fsyncSync(this.descriptor));
   }
 
-  /** Takes the kernel's lock if it is free. It belongs to this opening of the file, and ends with it. */
+  /** Takes the kernel's lock if it is free. The lock ends when this descriptor is closed. */
   tryLock(): boolean {
     return attempt("lock", () => tryFileLock(this, "exclusive"));
   }
@@ -54,13 +54,13 @@ export class LogFile implements Disposable {
   }
 }
 
-/** What the disk refuses is a failure of the log. The disk's own words stay in `cause`. */
+/** Turns a failure of the disk into a failure of the log. The disk's own error stays in `cause`. */
 export function attempt<Result>(action: "open" | "lock" | "read" | "write" | "flush", work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     const failure = failureOfDisk(error, `${action} the audit log`);
-    // What the store's parts throw speaks of the user's folder.
+    // The store's own messages begin with words about the user's folder.
     const reason = failure.message.slice(failure.message.indexOf(": ") + 2);
     const cause = failure.cause ?? error;
     throw new ToolError(failure.tableCode, `Cannot ${action} the audit log: ${reason}`, { cause });

@@ -1,6 +1,6 @@
 /**
- * The folder of an audit log, held open. With the files beside this one the sole place where a log meets the file system:
- * no link is followed in a file's place, nothing is waited for, and only a plain file with one name is opened.
+ * The open folder of an audit log. Only the modules in this folder access the log's files: they follow no link in a
+ * file's place, never block on a pipe or device, and open only plain files with one name.
  */
 import {
   closeSync,
@@ -41,7 +41,7 @@ export class LogFolder implements Disposable {
     this.#handle = handle;
   }
 
-  /** Opens a folder by its absolute path. It may be a link: that is the operator's to say. */
+  /** Opens a folder by its absolute path. The operator may use a link there. */
   static open(path: string): LogFolder {
     return attempt("open", () => {
       if (handleKindHere === "descriptor") checkDescriptors();
@@ -57,7 +57,7 @@ export class LogFolder implements Disposable {
     });
   }
 
-  /** What lies under a name; `null` when nothing does. Follows no link. The same `identity` means the same file. */
+  /** The identity and size of the file with a name; `null` when there is none. Follows no link. */
   facts(name: string): { readonly identity: string; readonly bytes: number } | null {
     return attempt("open", () => {
       const facts = lstatSync(this.#handle.child(name), { bigint: true, throwIfNoEntry: false });
@@ -65,7 +65,7 @@ export class LogFolder implements Disposable {
     });
   }
 
-  /** Opens a file. To `make` is to open the one that is there, if there is one. */
+  /** Opens a file. `make` opens an existing file or creates it; `makeNew` only creates it. */
   openFile(name: string, use: keyof typeof openFlags, bytesMax: number = Number.MAX_SAFE_INTEGER): LogFile {
     return attempt("open", () => {
       const path = this.#handle.child(name);
@@ -82,7 +82,7 @@ export class LogFolder implements Disposable {
     });
   }
 
-  /** As `openFile` to read; `null` when there is no such file. */
+  /** Opens a file for reading; returns `null` when it does not exist. */
   findFile(name: string): LogFile | null {
     try {
       return this.openFile(name, "read");
@@ -96,15 +96,15 @@ export class LogFolder implements Disposable {
     return attempt("open", () => readdirSync(this.#handle.itself()));
   }
 
-  /** Nothing may lie under the new name. Only who ignores the lock could put something there at the last instant. */
+  /** Throws if the new name is taken. Only a process that ignores the lock could take it after this check. */
   rename(name: string, newName: string): void {
     if (this.facts(newName) !== null) {
-      throw new ToolError("STORAGE_UNSAFE", "Cannot write the audit log: something lies where its full file is to go");
+      throw new ToolError("STORAGE_UNSAFE", "Cannot write the audit log: the name for its full file is taken");
     }
     attempt("write", () => renameSync(this.#handle.child(name), this.#handle.child(newName)));
   }
 
-  /** Makes durable which names the folder holds. Windows has no such thing: names are in its journal. */
+  /** Makes the folder's names durable. Windows needs no flush: its journal holds the names. */
   flush(): void {
     if (process.platform !== "win32") attempt("flush", () => fsyncSync(this.#handle.descriptor));
   }
@@ -114,16 +114,16 @@ export class LogFolder implements Disposable {
   }
 }
 
-/** Makes a folder and those above it, for their owner only. */
+/** Creates a folder and those above it, with access for their owner only. */
 export function makeFolders(path: string): void {
   if (identityAt(path) !== null) return;
-  // Step by step: below some mount points Node's own recursion never ends.
+  // Not `recursive`: below some mount points Node's own recursion never ends.
   if (dirname(path) !== path) makeFolders(dirname(path));
   attempt("open", () => {
     try {
       mkdirSync(path, { mode: 0o700 });
     } catch (error) {
-      // Another process may be making it too.
+      // Another process can create it at the same time.
       if (systemCode(error) !== "EEXIST") throw error;
     }
   });
