@@ -1,23 +1,23 @@
-/** What the host and its guests tell the operator. */
+/** The level and text of a line in the operator's log. */
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly text: string;
 }
 
-/** One line that a guest or the host wrote for the operator. It may name host paths: not for models. */
+/** One line that a guest or the host wrote for the operator. Not for models: it can contain host paths. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
   /**
-   * The tool that was called, empty when none was; `store` for what was found in a folder and mended; `thread` for one
-   * that has died; `log` for the audit log.
+   * The called tool, or empty; `store` for repairs in a user's folder; `thread` for a thread that died; `log` for the
+   * audit log.
    */
   readonly tool: string;
-  /** Empty where there is none, and so for a thread. */
+  /** Empty if there is none, for example for a thread. */
   readonly userId: string;
-  /** As in the audit log: the caller's, or a random UUID. Empty for what no call has caused. */
+  /** The same as in the audit log: the caller's, or a random UUID. Empty if no call caused the line. */
   readonly callId: string;
   readonly text: string;
 }
 
-/** What names the call or the operation that a line, or a change, comes from. */
+/** Identifies the call or operation that a line or a change comes from. */
 export type LogSource = Pick<LogEntry, "tool" | "userId" | "callId">;

@@ -1,6 +1,6 @@
-/** What `memcell serve` is told, checked, as the servers take it. Each default is that of the setting. */
+/** The checked options of `memcell serve`. The defaults are those of the settings. */
 
-/** The signature algorithms a token may have. No secret is shared with whoever issues tokens, and none is unsigned. */
+/** The allowed signature algorithms of tokens. Excludes shared secrets and unsigned tokens. */
 export const tokenAlgorithms = [
   "RS256",
   "RS384",
@@ -15,7 +15,7 @@ export const tokenAlgorithms = [
 ] as const;
 export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 
-/** Where the keys come from that tokens are verified with. */
+/** The source of the keys that verify tokens. */
 export type TokenKeys =
   /** `https:`, or `http:` on a loopback address. */
   | { readonly kind: "jwks-url"; readonly url: string }
@@ -24,9 +24,9 @@ export type TokenKeys =
   | { readonly kind: "public-key"; readonly file: string };
 
 export interface TokenOptions {
-  /** The one `iss` that is accepted. */
+  /** The only accepted `iss`. */
   readonly issuer: string;
-  /** The one `aud` that is accepted. */
+  /** The only accepted `aud`. */
   readonly audience: string;
   readonly keys: TokenKeys;
   /** The claim that holds the user's id. Default: `sub`. */
@@ -37,34 +37,34 @@ export interface TokenOptions {
   readonly clockToleranceS: number;
 }
 
-/** Who may ask over HTTP, and for whom. */
+/** Who may use the HTTP server, and as which user. */
 export type Access =
   | { readonly kind: "token"; readonly token: TokenOptions }
-  /** Whoever reaches the port is this user: only on a loopback address. */
+  /** Every client is this user. Only on a loopback address. */
   | { readonly kind: "one-user"; readonly userId: string };
 
 export interface HttpServeOptions {
   readonly access: Access;
   /** The address to listen on. Default: 127.0.0.1. */
   readonly host: string;
-  /** 0 takes a free one. Default: 7391. */
+  /** 0 takes a free port. Default: 7391. */
   readonly port: number;
-  /** Where MCP is spoken. Default: `/mcp`. */
+  /** The path of MCP. Default: `/mcp`. */
   readonly path: string;
-  /** Names that a `Host` header may have besides those of the loopback addresses when it listens there; no ports. */
+  /** Allowed names in a `Host` header, without ports, besides the loopback names of a server that listens there. */
   readonly allowedHosts: readonly string[];
-  /** Origins (`https://app.example`) that a browser's page may have. Default: none. */
+  /** Allowed origins of browser pages (`https://app.example`). Default: none. */
   readonly allowedOrigins: readonly string[];
-  /** The URL by which clients reach it, for the metadata that tells them where to get a token. Default: none. */
+  /** The URL that clients use, for the metadata that says where to get a token. Default: none. */
   readonly publicUrl: string | null;
-  /** Of one request. Default: 1 MiB. */
+  /** For one request. Default: 1 MiB. */
   readonly bodyBytesMax: number;
-  /** Of one user. Default: 600. */
+  /** For one user. Default: 600. */
   readonly requestsPerMinute: number;
-  /** Sessions and streams of one user that are open at once. Default: 32. */
+  /** The maximum of open sessions, and of open streams, of one user. Default: 32. */
   readonly sessionsPerUserMax: number;
   /** How long a session may be unused. Default: 30 minutes. */
   readonly sessionIdleMs: number;
-  /** How long requests may go on when the server closes. Default: 10,000. */
+  /** How long requests may continue when the server closes. Default: 10,000. */
   readonly closeGraceMs: number;
 }

@@ -1,10 +1,10 @@
 const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
-/** Aborts when the operating system asks the process to end; a second time, by whichever signal, it ends at once. */
+/** Aborts at the first stop signal to the process. Any second one ends the process at once. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (): void => {
-    // Without a listener a signal does what it does.
+    // Without listeners, a signal has its default effect.
     for (const name of signals) process.off(name, onSignal);
     stop.abort();
   };

@@ -107,7 +107,7 @@ const unusable: Unusable[] = [
     name: "a shared secret",
     kind: "jwks-file",
     text: () => '{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}',
-    message: "key 0 is no public key",
+    message: "key 0 is not a public key",
   },
   {
     name: "a private key in a set",
@@ -120,7 +120,7 @@ const unusable: Unusable[] = [
     kind: "jwks-file",
     text: async (of) => JSON.stringify(await of.keySet()),
     algorithms: ["EdDSA"],
-    message: "no key of it fits EdDSA",
+    message: "none of its keys fits EdDSA",
   },
   {
     name: "a large file",

@@ -1,4 +1,4 @@
-/** Checks 5 and 6: who asks. Nothing but a verified token, or the settings of a server for one user, ever names a user. */
+/** Checks 5 and 6: the user. Only a verified token, or the settings of a server for one user, can name a user. */
 import { createHash } from "node:crypto";
 
 import { checkUserId } from "../../values/user-id.ts";
@@ -17,11 +17,11 @@ import type { Identity } from "./verify-token.ts";
 export interface Admission {
   /** Throws a reason that begins with `token-`, `peer-limited` or `keys-unavailable`. */
   identify(authorization: string | undefined, peer: string | undefined): Promise<Identity>;
-  /** Whether anybody could be admitted. Asks for the keys again when there have never been any. */
+  /** Whether requests can be admitted. Fetches the keys if there have never been any. */
   isReady(): Promise<boolean>;
 }
 
-/** Rejects with a `RangeError` for keys that cannot be used, and for one user who could be reached from elsewhere. */
+/** Rejects with a `RangeError` for unusable keys, and for a server for one user that other machines can reach. */
 export async function openAdmission(options: HttpServeOptions, metadataUrl: string | null): Promise<Admission> {
   const { access, host } = options;
   if (access.kind === "token") {
@@ -36,8 +36,8 @@ export async function openAdmission(options: HttpServeOptions, metadataUrl: stri
 }
 
 /**
- * A token is refused, and not ignored: who sends one believes to ask for the user whom it names, and would be given the
- * memory of another.
+ * Refuses a token instead of ignoring it: its sender expects the memory of the user in the token, and would get that of
+ * another user.
  */
 function admitOneUser(userId: string): Admission {
   return {
@@ -51,10 +51,10 @@ function admitOneUser(userId: string): Admission {
 
 function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: string | null): Admission {
   const badTokens = new RateLimit(httpLimits.badTokensPerMinute);
-  /** Hashes of tokens that have been good. Being known admits nobody. */
+  /** Hashes of tokens that were valid. A known token is verified like any other. */
   const knownTokens = new Set<string>();
 
-  /** Behind one address there may be others, whose tokens have been good and are verified as ever. */
+  /** Limits an address with many invalid tokens, but not its known tokens: other clients can share the address. */
   const checkPeer = async (hash: string, peer: string | undefined): Promise<void> => {
     const waitS = await badTokens.waitS(peerKey(peer));
     if (waitS === 0 || knownTokens.has(hash)) return;
@@ -67,7 +67,7 @@ function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: s
       putLast(knownTokens, hash);
       return identity;
     } catch (error) {
-      // It has expired, say: from now on it is as any other that is no good. Of keys that cannot be had it knows nothing.
+      // The token is no longer valid: it has expired, for example. Missing keys say nothing about the token.
       if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable") knownTokens.delete(hash);
       throw error;
     }
@@ -93,7 +93,7 @@ function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: s
   };
 }
 
-/** RFC 6750: a client without a token is told no error, and of what is wrong with one no more than that. */
+/** RFC 6750: no error code for a missing token, and no details for an invalid one. */
 function challenge(reason: RefusalReason, metadataUrl: string | null): Record<string, string> {
   const error = reason === "token-missing" ? [] : ['error="invalid_token"'];
   const metadata = metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`];

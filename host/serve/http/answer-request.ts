@@ -1,4 +1,4 @@
-/** What happens to a request, from its first check to the last byte of its answer. Read it from top to bottom. */
+/** The steps of a request, in order, from its first check to the last byte of its answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
@@ -32,20 +32,20 @@ export interface AnsweringParts {
 export interface NodeRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** To be called for a stream: the end of the server does not wait for one. */
+  /** Call it for a stream: a closing server does not wait for streams. */
   readonly stands: () => void;
 }
 
-/** A request, and what is known of it so far. */
+/** A request, and what is known about it so far. */
 interface Exchange extends NodeRequest {
   readonly parts: AnsweringParts;
   readonly peer: string | undefined;
-  /** Of every answer from here on. */
+  /** The headers of every answer from now on. */
   headers: Readonly<Record<string, string>>;
   userId?: string;
 }
 
-/** Resolves when it has been answered or its client is gone. Never rejects. */
+/** Resolves when the request is answered or its client is gone. Never rejects. */
 export async function answerRequest(request: NodeRequest, parts: AnsweringParts): Promise<void> {
   const headers = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
   const exchange: Exchange = { ...request, parts, peer: peerOf(request.req.socket), headers };
@@ -61,7 +61,7 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   const { req, res, peer } = exchange;
   const { bodyBytesMax } = parts.options;
   const target = checkTarget(req.url ?? "", req.method ?? "", parts.targets);
-  // Who watches over the server asks by its address, and learns one bit.
+  // Monitoring uses the server's address, so this comes before the host check. It reveals only one bit.
   if (target === "health") return sendText(exchange, 200, "ok\n");
   if (target === "readiness") return await sendReadiness(exchange);
   if (parts.isClosing()) throw closing();
@@ -89,23 +89,22 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
 
 const closing = (): RefusedRequest => new RefusedRequest("closing", { headers: { Connection: "close" } });
 
-/** For the audit log. */
 function recordRefusal({ parts, userId, peer }: Exchange, reason: string): void {
   parts.runtime.refused({ surface: "http", reason, userId, peer });
 }
 
 async function send(response: Response, exchange: Exchange, gone: AbortSignal, identity: Identity): Promise<void> {
   const { res, headers } = exchange;
-  // The SDK says so of a request that was ended with the server.
+  // The SDK's status for a request that it ended because the server closes.
   if (response.status === 499 && !res.destroyed) throw closing();
-  // What the SDK refuses is the client's mistake in MCP; that a session is not there would be an oracle if it told more.
+  // The SDK refused the request: the client made a mistake in MCP. More detail could reveal whether a session exists.
   if (response.status >= 400) recordRefusal(exchange, `mcp-${response.status}`);
   using end = endOf(identity);
   const how = await sendResponse(response, { res, headers, end: end.signal, gone });
   if (how === "stalled") recordRefusal(exchange, "answer-unread");
 }
 
-/** When what an identity has opened ends. A timer of Node's runs for 24 days at most: a stream that old may begin anew. */
+/** Aborts when the identity expires, or after 24 days, the longest that a Node timer runs. */
 function endOf({ endsAtMs }: Identity): Disposable & { readonly signal: AbortSignal } {
   const end = new AbortController();
   if (endsAtMs === null) return { signal: end.signal, [Symbol.dispose]: () => {} };
@@ -129,7 +128,7 @@ async function sendReadiness(exchange: Exchange): Promise<void> {
   sendText(exchange, isReady ? 200 : 503, isReady ? "ready\n" : "not ready\n");
 }
 
-/** A browser asks without a token whether its page may ask with one. Without a page there is nothing to ask for. */
+/** Answers a browser's preflight, which has no token. A request without an origin is not a preflight. */
 function sendPreflight({ req, res, headers }: Exchange): void {
   if (req.headers.origin === undefined)
     throw new RefusedRequest("method-unknown", { headers: { Allow: "GET, POST, DELETE" } });
@@ -145,7 +144,7 @@ function refuse({ reason, headers, cause }: RefusedRequest, exchange: Exchange):
   if (reason === "body-cut") exchange.res.destroy();
 }
 
-/** Nothing of what went wrong inside is the client's business. */
+/** Answers without details of the internal error. */
 function fail(error: unknown, exchange: Exchange): void {
   exchange.parts.onError(error);
   const body = { jsonrpc: "2.0", id: null, error: { code: -32_603, message: "Internal error" } };
@@ -153,7 +152,7 @@ function fail(error: unknown, exchange: Exchange): void {
 }
 
 function sendError(exchange: Exchange, status: number, json: string): void {
-  // An answer that has begun cannot become another.
+  // An answer that has begun cannot be replaced.
   if (exchange.res.headersSent) exchange.res.destroy();
   else sendJson(exchange, status, json);
   discardBody(exchange.req, exchange.parts.options.bodyBytesMax);

@@ -1,4 +1,4 @@
-/** What the operator is told of requests. Whoever asks can cause as much of it as he likes. */
+/** The operator's log of requests, bounded because clients can cause any number of lines. */
 import { causeLines } from "../../log/cause-line.ts";
 import type { LogEntry } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
@@ -8,14 +8,14 @@ import { mcpLimits } from "../mcp/mcp-limits.ts";
 const minuteMs = 60_000;
 const faultCharsMax = 200;
 
-/** Each of the two tells so many of a minute, and keeps silent about the rest: no flood hides the other. */
+/** Each of the two logs a limited number per minute on its own, so a flood of one does not hide the other. */
 export function boundedLog(onLog: (entry: LogEntry) => void) {
   const write = (line: Pick<LogEntry, "level" | "text">): void =>
     writeLog(onLog, { ...line, tool: "serve", userId: "", callId: "" });
   return {
-    /** What went wrong inside, with all that lies behind it. */
+    /** An internal error, with all its causes. */
     onError: fewOfAMinute((error: unknown) => causeLines([error]).forEach(write)),
-    /** A mistake of a client in MCP: one short line, for it may quote what the client sent. */
+    /** A client's mistake in MCP. One short line, because it can quote the client. */
     onFault: fewOfAMinute(({ message }: Error) =>
       write({ level: "warn", text: `mcp: ${visibleText(message.slice(0, faultCharsMax))}` }),
     ),

@@ -1,4 +1,4 @@
-/** Checks 1 to 4: what is asked for, under which name of the server, and from whose page. None of them reads more than headers. */
+/** Checks 1 to 4: the target, the server's name, and the page's origin. They read only headers. */
 import { isLoopback, isWildcard } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { RefusedRequest } from "./refusals.ts";
@@ -14,13 +14,13 @@ export type TargetKind = keyof typeof methods;
 
 export interface Targets {
   readonly path: string;
-  /** Where clients learn who issues tokens, when there is a public URL. */
+  /** The path of the token issuer's metadata; `null` without a public URL. */
   readonly metadataPath: string | null;
 }
 
 /**
- * Check 1: what is asked for, by its exact path. Nothing is decoded, joined or guessed: other ways to write a path are not
- * the path. Throws `query-present`, for that is where tokens end up in logs, `path-unknown` or `method-unknown`.
+ * Check 1: finds the target by its exact path, without decoding or normalising it. Throws `path-unknown`,
+ * `method-unknown` or `query-present`: tokens in a query would get into logs.
  */
 export function checkTarget(url: string, method: string, targets: Targets): TargetKind {
   const kind = kindOf(url, targets);
@@ -55,8 +55,8 @@ const singles = new Set([
 ]);
 
 /**
- * Check 2: headers that decide something are there once. Node drops or joins the second, a proxy may go by it. Takes names
- * and values in turn, as they came. Throws `header-repeated`.
+ * Check 2: headers that influence a decision occur at most once. Node drops or joins a second one, but a proxy could
+ * use it. Takes names and values alternately, as received. Throws `header-repeated`.
  */
 export function checkSingleHeaders(rawHeaders: readonly string[]): void {
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
@@ -66,7 +66,7 @@ export function checkSingleHeaders(rawHeaders: readonly string[]): void {
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Lower case, without ports. Throws a `RangeError` when there is none: nobody could ask. */
+/** The allowed names in lower case, without ports. Throws a `RangeError` when there is none. */
 export function allowedHostNames(options: Pick<HttpServeOptions, "host" | "allowedHosts" | "publicUrl">): Set<string> {
   const { host, allowedHosts, publicUrl } = options;
   const names = new Set(allowedHosts.map((name) => name.toLowerCase()));
@@ -74,12 +74,14 @@ export function allowedHostNames(options: Pick<HttpServeOptions, "host" | "allow
   if (isLoopback(host)) for (const name of loopbackNames) names.add(name);
   if (publicUrl !== null) names.add(new URL(publicUrl).hostname);
   if (names.size > 0) return names;
-  throw new RangeError(`Cannot serve on every address: allowedHosts is empty, allowed: the names by which clients ask`);
+  throw new RangeError(
+    "Cannot serve on every address: allowedHosts is empty, allowed: the host names that clients use",
+  );
 }
 
 /**
- * Check 3: the server is asked by a name of its own, so that a page whose name was bent to this address asks in vain. Throws
- * `host-unknown`.
+ * Check 3: the `Host` header has an allowed name. This stops DNS rebinding: a page whose name was pointed at this
+ * address. Throws `host-unknown`.
  */
 export function checkHost(host: string | undefined, names: ReadonlySet<string>): void {
   const name = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::\d{1,5})?$/i.exec(host ?? "")?.[1];
@@ -87,8 +89,8 @@ export function checkHost(host: string | undefined, names: ReadonlySet<string>):
 }
 
 /**
- * Check 4: browsers say from which page a request comes, and only named ones may ask. The headers with which a browser lets
- * the page read the answer; none without an `Origin`, as programs ask. Throws `origin-unknown`, also for `null`.
+ * Check 4: the page's origin is allowed. Returns the headers that let the page read the answer, or none if there is no
+ * `Origin`, because then no browser page sent the request. Throws `origin-unknown`, also for `null`.
  */
 export function checkOrigin(origin: string | undefined, allowed: ReadonlySet<string>): Record<string, string> {
   if (origin === undefined) return {};
@@ -100,7 +102,7 @@ export function checkOrigin(origin: string | undefined, allowed: ReadonlySet<str
   };
 }
 
-/** What a browser asks before the request itself. The answer is the same for every page that may ask. */
+/** The answer to a browser's preflight, the same for every allowed origin. */
 export const preflightHeaders = {
   "Access-Control-Allow-Methods": "GET, POST, DELETE",
   "Access-Control-Allow-Headers":

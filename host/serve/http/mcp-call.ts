@@ -1,4 +1,4 @@
-/** A request that has passed the checks, and how it is made: from one of Node to one of the SDK. */
+/** A request that has passed the checks, converted from Node's form to the SDK's. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
@@ -6,19 +6,19 @@ import type { ChangeFeed } from "../mcp/change-feed.ts";
 import type { RpcMessage } from "./read-body.ts";
 import type { Identity } from "./verify-token.ts";
 
-/** As the SDK takes it: without the token, and without what else the client sent. */
+/** A request for the SDK, without the token and without other headers of the client. */
 export interface McpCall {
   readonly request: Request;
   /** `undefined` for a request without a body. */
   readonly message: RpcMessage | undefined;
   readonly sessionId: string | undefined;
-  /** The token's name, for the audit log. */
+  /** The token's id (`jti`), for the audit log. */
   readonly tokenId: string | null;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
 
-/** What is made for a user is made from this. */
+/** The parts that a user's endpoint, sessions and servers are made from. */
 export interface UserParts {
   readonly runtime: Runtime;
   readonly userId: string;
@@ -31,7 +31,7 @@ interface NodeExchange {
   readonly res: ServerResponse;
 }
 
-/** What the SDK reads. The token is not among them: nothing behind the checks gets to see it. */
+/** The headers that the SDK reads. No code after the checks gets the token. */
 const passedHeaders = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 
 export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undefined, identity: Identity): McpCall {
@@ -42,14 +42,14 @@ export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undef
   }
   const sessionId = headers.get("mcp-session-id") ?? undefined;
   const signal = clientGone({ req, res });
-  // The address is nobody's: what is asked for has been decided.
+  // A dummy address: the target is already decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
   return { request, message, sessionId, tokenId: identity.tokenId, signal };
 }
 
 /**
- * Whoever does not wait for the answer any more does not want the call. An answer that waits for its turn on a connection is
- * not told that it is closed: the connection is asked too.
+ * Aborts when the client has gone, which cancels the call. A response that waits for its turn on a connection gets no
+ * `close` event, so this also listens to the connection.
  */
 function clientGone({ req: { socket }, res }: NodeExchange): AbortSignal {
   const gone = new AbortController();
@@ -63,12 +63,12 @@ function clientGone({ req: { socket }, res }: NodeExchange): AbortSignal {
   return gone.signal;
 }
 
-/** What the SDK is told of whoever asks, with each request: the name of the token, and nothing that would admit anybody. */
+/** The SDK's information about the sender of a request: the token's id, but not the token itself. */
 export function authOf({ tokenId }: Pick<McpCall, "tokenId">) {
   return tokenId === null ? {} : { authInfo: { token: "", clientId: "", scopes: [], extra: { tokenId } } };
 }
 
-/** A stream that stays open until one of both sides ends it: of changes, in either revision. */
+/** Whether a request opens a change stream, in either revision. It stays open until one side ends it. */
 export function isStanding({ request, message }: Pick<McpCall, "request" | "message">): boolean {
   return request.method === "GET" || message?.method === "subscriptions/listen";
 }

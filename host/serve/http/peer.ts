@@ -1,4 +1,4 @@
-/** Who is at the other end of a connection, as far as the connection tells. Headers that say so are not believed. */
+/** The address at the other end of a connection. Headers that claim another address are ignored. */
 import type { Socket } from "node:net";
 
 /** An address, for the audit log. `undefined` when the connection is gone. */
@@ -6,7 +6,7 @@ export function peerOf({ remoteAddress }: Pick<Socket, "remoteAddress">): string
   return remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "").slice(0, 64);
 }
 
-/** What is counted as one: a network of IPv6, for whoever has one address of it has all. */
+/** The key for counting: the /64 network of an IPv6 address, because its owner has all addresses in it. */
 export function peerKey(peer: string | undefined): string {
   if (!peer?.includes(":")) return peer ?? "";
   const [head = "", tail] = peer.split("%")[0]?.split("::") ?? [];

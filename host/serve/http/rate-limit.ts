@@ -1,11 +1,12 @@
-/** Counts in windows of a minute, and the only file that imports the package for it. */
+/** Counts in windows of a minute. Only this file imports the package for it. */
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 
 import { httpLimits } from "./http-limits.ts";
 
 /**
- * As many as allowed in the minute that begins with the first. Who counts is bounded: beyond, the one that was first
- * counted is forgotten, so that a crowd of strangers costs no memory and keeps nobody out. Its timers keep no process alive.
+ * Allows a number of events per key in the minute that begins with the first event. The number of keys is bounded:
+ * beyond it, the key that was unused for the longest is forgotten, so many strangers neither fill the memory nor keep
+ * others out. Its timers do not keep the process alive.
  */
 export class RateLimit {
   readonly #limiter: RateLimiterMemory;
@@ -15,7 +16,7 @@ export class RateLimit {
     this.#limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   }
 
-  /** Counts one. The seconds to wait when it is too many, otherwise 0. */
+  /** Counts one event. Returns the seconds to wait when there are too many, otherwise 0. */
   async count(key: string): Promise<number> {
     const forgotten = putLast(this.#counted, key);
     if (forgotten !== undefined) await this.#limiter.delete(forgotten);
@@ -28,7 +29,7 @@ export class RateLimit {
     }
   }
 
-  /** The seconds to wait when one more would be too many, otherwise 0. Counts nothing. */
+  /** Returns the seconds to wait when one more would be too many, otherwise 0. Counts nothing. */
   async waitS(key: string): Promise<number> {
     const counted = await this.#limiter.get(key);
     return counted && counted.remainingPoints <= 0 ? waitS(counted) : 0;
@@ -37,7 +38,7 @@ export class RateLimit {
 
 const waitS = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
-/** Makes it the latest of the set. The first one goes where there is no room for all, and is returned. */
+/** Makes `each` the latest of the set. When the set is too large, removes the oldest and returns it. */
 export function putLast(latest: Set<string>, each: string): string | undefined {
   latest.delete(each);
   latest.add(each);

@@ -1,4 +1,4 @@
-/** Check 8: the body, in full and within bounds, as one JSON-RPC message. The SDK gets it parsed, and parses nothing again. */
+/** Check 8: reads the whole body within bounds, as one JSON-RPC message. The SDK gets the parsed message. */
 import type { IncomingMessage } from "node:http";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
@@ -7,14 +7,14 @@ import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
 import { RefusedRequest } from "./refusals.ts";
 
-/** One JSON-RPC message, as far as it has been looked at. */
+/** A JSON-RPC message, as far as it is checked. */
 export interface RpcMessage {
   readonly id?: string | number;
   readonly method?: unknown;
   readonly params?: unknown;
 }
 
-/** Throws a reason that begins with `body-`. A batch is none: the revisions since 2025-06-18 have no batches. */
+/** Throws a reason that begins with `body-`. Refuses batches: the revisions since 2025-06-18 have none. */
 export async function readMessage(req: IncomingMessage, bytesMax: number): Promise<RpcMessage> {
   const { "content-type": type = "", "content-encoding": encoding } = req.headers;
   if (encoding !== undefined || !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(type.trim())) {
@@ -27,20 +27,20 @@ export async function readMessage(req: IncomingMessage, bytesMax: number): Promi
   return message;
 }
 
-/** How many bytes of bodies a request may take, as far as it says: without a length, as many as any may. */
+/** The size of a request's body as its header declares it, or the maximum when it declares none. */
 export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: number): number {
   return method === "POST" ? Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax) : 0;
 }
 
-/** What a stream names is kept for as long as the stream, and each change is compared with every name. */
+/** Whether a stream's request is too large. Its URIs are kept as long as the stream, and compared with each change. */
 function isTooMuchToKeep({ method, params }: RpcMessage, bytes: number): boolean {
   if (method !== "subscriptions/listen") return false;
   return bytes > httpLimits.listenBytesMax || listenedUris(params).length > mcpLimits.subscriptionsMax;
 }
 
 /**
- * Takes what comes of a refused request, so that the client gets to read the answer, but no more than so much: beyond it the
- * connection is cut.
+ * Reads and discards the body of a refused request, so that the client can read the answer. Cuts the connection after
+ * `bytesMax` bytes.
  */
 export function discardBody(req: IncomingMessage, bytesMax: number): void {
   if (req.complete) return;
@@ -52,7 +52,7 @@ export function discardBody(req: IncomingMessage, bytesMax: number): void {
 }
 
 async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  // Who has gone meanwhile says so no more.
+  // A request that was already destroyed emits no more events.
   if (req.destroyed) throw new RefusedRequest("body-cut");
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -73,7 +73,7 @@ async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer
 
 function parse(bytes: Buffer): unknown {
   try {
-    // A mark at the beginning is no JSON: kept, so that it is found.
+    // Keeps a byte order mark at the beginning, so that the parser refuses it: it is not JSON.
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     checkValues(text, httpLimits.bodyValuesMax);
     return parseStrictJson(text, httpLimits.bodyDepthMax);
@@ -91,7 +91,7 @@ function checkMessage(body: unknown): RpcMessage {
   return body;
 }
 
-/** Throws `UnfitJson` before anything is made of a text: each value of it begins after a bracket or a comma. */
+/** Throws `UnfitJson` for too many values, before parsing. Each value begins after a bracket or a comma. */
 function checkValues(json: string, valuesMax: number): void {
   let values = 0;
   let isInString = false;

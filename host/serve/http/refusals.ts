@@ -1,8 +1,8 @@
-/** Every reason for which a request is refused, and what the client is told. `README.md` has the same table. */
+/** Every reason to refuse a request, and the answer to the client. `README.md` has the same table. */
 
 interface Answer {
   readonly status: number;
-  /** The JSON-RPC error code: clients of MCP read one where an answer has a body. */
+  /** The JSON-RPC error code, which MCP clients expect in a body. */
   readonly code: number;
   readonly message: string;
 }
@@ -14,17 +14,17 @@ const tooMuch = (message: string): Answer => ({ status: 429, code: -32_000, mess
 
 /** In the order of the checks. */
 export const refusals = {
-  "http-malformed": badRequest("The request is not HTTP as it should be"),
+  "http-malformed": badRequest("The request is not valid HTTP"),
   "path-unknown": notFound,
   "query-present": notFound,
   "method-unknown": { status: 405, code: -32_000, message: "Method not allowed" },
   closing: { status: 503, code: -32_000, message: "The server is closing" },
-  "header-repeated": badRequest("A header that must be there once is there more than once"),
+  "header-repeated": badRequest("A header that may occur only once occurs more than once"),
   "host-unknown": { status: 403, code: -32_000, message: "The Host header names another server" },
-  "origin-unknown": { status: 403, code: -32_000, message: "Pages of this origin may not ask" },
+  "origin-unknown": { status: 403, code: -32_000, message: "Pages of this origin are not allowed" },
   "token-unexpected": badRequest("This server serves one user and takes no token: send no Authorization header"),
   "token-missing": { status: 401, code: -32_000, message: "A bearer token is needed" },
-  "peer-limited": tooMuch("Too many tokens that are not valid"),
+  "peer-limited": tooMuch("Too many invalid tokens"),
   "token-malformed": badToken,
   "token-type": badToken,
   "token-algorithm": badToken,
@@ -41,9 +41,9 @@ export const refusals = {
   "user-busy": tooMuch("Too many requests at once"),
   "body-type": { status: 415, code: -32_000, message: "The body must be application/json, without an encoding" },
   "body-too-large": { status: 413, code: -32_000, message: "The body is too large" },
-  "body-cut": badRequest("The body has not arrived whole"),
-  "body-unfit": { status: 400, code: -32_700, message: "The body is no JSON that says the same to every reader" },
-  "body-no-message": badRequest("The body is no single JSON-RPC message with an id of at most 128 characters"),
+  "body-cut": badRequest("The body is incomplete"),
+  "body-unfit": { status: 400, code: -32_700, message: "The body is not JSON that every parser reads the same way" },
+  "body-no-message": badRequest("The body is not a single JSON-RPC message with an id of at most 128 characters"),
   "session-missing": badRequest("The Mcp-Session-Id header is missing: send it, or initialize first"),
   "session-unknown": { status: 404, code: -32_001, message: "Session not found" },
   "sessions-full": tooMuch("Too many sessions are in use"),
@@ -53,7 +53,7 @@ export const refusals = {
 
 export type RefusalReason = keyof typeof refusals;
 
-/** Thrown by a check. The reason is for the audit log; the client is told what `refusals` says. */
+/** Thrown by a check. The audit log gets the reason; the client gets the answer in `refusals`. */
 export class RefusedRequest extends Error {
   readonly reason: RefusalReason;
   readonly headers: Readonly<Record<string, string>>;
@@ -66,13 +66,13 @@ export class RefusedRequest extends Error {
 }
 
 interface RefusedOptions {
-  /** Besides those of every answer. */
+  /** In addition to the headers of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the operator. */
+  /** Only for the operator. */
   readonly cause?: unknown;
 }
 
-/** The body of a refusal: nothing in it comes from the request. */
+/** The body of a refusal. It contains nothing from the request. */
 export function refusalBody(reason: RefusalReason): string {
   const { code, message } = refusals[reason];
   return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });

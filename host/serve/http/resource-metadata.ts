@@ -1,7 +1,7 @@
-/** RFC 9728: where a client that was refused for want of a token learns who issues them. */
+/** RFC 9728: metadata that tells a client without a token who issues tokens. */
 import type { HttpServeOptions } from "../serve-options.ts";
 
-/** Without a public URL, and where no token is taken, there is none. */
+/** `null` without a public URL, and for a server that takes no tokens. */
 export function metadataUrlOf({ access, publicUrl }: Pick<HttpServeOptions, "access" | "publicUrl">): URL | null {
   if (publicUrl === null || access.kind !== "token") return null;
   const { origin, pathname } = new URL(publicUrl);
@@ -12,7 +12,7 @@ export function resourceMetadata({ access, publicUrl }: Pick<HttpServeOptions, "
   const issuer = access.kind === "token" ? access.token.issuer : "";
   return {
     resource: publicUrl,
-    // An issuer may be any text; clients look for a server only where it is a URL.
+    // An issuer can be any text. Clients can only use a URL.
     ...(URL.canParse(issuer) && { authorization_servers: [issuer] }),
     bearer_methods_supported: ["header"],
     resource_name: "memcell",

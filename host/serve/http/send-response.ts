@@ -1,22 +1,22 @@
-/** Writes what the SDK answers. A stream is read as fast as it comes, so that what a slow client leaves lies in one place. */
+/** Writes the SDK's answer. Reads a stream without waiting, so unread data for a slow client collects in one place. */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
 import { httpLimits } from "./http-limits.ts";
 
-/** Of what the SDK would say, what is said: caching and connections are not its business. */
+/** The SDK's headers that are sent. This server sets those for caching and connections itself. */
 const passedHeaders = new Set(["content-type", "mcp-session-id", "allow"]);
 
 export interface Sending {
   readonly res: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends a stream before its time, as a token does that has expired. */
+  /** Ends a stream early, for example when the token expires. */
   readonly end: AbortSignal;
   /** The client is gone. */
   readonly gone: AbortSignal;
 }
 
-/** Resolves when all is written or the client is gone: to `stalled` when it was cut because the client does not read. */
+/** Resolves when all is written or the client is gone. `stalled`: it was cut because the client does not read. */
 export async function sendResponse(
   response: Response,
   { res, headers, ...signals }: Sending,
@@ -24,7 +24,7 @@ export async function sendResponse(
   const passed = Array.from(response.headers).filter(([name]) => passedHeaders.has(name));
   const all = { ...headers, ...Object.fromEntries(passed) };
   if (response.headers.get("content-type")?.startsWith("text/event-stream") && response.body) {
-    // Proxies must neither keep it nor wait until there is more of it.
+    // Proxies must not buffer a stream.
     res.writeHead(response.status, { ...all, "X-Accel-Buffering": "no" });
     res.flushHeaders();
     return await pump(response.body, res, signals);
@@ -42,7 +42,7 @@ async function finish(res: ServerResponse, body: Buffer, gone: AbortSignal): Pro
   }, httpLimits.answerMs);
   const closed = once(res, "close", { signal: gone });
   res.end(body);
-  // The client has gone before it was all written: there is nobody to finish for.
+  // Rejects when the client has gone before everything was written.
   await closed.catch(() => null);
   clearTimeout(late);
   return isStalled ? "stalled" : "sent";
@@ -55,7 +55,7 @@ async function pump(
 ): Promise<"sent" | "stalled"> {
   const reader = stream.getReader();
   const stop = (): void => void reader.cancel().catch(() => null);
-  // Neither signal outlives the request by much, and a stream that has ended is not stopped any more.
+  // The listeners need no removal: the signals end with the request, and cancelling an ended stream does nothing.
   for (const signal of [end, gone]) {
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
@@ -63,7 +63,7 @@ async function pump(
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    // Whatever is written last may be large; what was written before must not still lie there.
+    // Checked before each write: the last chunk can be large, but the earlier ones must have been read.
     if (res.writableLength > httpLimits.streamBytesMax) {
       stop();
       res.destroy();

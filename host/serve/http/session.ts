@@ -1,4 +1,4 @@
-/** One session of a client that speaks a 2025 revision: a server and a transport of its own, for one user. */
+/** One session of a client that uses a 2025 revision. It has its own server and transport, for one user. */
 import { WebStandardStreamableHTTPServerTransport } from "../mcp/sdk.ts";
 import type { Server } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
@@ -6,19 +6,19 @@ import { authOf } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
 
-/** What JSON-RPC calls a request that was cancelled. */
+/** The JSON-RPC error code of a cancelled request. */
 const cancelledCode = -32_800;
 
 export class Session {
   readonly id: string;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
-  /** Requests under way, and what answers each. */
+  /** Requests without an answer yet, with the function that answers each. */
   readonly #underWay = new Map<string | number, (response: Response) => void>();
 
   constructor({ runtime, userId, feed, onError }: UserParts, id: string) {
     this.id = id;
-    // A request is answered with JSON: a stream for each would have to be kept until somebody reads it.
+    // Answers are JSON: a stream for each request would have to be kept until the client reads it.
     this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       enableJsonResponse: true,
@@ -31,7 +31,7 @@ export class Session {
     this.#server.onerror = onError;
   }
 
-  /** `onEnd` is called once: when the client, the server or a lack of use has ended it. */
+  /** `onEnd` is called once, when the client, the server or a lack of use ends the session. */
   async open(onEnd: () => void): Promise<void> {
     await this.#server.connect(this.#transport);
     const transport = this.#transport;
@@ -39,18 +39,18 @@ export class Session {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     transport.onclose = () => {
       ended?.();
-      // With DELETE a client may end it while its requests run, and the transport would leave them without an answer.
+      // A client can send DELETE while its requests run. The transport would leave them unanswered.
       for (const [id, answer] of this.#underWay) answer(Response.json(cancelled(id)));
       onEnd();
     };
   }
 
-  /** Whether the client has shaken hands. */
+  /** Whether the handshake is complete. */
   get isInitialised(): boolean {
     return this.#transport.sessionId !== undefined;
   }
 
-  /** Throws `id-in-use`: two requests of one name could not be told apart. */
+  /** Throws `id-in-use`, because two requests with the same id could not be distinguished. */
   async answer(call: McpCall): Promise<Response> {
     const { request, message, signal } = call;
     const id = message?.method === undefined ? undefined : message.id;
@@ -85,9 +85,9 @@ export class Session {
     return response;
   }
 
-  /** A cancelled request has no answer, and the transport would keep its place for ever: it gets one that says so. */
+  /** Answers a cancelled request with an error. Without an answer, the transport would keep its place forever. */
   #settle(id: string | number): void {
-    // It may have been answered just now.
+    // Fails if it was answered at the same moment.
     this.#transport.send(cancelled(id)).catch(() => null);
   }
 }

@@ -1,4 +1,4 @@
-/** The sessions of clients that speak a 2025 revision: those of each user by themselves, within room for all. */
+/** The sessions of clients that use a 2025 revision, separate for each user, with a common maximum. */
 import { randomUUID } from "node:crypto";
 
 import { httpLimits } from "./http-limits.ts";
@@ -15,21 +15,20 @@ export interface SessionLimits {
 
 interface Place {
   readonly session: Session;
-  /** Requests and streams under way. While there are any, it is in use. */
+  /** Open requests and streams. The session is in use while there are any. */
   busy: number;
   idleTimer?: NodeJS.Timeout;
 }
 
-/** Those of one user. No other user's are to be found here. */
+/** The sessions of one user only. */
 export class Sessions {
   readonly #parts: UserParts;
   readonly #limits: SessionLimits;
   readonly #onEnd: () => void;
   readonly #places = new Map<string, Place>();
-  /** For this user, and for all. */
   readonly #rooms: readonly [own: SessionRoom, shared: SessionRoom];
 
-  /** `onEnd` is called whenever one has ended. */
+  /** `onEnd` is called each time a session has ended. */
   constructor(parts: UserParts, limits: SessionLimits, onEnd: () => void) {
     this.#parts = parts;
     this.#limits = limits;
@@ -42,11 +41,11 @@ export class Sessions {
   }
 
   /**
-   * Makes a session for a handshake. When there are as many as may be, the one that was unused for the longest ends: it
-   * belongs to a client that went away without a word, or that will begin anew. Throws `sessions-full` when all are in use.
+   * Creates a session for a handshake. At the maximum, first ends the session that was unused for the longest: its
+   * client has left, or can begin a new one. Throws `sessions-full` when all are in use.
    */
   async initialise(call: McpCall): Promise<Response> {
-    // All of it is kept for as long as the session.
+    // The handshake is kept as long as the session.
     if (JSON.stringify(call.message).length > httpLimits.handshakeCharsMax) throw new RefusedRequest("body-too-large");
     const id = randomUUID();
     const [own, shared] = this.#rooms;
@@ -66,7 +65,7 @@ export class Sessions {
     }
   }
 
-  /** Holds a session so that it does not end for lack of use. Throws `session-unknown`: whatever is not here never was. */
+  /** Marks a session as in use. Throws `session-unknown`, with no difference between ended and unknown ids. */
   hold(id: string): Session {
     const place = this.#places.get(id);
     if (!place) throw new RefusedRequest("session-unknown");
@@ -95,20 +94,20 @@ export class Sessions {
   }
 }
 
-/** Room for the sessions of one user or of all: many clients that never come back do not take all memory. */
+/** Bounds the sessions of one user or of all users, so that clients that never return do not fill the memory. */
 export class SessionRoom {
   readonly #sessionsMax: number;
   readonly #used = new Set<string>();
-  /** How each session that nobody uses ends; the longest unused first. */
+  /** The function that ends each unused session; the longest unused first. */
   readonly #unused = new Map<string, () => Promise<void>>();
 
   constructor(sessionsMax: number) {
     this.#sessionsMax = sessionsMax;
   }
 
-  /** A new session, in use. Where there is no room, the longest unused ends. Throws `sessions-full` when all are in use. */
+  /** Adds a session in use. At the maximum, ends the longest unused one. Throws `sessions-full` when all are in use. */
   async enter(id: string): Promise<void> {
-    // Another may have taken the room meanwhile.
+    // Another session can have taken the place meanwhile.
     while (this.#used.size + this.#unused.size >= this.#sessionsMax) {
       const [end] = this.#unused.values();
       if (!end) throw new RefusedRequest("sessions-full", { headers: { "Retry-After": "10" } });

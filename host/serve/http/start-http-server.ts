@@ -1,4 +1,4 @@
-/** Streamable HTTP for many users: what `memcell serve --http` listens with. */
+/** Streamable HTTP for many users: the server of `memcell serve --http`. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -21,22 +21,22 @@ import { UnderWay } from "./under-way.ts";
 import { UserEndpoints } from "./user-endpoint.ts";
 
 export interface HttpServer {
-  /** Where MCP is spoken, by the address that it listens on. */
+  /** The URL of MCP, with the address that the server listens on. */
   readonly url: string;
   readonly port: number;
   /**
-   * Ends it: no new connections and no new requests; those under way go on for `closeGraceMs`, then they are cancelled;
-   * streams and sessions end. The runtime stays open. Closing again is harmless.
+   * Stops the server. It refuses new connections and requests, cancels running requests after `closeGraceMs`, and ends
+   * streams and sessions. The runtime stays open. A second call does nothing more.
    */
   close(): Promise<void>;
 }
 
 /**
- * Serves the memory of each user to clients of MCP that show a token for him.
+ * Serves the memory of each user to MCP clients with a token for this user.
  *
- * Rejects with a `RangeError` for options under which nobody could ask, or anybody: keys that cannot be used or fit no
- * algorithm, one user on an address that others reach, no name to be asked by; and with the system's error when it cannot
- * listen.
+ * Rejects with a `RangeError` for options that would admit nobody or everybody: unusable keys, keys that fit no
+ * algorithm, one user on an address that other machines reach, no allowed host name. Rejects with the system's error
+ * when it cannot listen.
  *
  * @example
  * const server = await startHttpServer(runtime, options);
@@ -64,7 +64,7 @@ export async function startHttpServer(
     isClosing: () => underWay.isClosing,
     onError,
   };
-  // Known before anybody asks, if it can be.
+  // Fetches the keys before the first request, if possible.
   await admission.isReady();
   const server = makeServer(parts, underWay);
   const port = await listen(server, options);
@@ -81,14 +81,14 @@ function checkPath(path: string): string {
   const isPath = /^\/[A-Za-z0-9._~/-]*$/.test(path) && new URL(path, "http://localhost").pathname === path;
   if (isPath && path !== "/healthz" && path !== "/readyz" && !path.startsWith("/.well-known/")) return path;
   throw new RangeError(
-    `Cannot serve at the path ${JSON.stringify(path)}, allowed: a plain one that has no other meaning`,
+    `Cannot serve at the path ${JSON.stringify(path)}, allowed: a plain path other than /healthz, /readyz and /.well-known/`,
   );
 }
 
 function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   const unanswered = new WeakMap<Socket, number>();
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    // What was read of a connection before it was cut is not answered.
+    // The connection was cut after this request was read.
     if (req.socket.destroyed) return;
     if (countUnanswered(unanswered, req.socket, res))
       return void underWay.add((stands) => answerRequest({ req, res, stands }, parts));
@@ -97,7 +97,7 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
   };
   const server = createServer(
     {
-      // What Node would refuse by itself would be on no record: check 3 looks for the host.
+      // Check 3 checks the host instead, because Node's own refusal would not be recorded.
       requireHostHeader: false,
       maxHeaderSize: httpLimits.headerBytesMax,
       headersTimeout: httpLimits.headersMs,
@@ -108,13 +108,13 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
     onRequest,
   );
   server.maxConnections = httpLimits.connectionsMax;
-  // By default Node forgets headers beyond 2,000, and so a second Authorization. Their bytes are bounded.
+  // By default Node drops headers beyond 2,000, and so could drop a second Authorization. Their bytes are bounded.
   server.maxHeadersCount = 0;
-  // Requests that came at once on one connection each listen for its end.
+  // Each request on a connection listens for its end.
   server.on("connection", (socket) => socket.setMaxListeners(0));
   server.on("checkExpectation", onRequest);
   server.on("connect", (_req, socket) => {
-    // Node listens to it no more, and a client that has gone would end the process.
+    // Node no longer handles errors of this socket, so a client that disconnects would crash the process.
     socket.on("error", () => socket.destroy());
     refuseConnection("", socket as Socket, parts.runtime);
   });
@@ -128,8 +128,8 @@ function makeServer(parts: AnsweringParts, underWay: UnderWay): Server {
 }
 
 /**
- * Counts the requests of each connection until they are answered. Node reads on while they wait, for as long as the client
- * sends: of a connection that waits for nothing it would take any number. `false` when there are as many as may be.
+ * Counts the unanswered requests of each connection. Node reads on while they wait, so a client could send any number
+ * of them. Returns `false` at the maximum.
  */
 function countUnanswered(counts: WeakMap<Socket, number>, socket: Socket, res: ServerResponse): boolean {
   const count = counts.get(socket) ?? 0;
@@ -144,17 +144,17 @@ const connectionAnswers: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** What is no request at all: too slow, too large, or not HTTP. */
+/** Refuses a connection without a valid request: too slow, too large, or not HTTP. */
 function refuseConnection(code: string, socket: Socket, runtime: Runtime): void {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   runtime.refused({ surface: "http", reason: "http-malformed", peer: peerOf(socket) });
   const answer = connectionAnswers[code] ?? "400 Bad Request";
-  // An answer that has begun on this connection would be the worse for another in its middle.
+  // Writes nothing into the middle of another answer on this connection.
   if (socket.bytesWritten === 0) socket.write(`HTTP/1.1 ${answer}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   socket.destroySoon();
 }
 
-/** The address counts, and not its name: `localhost` is what the machine's own tables make of it. */
+/** Checks the address after listening, not its name: the machine decides what `localhost` resolves to. */
 async function listen(server: Server, { host, port, access }: HttpServeOptions): Promise<number> {
   server.listen({ host: host.replace(/^\[|\]$/g, ""), port });
   await once(server, "listening");
@@ -170,7 +170,7 @@ async function closeAll(server: Server, parts: AnsweringParts, underWay: UnderWa
   server.closeIdleConnections();
   await underWay.close(parts.options.closeGraceMs);
   await parts.endpoints.close();
-  // What the streams have been told last shall reach their clients.
+  // Waits until the last events of the streams are sent.
   await underWay.settled(httpLimits.lastWordsMs);
   server.closeAllConnections();
   await closed;

@@ -1,4 +1,4 @@
-/** The keys that tokens are verified with: from a file, checked as far as they can be before anybody asks, or fetched. */
+/** The keys that verify tokens: from a file, checked at the start, or fetched. */
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
@@ -12,11 +12,11 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch } from "./jose.ts";
 import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
 
 export interface VerifyingKeys {
-  /** The key that a token's header names, of those that are known here. */
+  /** Finds the known key that a token's header names. */
   readonly find: JWTVerifyGetKey;
-  /** Those of the options that a key can have. Never empty. */
+  /** The allowed algorithms that a key fits. Never empty. */
   readonly algorithms: readonly TokenAlgorithm[];
-  /** Whether there has ever been a key. Asks for one when there has not. */
+  /** Whether there has ever been a key. If not, tries to fetch the keys. */
   readonly isReady: () => Promise<boolean>;
 }
 
@@ -36,11 +36,11 @@ export async function openTokenKeys({ keys, algorithms }: TokenOptions): Promise
   const usable = algorithms.filter((algorithm) =>
     set.some((key) => fits(key.object, algorithm) && mayBe(key, algorithm)),
   );
-  if (usable.length === 0) throw unusable(keys.kind, `no key of it fits ${allowed}`);
+  if (usable.length === 0) throw unusable(keys.kind, `none of its keys fits ${allowed}`);
   return { find: createLocalJWKSet({ keys: set.map(({ jwk }) => jwk) }), algorithms: usable, isReady };
 }
 
-/** What was read at the start is there. */
+/** For keys that were read at the start. */
 const isReady = (): Promise<boolean> => Promise.resolve(true);
 
 function unusable(kind: TokenKeys["kind"], why: string, cause?: unknown): RangeError {
@@ -55,7 +55,7 @@ async function readKeyFile(keys: Exclude<TokenKeys, { kind: "jwks-url" }>): Prom
   return Buffer.from(read.bytes).toString("utf8");
 }
 
-/** From a private key Node would make the public one: it is refused, for it should not be here. */
+/** Refuses a private key, which should not be on this machine. Node would derive the public key from it. */
 function readPublicKey(text: string): KeyObject {
   const labels = Array.from(text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g), ([, label]) => label);
   if (labels.length !== 1 || labels[0] !== "PUBLIC KEY") {
@@ -97,9 +97,9 @@ function readKeySet(text: string): SetKey[] {
 
 function readSetKey(key: unknown, at: number): SetKey {
   const wrong = (why: string, cause?: unknown): RangeError => unusable("jwks-file", `key ${at} ${why}`, cause);
-  if (typeof key !== "object" || key === null || !("kty" in key)) throw wrong("is no JSON Web Key");
+  if (typeof key !== "object" || key === null || !("kty" in key)) throw wrong("is not a JSON Web Key");
   const jwk = key as SetKey["jwk"];
-  if (!["RSA", "EC", "OKP"].includes(jwk.kty)) throw wrong("is no public key of type RSA, EC or OKP");
+  if (!["RSA", "EC", "OKP"].includes(jwk.kty)) throw wrong("is not a public key of type RSA, EC or OKP");
   if ("d" in jwk) throw wrong("is private, allowed: public keys");
   try {
     return { jwk, object: createPublicKey({ key: jwk, format: "jwk" }) };
@@ -111,10 +111,9 @@ function readSetKey(key: unknown, at: number): SetKey {
 type KeyTimes = { readonly [Name in "keysMs" | "keysCooldownMs" | "keysAgeMs"]: number };
 
 /**
- * A key set that is fetched, kept for a while, and fetched again for a key that it does not have. Forged tokens that name
- * unknown keys make it ask once in a while, not once for each. While the server of the keys cannot be reached, tokens are
- * verified with what is known of it until that is too old. Throws a `RangeError` for a URL that others on the way could
- * answer.
+ * A key set that is fetched, cached for a while, and fetched again for an unknown key. A cooldown limits how often
+ * forged tokens with unknown keys cause a fetch. While the server of the keys cannot be reached, tokens are verified
+ * with the cached keys until these are too old. Throws a `RangeError` for a URL whose answer others could forge.
  */
 export function remoteKeys(
   address: string,
@@ -139,7 +138,7 @@ export function remoteKeys(
     [customFetch]: fetchKeys,
   });
   const hasKeys = async (): Promise<boolean> => {
-    // What is wrong is told when a token is to be verified.
+    // The error is reported when a token has to be verified.
     if (find.jwks() === undefined) await find.reload().catch(() => null);
     return find.jwks() !== undefined;
   };
@@ -155,7 +154,7 @@ const fetchKeySet: FetchImplementation = async (url, options) => {
   const body = bytes.toString("utf8");
   const { keys } = JSON.parse(body) as { keys?: unknown };
   if (!Array.isArray(keys) || keys.length > httpLimits.keysMax) {
-    throw new Error(`The key set is none of at most ${httpLimits.keysMax} keys`);
+    throw new Error(`The key set does not have "keys" of at most ${httpLimits.keysMax} JSON Web Keys`);
   }
   return new Response(body);
 };

@@ -1,14 +1,14 @@
 import { EventEmitter, once } from "node:events";
 
-/** Requests that are not answered yet, so that the end of a server can wait for them. Streams stand until they are ended. */
+/** Counts unanswered requests, so that a closing server can wait for them, but not for streams. */
 export class UnderWay {
   #open = 0;
-  /** Those that are open and no streams. */
+  /** Open requests that are not streams. */
   #answering = 0;
   #isClosing = false;
   readonly #changes = new EventEmitter<{ less: [] }>();
 
-  /** Counts an answer until it is given; it calls `stands` when it turns out to be a stream. */
+  /** Counts a request until it is answered. `answer` calls `stands` if the answer is a stream. */
   async add(answer: (stands: () => void) => Promise<void>): Promise<void> {
     let isAnswering = true;
     const stands = (): void => {
@@ -30,13 +30,13 @@ export class UnderWay {
     return this.#isClosing;
   }
 
-  /** From here on it is closing. Resolves when all but streams are answered, or the time is over. */
+  /** Begins to close. Resolves when all requests except streams are answered, or after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await this.#until(() => this.#answering === 0, graceMs);
   }
 
-  /** Resolves when nothing is open any more, or the time is over. */
+  /** Resolves when nothing is open, or after `timeMs`. */
   async settled(timeMs: number): Promise<void> {
     await this.#until(() => this.#open === 0, timeMs);
   }

@@ -1,4 +1,3 @@
-/** What is kept for users while they have something open. */
 import type { Runtime } from "../../runtime/api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
@@ -17,7 +16,7 @@ interface EndpointParts extends SessionLimits {
   readonly onError: (error: Error) => void;
 }
 
-/** The endpoints of the users who have something open, and of nobody else. */
+/** The endpoints of users with open requests, streams or sessions. */
 export class UserEndpoints {
   readonly #parts: EndpointParts;
   readonly #endpoints = new Map<string, UserEndpoint>();
@@ -26,7 +25,7 @@ export class UserEndpoints {
     this.#parts = { ...parts, room: new SessionRoom(httpLimits.sessionsMax) };
   }
 
-  /** That of a user whose identity has been verified. */
+  /** The endpoint of a user whose identity was verified. */
   of(userId: string): UserEndpoint {
     const known = this.#endpoints.get(userId);
     if (known) return known;
@@ -42,7 +41,7 @@ export class UserEndpoints {
   }
 }
 
-/** One user's. What happens to other users never enters it. */
+/** The endpoint of one user. It never gets data of other users. */
 class UserEndpoint {
   readonly #parts: UserParts;
   readonly #streamsMax: number;
@@ -53,7 +52,7 @@ class UserEndpoint {
   #bodyBytes = 0;
   #streams = 0;
 
-  /** `onIdle` is called when there is nothing left to keep it for. */
+  /** `onIdle` is called when nothing is open any more. */
   constructor(userId: string, { runtime, onError, ...limits }: EndpointParts, onIdle: () => void) {
     this.#parts = { runtime, userId, onError, feed: new ChangeFeed(runtime, userId) };
     this.#streamsMax = limits.sessionsPerUserMax;
@@ -67,9 +66,9 @@ class UserEndpoint {
     });
   }
 
-  /** Makes room for a request and its body until it leaves again. Throws `user-busy`. */
+  /** Counts a request and its body until `leave`. Throws `user-busy`. */
   enter(bodyBytes: number): void {
-    // The first finds room, however large a body may be.
+    // The first request is accepted whatever its size.
     const isTooMuch = this.#requests > 0 && this.#bodyBytes + bodyBytes > httpLimits.bodyBytesPerUserMax;
     if (isTooMuch || this.#requests >= httpLimits.requestsPerUserMax) {
       throw new RefusedRequest("user-busy", { headers: { "Retry-After": "1" } });
@@ -78,14 +77,14 @@ class UserEndpoint {
     this.#bodyBytes += bodyBytes;
   }
 
-  /** To be called once for each `enter`. */
+  /** Call it once for each `enter`. */
   leave(bodyBytes: number): void {
     this.#requests--;
     this.#bodyBytes -= bodyBytes;
     this.#settle();
   }
 
-  /** Has `send` write the answer: until it has, a session is in use and a stream is counted. */
+  /** Answers through `send`. Until `send` resolves, the session is in use and a stream is counted. */
   async answer(call: McpCall, send: (response: Response) => Promise<void>): Promise<void> {
     if (!isStanding(call)) return await this.#route(call, send);
     if (this.#streams >= this.#streamsMax)
@@ -100,7 +99,7 @@ class UserEndpoint {
     }
   }
 
-  /** Ends sessions and streams, and what is still under way. */
+  /** Ends sessions, streams and running requests. */
   async close(): Promise<void> {
     await Promise.all([this.#modern.close(), this.#sessions.close()]);
     this.#parts.feed.close();

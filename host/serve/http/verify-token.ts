@@ -1,4 +1,4 @@
-/** Checks 5 and 6 of a token: where it is, then who issued it, for whom, until when, and for which user. */
+/** Checks 5 and 6: finds the token, and verifies its issuer, audience, expiry and user. */
 import { parseStrictJson } from "../../../shared/strict-json.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { TokenOptions } from "../serve-options.ts";
@@ -9,18 +9,18 @@ import { RefusedRequest } from "./refusals.ts";
 import type { RefusalReason } from "./refusals.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
 
-/** Whom a token speaks for. */
+/** The verified user of a request. */
 export interface Identity {
   readonly userId: string;
-  /** When what was opened with the token ends, in milliseconds since 1970. `null` without a token. */
+  /** When streams that were opened with the token end. Milliseconds since the epoch; `null` without a token. */
   readonly endsAtMs: number | null;
-  /** The token's own name, where it has one that can be shown. */
+  /** The token's `jti`, if it is short printable ASCII. */
   readonly tokenId: string | null;
 }
 
 /**
- * One token, in the one place where a token may be. Throws `token-missing`, also for another scheme, and `token-malformed`.
- * Headers and body hold no other token.
+ * Returns the token from the `Authorization` header, the only place for it. Throws `token-missing`, also for another
+ * scheme, and `token-malformed`.
  */
 export function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) throw new RefusedRequest("token-missing");
@@ -38,7 +38,7 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
   const userId = Object.hasOwn(payload, options.userClaim) ? payload[options.userClaim] : undefined;
   if (typeof userId !== "string" || !isUserId(userId)) throw new RefusedRequest("token-user");
   const { exp = Infinity, jti } = payload;
-  // JSON can write a number that is beyond all numbers.
+  // JSON can contain a number such as 1e999, which is parsed as `Infinity`.
   if (!Number.isFinite(exp)) throw new RefusedRequest("token-claim");
   return {
     userId,
@@ -48,8 +48,8 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
 }
 
 /**
- * Of a claim that stands twice some readers take the first, and jose the last; a mark at the beginning is passed over by
- * some. Whom a token is for must not depend on who reads it.
+ * Refuses tokens that parsers read differently. Of a duplicate claim, some parsers take the first, and jose the last;
+ * some skip a byte order mark.
  */
 function checkText(token: string): void {
   try {
@@ -62,10 +62,10 @@ function checkText(token: string): void {
   }
 }
 
-/** What kinds of tokens may say whom they are for. Those for signing out, say, are signed with the same keys. */
+/** The allowed types. Tokens for other purposes, such as logout tokens, are signed with the same keys. */
 const types = new Set(["jwt", "at+jwt", "application/at+jwt"]);
 
-/** Keys that a token brings or points at (`jwk`, `jku`, `x5c`, `x5u`) are not looked at, here or in jose. */
+/** Neither this code nor jose uses keys that a token contains or points to (`jwk`, `jku`, `x5c`, `x5u`). */
 function checkHeader(token: string): void {
   let header;
   try {
@@ -73,7 +73,7 @@ function checkHeader(token: string): void {
   } catch (cause) {
     throw new RefusedRequest("token-malformed", { cause });
   }
-  // What must be understood and is not, or changes how the token is read.
+  // Extensions that this code does not support, and that change how the token is read.
   if ("crit" in header || "b64" in header) throw new RefusedRequest("token-malformed");
   const type: unknown = header.typ ?? "jwt";
   if (typeof type !== "string" || !types.has(type.toLowerCase())) throw new RefusedRequest("token-type");
@@ -101,7 +101,7 @@ const claimReasons: Readonly<Record<string, RefusalReason>> = {
   nbf: "token-not-yet-valid",
 };
 
-/** Whatever is not known to be the token's fault is the keys': then nobody is admitted, and nobody is told that he is wrong. */
+/** Errors that are not clearly the token's fault count as the keys' fault: the client is refused, but not blamed. */
 function reasonOf(error: unknown): RefusalReason {
   if (error instanceof errors.JWTExpired) return "token-expired";
   if (error instanceof errors.JWTClaimValidationFailed) return claimReasonOf(error);
@@ -114,7 +114,7 @@ function reasonOf(error: unknown): RefusalReason {
 }
 
 function claimReasonOf({ claim, reason }: errors.JWTClaimValidationFailed): RefusalReason {
-  // A time that is no number is no time, and not one that has not come yet.
+  // `nbf` is not a number, so it cannot be "not yet valid".
   if (claim === "nbf" && reason !== "check_failed") return "token-claim";
   return claimReasons[claim] ?? "token-claim";
 }

@@ -7,8 +7,8 @@ import { InMemoryServerEventBus } from "./sdk.ts";
 import type { ServerEventBus } from "./sdk.ts";
 
 /**
- * Tells of changes in one user's memory: that the list has changed, and which of the resources that are watched. A feed and
- * its bus belong to this user: what happens to others never enters it.
+ * Publishes changes in one user's memory: that the list has changed, and which watched resources have. A feed and its
+ * bus belong to this user and never contain changes of others.
  *
  * @example
  * const feed = new ChangeFeed(runtime, "alice");
@@ -19,7 +19,7 @@ export class ChangeFeed {
   readonly bus: ServerEventBus = new InMemoryServerEventBus();
   readonly #stop: () => void;
   readonly #families: readonly MemoryFamily[];
-  /** URIs, and templates for all entries of a family where a changed file does not tell which entries it holds. */
+  /** URIs, or the template for all entries of a family if a changed file's path does not say which entries it holds. */
   readonly #changed = new Set<string>();
   readonly #watched = new Set<readonly WatchedUri[]>();
 
@@ -30,14 +30,14 @@ export class ChangeFeed {
     });
   }
 
-  /** Ends it. What has happened before is still told. */
+  /** Ends the feed. Earlier changes are still published. */
   close(): void {
     this.#stop();
   }
 
   /**
-   * Tells of these resources, each as it is spelt here, until what is returned is called. What a URI names need not be there;
-   * one that names nothing is never told of.
+   * Publishes changes of these resources, with the URIs as spelt here, until the returned function is called. A
+   * resource need not exist. Invalid URIs are ignored.
    */
   watch(uris: readonly string[]): () => void {
     const watched = uris.flatMap((uri) => watchedUri(uri) ?? []);
@@ -45,7 +45,7 @@ export class ChangeFeed {
     return () => void this.#watched.delete(watched);
   }
 
-  /** What happens within one turn of the event loop is told once. */
+  /** All changes within one turn of the event loop are published together. */
   #note({ files }: MemoryChange): void {
     const changed = files.flatMap((file) => this.#changedBy(file));
     if (changed.length === 0) return;
@@ -62,7 +62,7 @@ export class ChangeFeed {
     this.bus.publish({ kind: "resources_list_changed" });
   }
 
-  /** What is in the trash is no entry. */
+  /** Files in the trash are not entries. */
   #changedBy({ scope, path }: MemoryChange["files"][number]): string[] {
     if (isTrashPath(path)) return [];
     return this.#families.flatMap(({ name, indexScopes, entryScopes, entryFile }) => [
@@ -74,7 +74,7 @@ export class ChangeFeed {
 
 interface WatchedUri {
   readonly uri: string;
-  /** What is told to have changed when this resource may have. */
+  /** The changed URIs and templates that affect this resource. */
   readonly changesWith: readonly string[];
 }
 

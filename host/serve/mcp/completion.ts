@@ -8,7 +8,7 @@ import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CompleteRequest, CompleteResult, Server, ServerContext } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
-/** Bound to `server`: completes the names of entries. */
+/** Registers completion of entry names on `server`. */
 export function offerCompletion(server: Server, user: ServedUser): void {
   server.setRequestHandler("completion/complete", ({ params }, request) =>
     orProtocolFailure(() => complete(user, params, request)),

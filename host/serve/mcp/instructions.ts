@@ -2,7 +2,7 @@ import type { MemoryFamily } from "../../runtime/memory-families.ts";
 import { indexUri } from "./memory-uri.ts";
 import { promptName } from "./prompts.ts";
 
-/** What a client is told of a server that has a memory to offer, in the names of the tools that are loaded. */
+/** The instructions of a server that offers a memory, with the names of the loaded tools. */
 export function instructionsFor(families: readonly MemoryFamily[]): string {
   const hasIndex = families.some((family) => family.hasIndex);
   const readTools = families.flatMap(({ readTool }) => readTool ?? []);

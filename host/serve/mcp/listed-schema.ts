@@ -1,9 +1,9 @@
 import type { Tool } from "./sdk.ts";
 
 /**
- * The schema of a tool's input as clients are told of it. It is always that of an object: for one tool that leaves this
- * open, clients refuse the whole list. It never has `x-mcp-header`, which would have clients repeat an argument in a header:
- * a proxy may go by that, and nobody here would compare the two.
+ * A tool's input schema as clients get it. Its type is always `object`: without that, clients refuse the whole list of
+ * tools. It never has `x-mcp-header`, which makes clients repeat an argument in a header: a proxy could use the header,
+ * and this server does not compare the two.
  */
 export function listedSchema(schema: Readonly<Record<string, unknown>>): Tool["inputSchema"] {
   const withoutHeaders = JSON.parse(JSON.stringify(schema), (key, value: unknown) =>

@@ -1,20 +1,20 @@
-/** What an MCP server takes and gives: as `shared/limits.ts`, for what no plugin sees. */
+/** The limits of an MCP server that do not concern plugins. The others are in `shared/limits.ts`. */
 export const mcpLimits = {
-  /** One message on standard input. The largest input of a tool, all of it escapes, takes half of it. */
+  /** One message on standard input. The largest input of a tool, with every character escaped, takes half of it. */
   messageBytesMax: 1024 * 1024,
-  /** Requests of one connection that have no answer yet; beyond it nothing more is read. One user's calls take turns. */
+  /** Unanswered requests of one connection; beyond it nothing more is read. One user's calls take turns. */
   requestsInFlightMax: 32,
-  /** Streams of changes on one connection of 2026-07-28. What one of them watches fits into a message. */
+  /** Change streams on one connection of 2026-07-28. The URIs of one stream fit into a message. */
   listensMax: 32,
-  /** URIs that one connection of the 2025 revisions, or one stream over HTTP, may watch. The list tells of all others. */
+  /** URIs that one connection of the 2025 revisions, or one HTTP stream, may watch. */
   subscriptionsMax: 1_024,
-  /** A name of 200 code points takes up to 2,400, all of them percent-encoded. */
+  /** A name of 200 code points takes up to 2,400 characters if all are percent-encoded. */
   uriCharsMax: 4_096,
   resourcesPerPage: 100,
-  /** As many as the protocol allows. */
+  /** The protocol's maximum. */
   completionsMax: 100,
-  /** What a client calls itself, as a label in the audit log. */
+  /** The client's own name, as a label in the audit log. */
   clientCharsMax: 256,
-  /** Faults of one connection that the operator is told of; over HTTP, of a minute. */
+  /** Logged faults of one connection; over HTTP, per minute. */
   faultsToldMax: 100,
 } as const;

@@ -1,11 +1,11 @@
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
-/** Where the next page begins, when there is one. A cursor holds a position and nothing else: it is good for any user. */
+/** The cursor of the next page, if there is one. It contains only a position, so it is valid for any user. */
 export function nextCursor(offset: number, count: number): { nextCursor?: string } {
   return offset < count ? { nextCursor: Buffer.from(`from ${offset}`).toString("base64url") } : {};
 }
 
-/** Throws -32602 for what is no cursor of `nextCursor`. */
+/** Throws -32602 for a cursor that `nextCursor` did not create. */
 export function offsetOf(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const offset = /^[\w-]{1,24}$/.test(cursor)
@@ -14,6 +14,6 @@ export function offsetOf(cursor: string | undefined): number {
   if (offset !== undefined) return Number(offset);
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    "Cannot list resources: the cursor is none of this server's, allowed: nextCursor of the page before",
+    "Cannot list resources: the cursor is not from this server, allowed: nextCursor of the page before",
   );
 }

@@ -1,4 +1,4 @@
-/** The user's index as a prompt, for clients whose users choose what enters a conversation. */
+/** The user's index as a prompt, for clients that let their users choose what to add to a conversation. */
 import { quoted } from "../../../shared/text.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
@@ -13,7 +13,7 @@ const prompt = {
   description: "Puts the index of the user's memory into the conversation: what is remembered, in short.",
 };
 
-/** Bound to `server`. */
+/** Registers the prompt on `server`. */
 export function offerPrompts(server: Server, { runtime, contextOf }: ServedUser): void {
   server.setRequestHandler("prompts/list", () => ({ prompts: [prompt] }));
   server.setRequestHandler("prompts/get", ({ params: { name } }, request) =>

@@ -3,12 +3,12 @@ import { failureOf } from "../../values/tool-result.ts";
 import type { ToolFailure } from "../../values/tool-result.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 
-/** A failure where the protocol knows no result that says so: its code travels as data. */
+/** A failure as a protocol error, for methods whose results cannot express one. `data` has its code. */
 export function protocolFailure({ code, of, message, retryable }: ToolFailure): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { code, ...(of && { of }), retryable });
 }
 
-/** Runs what rejects with a `ToolError`. Anything else that it throws says nothing of itself to a client. */
+/** Runs `run` and turns its `ToolError` into a protocol error. The client gets no details of other errors. */
 export async function orProtocolFailure<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

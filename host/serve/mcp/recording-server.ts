@@ -1,20 +1,19 @@
 import { ProtocolErrorCode, Server, isJSONRPCErrorResponse } from "./sdk.ts";
 import type { Transport } from "./sdk.ts";
 
-/** What is answered to requests that nothing was called for. */
+/** The recorded reason for each error code of requests that called nothing. */
 const reasons: Readonly<Record<number, string>> = {
   [ProtocolErrorCode.MethodNotFound]: "method-unknown",
   [ProtocolErrorCode.InvalidParams]: "params-unfit",
-  // So the SDK calls the same where it parses the parameters of some methods.
+  // The SDK uses this code for invalid parameters of some methods.
   [ProtocolErrorCode.InternalError]: "params-unfit",
 };
 
 /**
- * A server that tells what it has refused by itself: methods, parameters, cursors and prompts that are not there, or not as
- * they should be. An error that carries data is told by whoever has made it: a call, or a look for a resource.
+ * A server that reports the requests it refused itself: unknown methods, and invalid parameters, cursors and prompts.
+ * Errors with data are already recorded where they arise: in a call, or in the lookup of a resource.
  */
 export class RecordingServer extends Server {
-  /** Told the reason. */
   onRefused: (reason: string) => void = () => {};
 
   override async connect(transport: Transport): Promise<void> {

@@ -1,4 +1,4 @@
-/** A user's indexes and entries as resources. Nothing here reads a file: each is a call of the tool that reads it. */
+/** A user's indexes and entries as resources. Reads no files: each resource is read by a tool call. */
 import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
@@ -37,7 +37,7 @@ const entryTemplateOf = ({ name }: MemoryFamily) => ({
   mimeType,
 });
 
-/** Bound to `server`. */
+/** Registers the resources on `server`. */
 export function offerResources(server: Server, user: ServedUser): void {
   const readable = user.runtime.families().filter(({ canRead }) => canRead);
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: readable.map(entryTemplateOf) }));
@@ -49,7 +49,7 @@ export function offerResources(server: Server, user: ServedUser): void {
   );
 }
 
-/** What a URI names, or the refusal of one that names nothing, on record. */
+/** Parses the URI of an offered resource. Records and refuses any other URI. */
 export function known({ runtime, userId }: ServedUser, uri: string): MemoryUri {
   const parsed = parseMemoryUri(uri);
   if (parsed === null || !isOffered(parsed, runtime.families())) {
@@ -66,7 +66,7 @@ function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolea
   });
 }
 
-/** Indexes come first, and are there for a user without entries too. */
+/** Lists indexes first. They are listed even for a user without entries. */
 async function list(
   { runtime, contextOf }: ServedUser,
   offset: number,
@@ -82,7 +82,7 @@ async function list(
   return { resources, ...nextCursor(offset + resources.length, all.length) };
 }
 
-/** None of an entry that no URI can name. */
+/** No resource for an entry whose name does not fit into a URI. */
 function entryResource({ family, name, description }: MemoryEntry): Resource[] {
   const uri = entryUri(family, name);
   return parseMemoryUri(uri) === null ? [] : [{ uri, name, description, mimeType }];
@@ -96,7 +96,7 @@ async function read(user: ServedUser, uri: string, request: ServerContext): Prom
   return { contents: [{ uri, mimeType, text }] };
 }
 
-/** The text is the body and nothing else; what else is known of the entry stands beside it. */
+/** The text is only the entry's body; `_meta` has its other fields. */
 async function readEntry(
   { runtime, contextOf }: ServedUser,
   uri: string,
@@ -112,10 +112,10 @@ async function readEntry(
   }
 }
 
-/** Of a name that no entry can have there is none: the input is this server's own but for the name. */
+/** Codes that mean "no such entry". Only the name comes from the client, so only the name can be invalid. */
 const absentCodes: ReadonlySet<string> = new Set(["ENTRY_NOT_FOUND", "INPUT_INVALID", "NAME_RESERVED"]);
 
-/** A client gets its own URI back, cut: it need not be one. */
+/** Returns the client's own text, shortened: it need not be a URI. */
 function notFound(uri: string): ResourceNotFoundError {
   return new ResourceNotFoundError(uri.slice(0, mcpLimits.uriCharsMax));
 }

@@ -1,4 +1,4 @@
-/** What is used of the official MCP server SDK: nothing else imports it. */
+/** The used part of the official MCP server SDK. No other file imports the SDK. */
 export {
   InMemoryServerEventBus,
   ProtocolError,

@@ -4,11 +4,11 @@ import { mcpLimits } from "./mcp-limits.ts";
 import { CLIENT_INFO_META_KEY } from "./sdk.ts";
 import type { Implementation, Server, ServerContext } from "./sdk.ts";
 
-/** Whose memory a server offers, and what is called for it. */
+/** The user whose memory a server offers, and the runtime to call. */
 export interface ServedUser {
   readonly runtime: Runtime;
   readonly userId: string;
-  /** Who calls, for one request: cancelled with it, and recorded with the client's own name. */
+  /** The call context of one request, with its cancellation signal and the client's own name as a label. */
   readonly contextOf: (request: ServerContext) => CallContext;
 }
 
@@ -21,9 +21,9 @@ export function serveUser(
   server: Server,
 ): ServedUser {
   const contextOf = ({ mcpReq, http }: ServerContext): CallContext => {
-    // Since 2026-07-28 each request says who sends it; before, the handshake did.
+    // Since 2026-07-28 each request names the client; before, the handshake did.
     const client = clientLabel(envelopeClient(mcpReq) ?? server.getClientVersion());
-    // Of the request's own token: another of the same user may be on its way in the same session.
+    // From this request's own token: requests of one session can have different tokens of the same user.
     const token = http?.authInfo?.extra?.["tokenId"];
     const own = { ...labels, ...(typeof token === "string" && { token }), ...(client !== null && { client }) };
     return { userId, signal: mcpReq.signal, labels: own };
@@ -35,7 +35,7 @@ function envelopeClient({ envelope }: ServerContext["mcpReq"]): Implementation |
   return (envelope as Partial<Record<string, Implementation>> | undefined)?.[CLIENT_INFO_META_KEY];
 }
 
-/** What a client calls itself, as a label may be: printable ASCII. `null` when it names nothing. */
+/** The client's own name and version as a label, in printable ASCII. `null` when it gives neither. */
 export function clientLabel(
   client: { readonly name?: unknown; readonly version?: unknown } | undefined,
 ): string | null {

@@ -1,4 +1,4 @@
-/** The tools of a user's runtime, as MCP describes and calls them. */
+/** The tools of a user's runtime in MCP. */
 import type { ToolDescription } from "../../plugins/describe-tool.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
 import { listedSchema } from "./listed-schema.ts";
@@ -7,7 +7,7 @@ import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
-/** Bound to `server`. The list has one page: plugins are few, and their manifests bounded. */
+/** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
 export function offerTools(server: Server, user: ServedUser): void {
   const tools = user.runtime.tools();
   const outputs = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]));
@@ -15,7 +15,7 @@ export function offerTools(server: Server, user: ServedUser): void {
   server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, request) =>
     orProtocolFailure(async () => {
       const result = await call(user, { name, input }, request);
-      // Where data is no object, the 2025 revisions need it wrapped.
+      // The 2025 revisions need data that is not an object to be wrapped.
       return server.projectCallToolResult(result, outputs.get(name));
     }),
   );
@@ -32,8 +32,8 @@ function describe({ name, description, inputSchema, outputSchema, rights }: Tool
 }
 
 /**
- * From what is granted, not from what a plugin says of itself. A tool that changes nothing may be called again; of one
- * that does nothing is known: an upsert that is repeated sets the time of its entry anew, a deletion finds nothing more.
+ * Annotations from the tool's grant, not from the plugin's own claims. A read-only tool can be called again. A tool
+ * that changes files is not idempotent: a repeated upsert updates the entry's time, a repeated deletion finds no entry.
  */
 function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
   const isReadOnly = !rights.includes("write") && !rights.includes("trash");
@@ -45,7 +45,7 @@ function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
   };
 }
 
-/** A tool that is not there is called nevertheless, so that it is on record. */
+/** Calls the runtime even for an unknown tool, so that the call is recorded. */
 async function call(
   { runtime, contextOf }: ServedUser,
   { name, input }: { readonly name: string; readonly input: unknown },
@@ -62,7 +62,7 @@ function told({ message, data }: Extract<ToolResult, { ok: true }>): CallToolRes
   return { content: [text(message), text(JSON.stringify(data))], structuredContent: data };
 }
 
-/** The sentence first, for the model; then what a program goes by. No `structuredContent`: it would not fit the schema. */
+/** First the message for the model, then the fields for programs. `structuredContent` would not match the schema. */
 function toldAsFailed({ blame, ...failure }: ToolFailure): CallToolResult {
   return {
     isError: true,

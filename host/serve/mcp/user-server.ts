@@ -1,4 +1,4 @@
-/** What MCP offers of one user's memory: tools, and where there is a memory, its index and entries. */
+/** One user's MCP server: tools and, if there is a memory, its index and entries. */
 import type { Runtime } from "../../runtime/api.ts";
 import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
@@ -15,16 +15,16 @@ import { WatchedResources, passOn } from "./watched-resources.ts";
 
 export interface UserServerOptions {
   readonly runtime: Runtime;
-  /** Whose memory. It comes from whoever has admitted the client; nothing that a client sends can change it. */
+  /** The user whose memory it is. It comes from the check that admitted the client; no message can change it. */
   readonly userId: string;
-  /** For the audit log, with each call; `client` is added from what the client calls itself. */
+  /** Labels of each call for the audit log. The server adds `client`, the client's own name. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Of the same user. */
+  /** The feed of the same user. */
   readonly feed: ChangeFeed;
   /**
-   * Which changes are sent: `watched`, the default, those that a client of the 2025 revisions has subscribed to, once it
-   * has shaken hands; a server for one request of 2026-07-28 sends none, for these travel by the feed's bus. `all`: each,
-   * for a connection that chooses itself.
+   * Which changes are sent. `watched`, the default: those that a client of the 2025 revisions subscribed to, after the
+   * handshake; a server for one request of 2026-07-28 sends none, because the feed's bus carries them. `all`: every
+   * change, for a connection that filters them.
    */
   readonly changes?: "watched" | "all";
 }
@@ -35,8 +35,8 @@ const memoryCapabilities: ServerCapabilities = {
 };
 
 /**
- * A server for one connection, or for one request where each stands alone. `onclose` and `oninitialized` of it are taken:
- * to learn of its end, listen to the transport.
+ * Creates a server for one connection, or for one request if requests are independent. It sets its own `onclose` and
+ * `oninitialized`, so listen to the transport for its end.
  *
  * @example
  * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, feed });
@@ -68,7 +68,7 @@ export function makeUserServer({ runtime, userId, labels, feed, changes = "watch
   return server;
 }
 
-/** The subscriptions of the 2025 revisions. An entry need not be there to be watched. */
+/** Registers the subscriptions of the 2025 revisions. A watched entry need not exist. */
 function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed): WatchedResources {
   const watched = new WatchedResources(feed);
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
@@ -84,7 +84,7 @@ function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed):
   return watched;
 }
 
-/** A handshake may be repeated by a hostile client: it gets each change once. */
+/** Sends each change only once, even if a hostile client repeats the handshake. */
 function passOnWhenInitialised(feed: ChangeFeed, server: Server, watched: WatchedResources): () => void {
   let end: (() => void) | null = null;
   server.oninitialized = () => {

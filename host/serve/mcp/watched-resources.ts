@@ -3,10 +3,10 @@ import { mcpLimits } from "./mcp-limits.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { Server } from "./sdk.ts";
 
-/** Which resources one connection of the 2025 revisions watches, by the URIs that it has named. */
+/** The resources that one connection of the 2025 revisions watches, by URI. */
 export class WatchedResources {
   readonly #feed: ChangeFeed;
-  /** What ends the watch of each. */
+  /** The function that ends each watch. */
   readonly #ends = new Map<string, () => void>();
 
   constructor(feed: ChangeFeed) {
@@ -38,7 +38,7 @@ export class WatchedResources {
   }
 }
 
-/** The resources that a client of 2026-07-28 wants to watch, from the parameters of `subscriptions/listen`, whatever they are. */
+/** The resources to watch, from the unchecked parameters of `subscriptions/listen` (2026-07-28). */
 export function listenedUris(params: unknown): string[] {
   const { resourceSubscriptions: uris } = (params as ListenParams | null | undefined)?.notifications ?? {};
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
@@ -48,7 +48,7 @@ interface ListenParams {
   readonly notifications?: { readonly resourceSubscriptions?: unknown } | null;
 }
 
-/** Passes a feed's events on to a server's client. Returns what ends it. */
+/** Sends a feed's events to a server's client. Returns the function that stops it. */
 export function passOn(feed: ChangeFeed, server: Server, isWatched: (uri: string) => boolean): () => void {
   return feed.bus.subscribe((event) => {
     if (event.kind === "resource_updated" && isWatched(event.uri)) {
@@ -57,5 +57,5 @@ export function passOn(feed: ChangeFeed, server: Server, isWatched: (uri: string
   });
 }
 
-/** The connection has just ended: there is nobody left to tell. */
+/** For a connection that has just ended. */
 function ignore(): void {}

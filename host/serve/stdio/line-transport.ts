@@ -1,7 +1,7 @@
 /**
- * MCP over two streams, one message a line, both ways within bounds: nothing more is read while too much waits for an
- * answer, or the client does not read what it was sent. The SDK's own transport reads on, and drops what is in flight at
- * the end of input.
+ * MCP over two streams, one message per line. It stops reading while too many requests are unanswered, or the client
+ * does not read its answers. The SDK's own transport reads without bounds, and drops running requests at the end of
+ * input.
  */
 import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
@@ -25,20 +25,20 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #listened: ListenedResources | undefined;
-  /** Ids of requests that were read and not answered. A client may give one id to several. */
+  /** Ids of unanswered requests. A client can use one id for several. */
   readonly #unanswered: unknown[] = [];
   readonly #changes = new EventEmitter<{ change: [] }>();
   #isBroken = false;
   #isStopped = false;
   #isClosed = false;
 
-  /** `listened` hears of each message that is read or sent. */
+  /** `listened` gets each message that is read or sent. */
   constructor(input: Readable, output: Writable, listened?: ListenedResources) {
     this.#input = input;
     this.#output = output;
     this.#listened = listened;
     output.on("drain", () => this.#lookAgain());
-    // It stays for good: what is written last may fail late. Who has closed its end asks for nothing more.
+    // Never removed, because the last write can fail late. A client that has closed its end needs no more answers.
     output.on("error", () => {
       this.#isBroken = true;
       this.stop();
@@ -49,24 +49,24 @@ export class LineTransport implements Transport {
     void this.#read();
   }
 
-  /** Reads no more. What has been read may still be answered. */
+  /** Stops reading. Messages that were already read can still be answered. */
   stop(): void {
     this.#isStopped = true;
     this.#input.destroy();
     this.#lookAgain();
   }
 
-  /** Resolves when nothing more will be read: the input has ended, `stop` was called, or nobody takes the output. */
+  /** Resolves when reading has stopped: the input ended, `stop` was called, or the output was closed. */
   async ended(): Promise<void> {
     await this.#until(() => this.#isStopped);
   }
 
-  /** Resolves when all that was read is answered, or when `signal` aborts. */
+  /** Resolves when all requests are answered, or when `signal` aborts. */
   async answered(signal: AbortSignal): Promise<void> {
     await this.#until(() => this.#unanswered.length === 0, signal);
   }
 
-  /** Resolves when the operating system has all that was sent, or when `signal` aborts. */
+  /** Resolves when the operating system has all sent messages, or when `signal` aborts. */
   async flushed(signal: AbortSignal): Promise<void> {
     await this.#until(() => this.#isBroken || this.#output.writableLength === 0, signal);
   }
@@ -103,7 +103,7 @@ export class LineTransport implements Transport {
     }
   }
 
-  /** Only requests wait for others to be answered: what cancels one of these must get past them. */
+  /** Only requests wait until others are answered. Notifications do not, because they can cancel those requests. */
   async #deliver(line: Buffer): Promise<void> {
     const { message, refusal } = readLine(line);
     const isRequest = message && isJSONRPCRequest(message);
@@ -114,9 +114,9 @@ export class LineTransport implements Transport {
     if (this.#isStopped) return;
     if (refusal) await this.send(refusal);
     if (!message) return;
-    // A stream of changes is answered when it ends: it is none of those that are waited for.
+    // Does not wait for change streams: they are answered when they end.
     if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") this.#unanswered.push(message.id);
-    // What is cancelled gets no answer.
+    // A cancelled request gets no answer.
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       this.#settle(message.params?.["requestId"]);
     }
@@ -134,7 +134,7 @@ export class LineTransport implements Transport {
     while (!isOver()) await once(this.#changes, "change", { signal }).catch(() => null);
   }
 
-  /** Wakes all that wait for something: there are never more than the reader and whoever ends the connection. */
+  /** Wakes everything that waits: at most the reader, and the code that ends the connection. */
   #lookAgain(): void {
     this.#changes.emit("change");
   }

@@ -11,10 +11,10 @@ import { listenedUris } from "../mcp/watched-resources.ts";
 
 type Id = string | number;
 
-/** Which resources the streams of a connection of 2026-07-28 watch. The SDK keeps the streams, and tells nobody. */
+/** The resources that a 2026-07-28 connection's streams watch. The SDK does not expose its streams. */
 export class ListenedResources {
   readonly #feed: ChangeFeed;
-  /** What ends the watch of each stream, by its request's id. */
+  /** The function that ends each stream's watch, by the request's id. */
   readonly #ends = new Map<Id, () => void>();
 
   constructor(feed: ChangeFeed) {
@@ -28,12 +28,12 @@ export class ListenedResources {
     }
   }
 
-  /** A stream that is answered was refused, or has ended. */
+  /** An answer means that the stream was refused or has ended. */
   sent(message: JSONRPCMessage): void {
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#end(message.id);
   }
 
-  /** One more than the SDK keeps is refused. */
+  /** Ignores streams beyond the SDK's maximum, which the SDK refuses. */
   #watch(id: Id, params: unknown): void {
     if (this.#ends.size >= mcpLimits.listensMax) return;
     this.#end(id);

@@ -1,10 +1,10 @@
-/** From bytes to messages: lines, and what each holds. */
+/** Splits bytes into lines, and parses each line as a message. */
 import { isUtf8 } from "node:buffer";
 
 import { ProtocolErrorCode, parseJSONRPCMessage } from "../mcp/sdk.ts";
 import type { JSONRPCMessage } from "../mcp/sdk.ts";
 
-/** Bytes as they come, cut into lines. What is held is at most one line's beginning, and never longer than allowed. */
+/** Splits incoming bytes into lines. Holds at most the beginning of one line, up to the maximum. */
 export class LineBuffer {
   readonly #bytesMax: number;
   #parts: Buffer[] = [];
@@ -38,14 +38,14 @@ export class LineBuffer {
   }
 }
 
-/** What a line holds: a message, or something else, which is answered when it asks for something by an id. */
+/** A line's message. For an invalid message with a method and an id, the error to answer. */
 interface ReadLine {
   readonly message?: JSONRPCMessage;
   readonly refusal?: JSONRPCMessage;
 }
 
 export function readLine(line: Buffer): ReadLine {
-  // Other bytes would be replaced one by one, and stored so.
+  // Invalid UTF-8 would be decoded to replacement characters, and stored like that.
   if (line.length === 0 || !isUtf8(line)) return {};
   let value: unknown;
   try {
@@ -66,7 +66,7 @@ function refuse(value: unknown): ReadLine {
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return {};
   const error = {
     code: ProtocolErrorCode.InvalidRequest,
-    message: "Cannot read the request: it is not of JSON-RPC 2.0",
+    message: "Cannot read the request: it is not JSON-RPC 2.0",
   };
   return { refusal: { jsonrpc: "2.0", id: id as string | number, error } };
 }

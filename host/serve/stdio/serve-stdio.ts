@@ -11,25 +11,25 @@ import { LineTransport } from "./line-transport.ts";
 import { ListenedResources } from "./listened-resources.ts";
 
 export interface StdioServeOptions {
-  /** Closed in the end. */
+  /** Closed at the end. */
   readonly runtime: Runtime;
-  /** Whoever has started the process: everything is done on behalf of this user. */
+  /** All calls are made for this user. */
   readonly userId: string;
-  /** Ends it, as the end of input does. */
+  /** Ends serving, like the end of input. */
   readonly signal: AbortSignal;
   readonly input: Readable;
-  /** Nothing but MCP goes there. */
+  /** Receives only MCP messages. */
   readonly output: Writable;
-  /** One line about something that went wrong on the connection. */
+  /** Gets one line about each fault of the connection. */
   readonly onFault: (text: string) => void;
-  /** How long requests may go on when it ends, in milliseconds. Default: 10,000. */
+  /** How long requests may continue at the end, in milliseconds. Default: 10,000. */
   readonly closeGraceMs?: number;
 }
 
 /**
- * Serves one client over two streams, in whichever revision of MCP it speaks. Resolves when the input has ended, `signal`
- * aborts, or nobody takes the output any more: what had been asked for is answered first, or cancelled when the grace is
- * over, and the runtime is closed. A message of more than 1 MiB ends it too, for the line's end may never come.
+ * Serves one client over two streams, in the MCP revision that the client uses. Ends when the input ends, `signal`
+ * aborts, or the output is closed. Then answers open requests, cancels them after `closeGraceMs`, closes the runtime,
+ * and resolves. A message of more than 1 MiB also ends it, because its line could be endless.
  *
  * @example
  * const { stdin: input, stdout: output } = process;
@@ -41,7 +41,7 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const wire = new LineTransport(input, output, new ListenedResources(feed));
   const labels = { via: "mcp-stdio" };
   const connection = serveConnection(
-    // A client of 2026-07-28 says in its streams which changes it wants, and the entry chooses.
+    // The streams of a 2026-07-28 client name the changes that it wants, and the SDK filters them.
     ({ era }) => makeUserServer({ runtime, userId, labels, feed, changes: era === "modern" ? "all" : "watched" }),
     { transport: wire, maxSubscriptions: mcpLimits.listensMax, onerror: boundedFaults(options.onFault) },
   );
@@ -61,7 +61,7 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   clearTimeout(graceOver);
 }
 
-/** A client can cause as many as it likes. */
+/** Bounds the reports, because a client can cause any number of faults. */
 function boundedFaults(onFault: (text: string) => void): (error: Error) => void {
   let left: number = mcpLimits.faultsToldMax;
   return ({ message }) => {
