@@ -1,4 +1,4 @@
-/** The packages that were linked into a plugin, from the list of components that comes with memcell. */
+/** The packages that were linked into a plugin, from the list of components (SBOM) that is part of memcell. */
 import { fileURLToPath } from "node:url";
 
 import { sbomLimits } from "../../shared/limits.ts";
@@ -7,7 +7,7 @@ import * as z from "../../shared/zod.ts";
 import { readBoundedFile } from "../disk/bounded-file.ts";
 import type { Dependency } from "./report.ts";
 
-/** Names go to terminals and pages as they are: nothing that moves a cursor or opens a tag. */
+/** Names are printed unchanged to terminals and pages, so they contain no control characters and no tags. */
 const word = z.string().check(z.regex(/^[A-Za-z0-9@%._+:/ ()-]{1,256}$/));
 
 const licence = z.union([z.object({ expression: word }), z.object({ license: z.object({ id: word }) })]);
@@ -34,8 +34,8 @@ type Sbom = z.infer<typeof sbomSchema>;
 const shippedSbom = fileURLToPath(new URL("../../sbom.json", import.meta.url));
 
 /**
- * What was linked into the plugin file of this SHA-256, in the order of the names. `null` when the list is about another
- * file, is not there, or is not what the build writes: a list that is half right is none.
+ * Returns the packages linked into the plugin file with this SHA-256, sorted by name. `null` when the list does not
+ * cover this file, is missing, or does not have exactly the build's format.
  */
 export async function readDependencies(sha256: string, sbomFile = shippedSbom): Promise<Dependency[] | null> {
   const sbom = await readSbom(sbomFile);

@@ -31,7 +31,7 @@ export function makeReport({ artifact, policy, dependencies }: ReportParts): Aud
   };
 }
 
-/** A hash that is not pinned comes first, and says more to a reviewer than two numbers. */
+/** Lists a hash that is not pinned first, and explains it to the reviewer. */
 function beyondPolicy(manifest: Manifest, sha256: string, policy: Policy): readonly string[] {
   const all = policyDeviations(manifest, sha256, policy);
   const { deviationsMax } = pluginLimits;
@@ -43,7 +43,7 @@ function beyondPolicy(manifest: Manifest, sha256: string, policy: Policy): reado
   return [isReviewed ? first : `${first}: this is not the file that was reviewed`, ...others];
 }
 
-/** Without a manifest nothing says which plugin it would be. */
+/** For a file without a manifest, which belongs to no known plugin. */
 function unpinned({ sha256 }: Artifact, { plugins }: Policy): string[] {
   const pins = [...plugins.values()].flatMap((plugin) => plugin.sha256 ?? []);
   if (sha256 === "" || pins.length === 0) return [];
@@ -60,17 +60,17 @@ function leastLimits(manifest: Manifest, limits: PolicyLimits): PolicyLimits {
   };
 }
 
-/** The limits that a manifest has a say in. */
+/** The limits that a manifest can lower. */
 export function manifestLimits({ deadlineMs, fuelPolls, memoryPages }: Manifest) {
   return { deadlineMs, fuelPolls, memoryPages: memoryPages.max };
 }
 
-/** From a clause as refusals have it behind a colon. */
+/** Turns the clause of a refusal into a sentence. */
 function sentenceOf(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
-/** Files of which each may be loaded, and not with the others: told by what the catalog refuses them for. */
+/** Adds deviations to files that cannot be loaded together, with the catalog's reasons. */
 export function judgeTogether(reports: readonly AuditReport[]): AuditReport[] {
   return reports.map((report, at) => {
     const others = reports.toSpliced(at, 1);

@@ -1,6 +1,6 @@
 /**
- * What `memcell audit` prints of one plugin file: on one screen, when there is nothing to find fault with. Sole importer of
- * `wrap-ansi`.
+ * The text report of `memcell audit` on one plugin file. A report without faults fits on one screen. Only this file
+ * imports `wrap-ansi`.
  */
 import { styleText } from "node:util";
 
@@ -15,12 +15,12 @@ import { visibleText } from "../values/visible-text.ts";
 import { modelGranting, rightGranting, scopeGrantings } from "./report.ts";
 import type { AuditReport, Granting, ReportedTool } from "./report.ts";
 
-/** A line as it is, or with how it is to look. */
+/** A line, with or without a style. */
 type Line = string | { readonly text: string; readonly style: "bold" | "green" | "red" };
 
 /**
- * A report as text, lines of at most 80 columns where its words allow it. All of it passes through `visibleText`, and
- * colours come after: no name in a file, a policy or a path writes to the terminal anything but letters.
+ * A report as text, with lines of at most 80 columns where its words allow it. `visibleText` runs on every line before
+ * colours are added, so no name in a file, a policy or a path can send control characters to the terminal.
  */
 export function textReport(report: AuditReport, { isColoured }: { readonly isColoured: boolean }): string {
   const lines = [...identityLines(report), ...contentLines(report), ...verdictLines(report)];
@@ -60,7 +60,7 @@ function contentLines(report: AuditReport): Line[] {
   ];
 }
 
-/** Codes of the plugin's own. A file that has more than are allowed is refused; who wants to see them all takes the JSON. */
+/** The plugin's own error codes, up to the allowed number. The JSON report has all codes of a file with more. */
 function codeLines({ manifest }: Artifact): Line[] {
   const errors = manifest?.errors ?? [];
   if (errors.length === 0) return [];
@@ -81,10 +81,10 @@ function meaningLines({ code, of, meaning }: PluginError): string[] {
   return [`  ${code}, of ${of}`, ...wrapText("    ", `${shown}${rest}`)];
 }
 
-/** Of a word in a meaning, which may be anything: with marks piled on each other it would cover other lines. */
+/** Bounds the words of a meaning. They can be any text: many combining marks would cover other lines. */
 const wordCharsMax = 36;
 
-/** Each import that can reach anything on a line of its own; those of the kernel reach the call's own blocks only. */
+/** Capabilities and unknown imports have their own lines. Kernel imports reach only the call's blocks. */
 function importLines({ imports }: Artifact): Line[] {
   if (imports.length === 0) return [];
   const unknown = imports.filter(({ meaning }) => meaning === null);
@@ -110,7 +110,7 @@ function importLines({ imports }: Artifact): Line[] {
   ];
 }
 
-/** What passes exports what its manifest names, which is in the table already, and its memory: one line says both. */
+/** One line for a file that passes: it exports its memory and the manifest's tools, which the table already shows. */
 function exportLines({ verdict, artifact, limits }: AuditReport): string[] {
   const { memory, exports, manifest } = artifact;
   const pages = memory ? [`${memory.min} to ${memory.max ?? "unlimited"} pages of 64 KiB`] : [];
@@ -154,7 +154,7 @@ function verdictLines({ verdict, deviations }: AuditReport): Line[] {
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** A size in the largest unit that loses nothing. */
+/** A size in the largest unit that is exact. */
 function bytesText(bytes: number): string {
   if (bytes % mib === 0) return `${bytes / mib} MiB`;
   if (bytes % kib === 0) return `${bytes / kib} KiB`;
@@ -165,14 +165,14 @@ function labelled(label: string, parts: readonly string[]): string[] {
   return parts.length === 0 ? [] : wrapText(label.padEnd(10), parts.join(", "));
 }
 
-/** A name as it is, when nothing about it can be mistaken for the report's own words. */
+/** A simple name unchanged; any other name in quotes, so it cannot be mistaken for the report's own words. */
 function nameOf(name: string): string {
   return /^[A-Za-z0-9_.:-]{1,64}$/.test(name) ? name : quoted(name);
 }
 
 const marks: Readonly<Record<Granting, string>> = { granted: "yes", refused: "NO", spare: "may", neither: "-" };
 
-/** Tool × right, in columns: what each tool asks for, and whether the policy allows it. */
+/** A table of tools and rights: what each tool asks for, and whether the policy allows it. */
 function toolMatrix(tools: readonly ReportedTool[]): string[] {
   if (tools.length === 0) return [];
   const rows = tools.map((tool) => [
@@ -199,7 +199,7 @@ function scopesOf(tool: ReportedTool): string {
     .join(", ");
 }
 
-/** Of a plugin that is granted what it asks for and no more, the marks speak for themselves. */
+/** Explains the marks `NO` and `may`, if they occur. */
 function legendOf(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.flat().join(" ");
   const meanings = ["NO: asked for, not granted", "may: granted, not asked for"];
@@ -207,12 +207,12 @@ function legendOf(rows: readonly (readonly string[])[]): string[] {
   return shown.length === 0 ? [] : [`  ${shown.join("; ")}`];
 }
 
-/** Terminals that reviewers have are at least this wide. */
+/** The usual minimum width of a terminal. */
 const columnsMax = 80;
 
 /**
- * Text in lines: the label before the first, as many spaces before the others. A word that is longer is broken: a terminal
- * would go on with it where lines begin, as if what it says were the report's own.
+ * Wraps text: the label before the first line, as many spaces before the others. Breaks longer words: a terminal would
+ * continue them at the start of a line, where they look like the report's own text.
  */
 function wrapText(label: string, text: string): string[] {
   const lines = wrapAnsi(visibleText(text), columnsMax - label.length, { hard: true }).split("\n");

@@ -156,10 +156,14 @@ test("--html replaces a page of before, for its owner alone", () => {
 });
 
 test.for([
-  { name: "the plugin", file: "plugin.wasm", says: "a file that is no page is in its place" },
-  { name: "the policy", file: "policy.json", says: "a file that is no page is in its place" },
+  { name: "the plugin", file: "plugin.wasm", says: "a file that is not an audit page is in its place" },
+  { name: "the policy", file: "policy.json", says: "a file that is not an audit page is in its place" },
   { name: "a link", file: "link.html", says: "a link is in its place" },
-  { name: "a file of two names", file: "two.html", says: "a link or no plain file is in its place" },
+  {
+    name: "a file of two names",
+    file: "two.html",
+    says: "a link or something other than a plain file is in its place",
+  },
   { name: "a folder that is not there", file: "absent/page.html", says: "its folder is not there" },
 ])("--html never writes over $name", ({ file, says }) => {
   using place = temporaryFolder();

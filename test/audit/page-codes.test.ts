@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { passingReport } from "./report-samples.ts";
 
-const caption = "Error codes of its own, and what the file says they mean; a model is told this";
+const caption = "The plugin’s own error codes, with the meanings that a model gets";
 
 test("htmlPage tells each code, what it is a case of and what it means, as text", () => {
   const report = passingReport();

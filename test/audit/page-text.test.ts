@@ -36,13 +36,13 @@ test("htmlPage tells in the order in which a reviewer asks", () => {
   const page = htmlPage([passingReport()], busyLog());
   expect(headingsOf(page, 1)).toEqual(["memcell audit"]);
   expect(headingsOf(page, 2)).toEqual(["user-memory.wasm", "Audit log"]);
-  expect(wordsOf(page)).toMatch(/It also has a page of [\d,]+ bytes \([\d.]+ KiB\), which the report in JSON holds\./);
+  expect(wordsOf(page)).toMatch(/It also has a page of [\d,]+ bytes \([\d.]+ KiB\), which is in the JSON report\./);
   expect(headingsOf(page, 3)).toEqual([
     "Verdict",
     "Identity",
     "Capabilities",
     "Imports",
-    "What is not there",
+    "What it cannot do",
     "Inside the file",
     "Limits",
     "Dependencies",
@@ -66,18 +66,18 @@ const sentences: readonly { name: string; page: string; says: readonly string[];
     name: "a plugin that passes",
     page: htmlPage([passing], null),
     says: [
-      "PASS The file is exactly what its own manifest says",
+      "PASS The file matches its manifest",
       passing.artifact.sha256,
       passing.policy.sha256,
       "version 0.1.0",
       "Pinned",
       "no WASI",
-      "no clock beside clock_now",
+      "no clock except clock_now",
       "pages of 64 KiB",
       "memcell:manifest",
       "2,500 in a call",
       "gray-matter",
-      "3 packages linked into this very file",
+      "3 packages linked into this file",
     ],
     saysNot: ["FAIL", "Audit log", "Unknown to ABI version 1"],
   },
@@ -90,25 +90,25 @@ const sentences: readonly { name: string; page: string; says: readonly string[];
       "To another file.",
       "Unknown to ABI version 1",
       "wasi_snapshot_preview1",
-      "Of this file nothing can be said: it has 1 import that ABI version 1 does not know",
+      "Nothing can be said about this file: it has 1 import that ABI version 1 does not know",
       "no maximum is declared",
       "not named by the policy",
       "asked for, not allowed",
       "✕asked for, not allowed the model",
-      "No list of components accounts for this very file.",
+      "There is no list of components for this file.",
     ],
     saysNot: ["PASS", "no WASI", "no network"],
   },
   {
     name: "a file that is no plugin",
     page: htmlPage([unreadableReport()], quietLog()),
-    says: ["No import of this file could be read", "Of this file nothing can be said", "The log knows of no call."],
+    says: ["No import of this file could be read", "Nothing can be said about this file", "The log has no calls."],
     saysNot: ["PASS", "no WASI"],
   },
   {
     name: "a file whose manifest can be read and whose imports cannot",
     page: htmlPage([{ ...failing, artifact: { ...failing.artifact, imports: [] } }], null),
-    says: ["No import of this file could be read", "Of this file nothing can be said"],
+    says: ["No import of this file could be read", "Nothing can be said about this file"],
     saysNot: ["no WASI", "can call nothing else"],
   },
   {
@@ -144,7 +144,7 @@ const sentences: readonly { name: string; page: string; says: readonly string[];
   {
     name: "a log whose end only it knows",
     page: htmlPage([passing], { ...busyLog(), verification: { ...busyLog().verification, isEndKnown: false } }),
-    says: ["records cut from its end would not be missed"],
+    says: ["records removed from its end would not be noticed"],
     saysNot: [],
   },
 ];
@@ -169,7 +169,7 @@ test("htmlPage of a log of 10,000 calls and 200 denials that a host has written"
   await writeRun(folder.path, entries);
   const page = htmlPage([passing], summariseLog([join(folder.path, logName)]));
   const words = wordsOf(page);
-  expect(words).toContain("✓ INTACT 10,202 records, each of them there");
+  expect(words).toContain("✓ INTACT 10,202 records, all present");
   expect(words).toContain("10,000 calls by 7 users, of which 200 failed");
   expect(words).toContain("200 capability uses were denied, 0 failed otherwise");
   expect(words).toContain("store_write in memory: ../../9950");
@@ -195,7 +195,7 @@ test("a limit is set by whoever says the least", () => {
   };
   const words = wordsOf(htmlPage([report], null));
   expect(words).toMatch(/deadlineMs 2,000 ms manifest/);
-  expect(words).toMatch(/fuelPolls 20,000 polls of some 5,000 loop turns host and manifest/);
+  expect(words).toMatch(/fuelPolls 20,000 polls of about 5,000 loop turns host and manifest/);
   expect(words).toMatch(/inputBytes 1,024 bytes \(1 KiB\) policy/);
   expect(words).toMatch(/stagedBytes 67,108,864 bytes \(64 MiB\) host/);
 });

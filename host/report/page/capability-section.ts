@@ -9,21 +9,21 @@ import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 import { bytesShown, code, facts, mark, notShown, number, table, text } from "./phrases.ts";
 
-/** What a reviewer came for: each tool's rights, what they mean, and what the file says of its tools and errors. */
+/** Each tool's rights, their meaning, and the file's descriptions of its tools and errors. */
 export function capabilityBody(report: AuditReport, id: string): Value {
   if (report.tools.length === 0) {
-    return html`<p>No tool of this file is known: it has no manifest that can be read.</p>`;
+    return html`<p>The tools of this file are unknown: it has no readable manifest.</p>`;
   }
   return [capabilityMatrix(report.tools, id), meaningsTable(report, id), descriptions(report), codesTable(report, id)];
 }
 
-/** What each right lets a tool do, for a reader who does not know the ABI. */
+/** The meaning of each right, for a reader who does not know the ABI. */
 const meanings: Readonly<Record<Right, Markup>> = {
   read: html`Read the text of a file in the calling user’s scope, by a path inside it.`,
-  list: html`See which files lie in that scope, and how large each is.`,
-  write: html`Create or replace a file there. What is written takes effect only when the whole call succeeds.`,
+  list: html`See which files are in that scope, and how large each is.`,
+  write: html`Create or replace a file there. Changes take effect only when the whole call succeeds.`,
   trash: html`Move a file there into the scope’s own <code>trash/</code>. No tool can destroy what is in it.`,
-  clock: html`Learn at which time the call began. That time stands still, so nothing can be measured with it.`,
+  clock: html`Get the time at which the call began. It does not change during the call, so it cannot measure anything.`,
 };
 
 function meaningsTable({ tools }: AuditReport, id: string): Markup {
@@ -44,31 +44,31 @@ function meaningsTable({ tools }: AuditReport, id: string): Markup {
 
 function descriptions({ artifact: { manifest } }: AuditReport): Markup | null {
   if (!manifest) return null;
-  return html`<h4>What the file says of each tool; a model is told this of those that it can call</h4>
+  return html`<h4>The file’s description of each tool; a model gets it for the tools that it can call</h4>
     ${facts(manifest.tools.slice(0, pageLimits.rowsMax).map((tool) => [code(tool.name), wordsOf(tool)]))}
     ${notShown(manifest.tools.length - pageLimits.rowsMax)}`;
 }
 
-/** A page is too long for a report: who reviews it reads it where nothing of it is left out. */
+/** A tool's documentation page is too long for this report. The JSON report has it in full. */
 function wordsOf({ description, documentation }: ManifestTool): Markup {
   if (documentation === undefined) return html`${description}`;
   const bytes = bytesShown(utf8Bytes(documentation));
-  return html`${description} <span class="note">It also has a page of ${bytes}, which the report in JSON holds.</span>`;
+  return html`${description} <span class="note">It also has a page of ${bytes}, which is in the JSON report.</span>`;
 }
 
-/** What the plugin's failures are called beside the codes that every plugin has; nothing where it adds none. */
+/** The error codes that the plugin adds to those of every plugin; `null` if it adds none. */
 function codesTable({ artifact: { manifest } }: AuditReport, id: string): Markup | null {
   const errors = manifest?.errors ?? [];
   if (errors.length === 0) return null;
   return table({
     id: `${id}-codes`,
-    caption: html`Error codes of its own, and what the file says they mean; a model is told this`,
+    caption: html`The plugin’s own error codes, with the meanings that a model gets`,
     columns: [text`Code`, text`A case of`, text`Meaning`],
     rows: errors.map((error) => [code(error.code), code(error.of), error.meaning]),
   });
 }
 
-/** Each tool, each right: asked for and allowed. With what the marks mean. */
+/** A table of tools and rights, asked for and allowed, with a legend. */
 function capabilityMatrix(tools: readonly ReportedTool[], id: string): Value {
   const matrix = table({
     id: `${id}-matrix`,
@@ -85,7 +85,7 @@ function capabilityMatrix(tools: readonly ReportedTool[], id: string): Value {
   return [matrix, legend];
 }
 
-/** Every state has a shape and words of its own, so none is told by colour alone. The words are for those who listen. */
+/** Every state has its own shape and words, so none depends on colour alone. The words are for screen readers. */
 const marks: Readonly<Record<Granting, Markup>> = {
   granted: html`<span aria-hidden="true">●</span><span class="spoken">asked for and allowed</span>`,
   refused: html`<strong class="bad"

@@ -1,4 +1,4 @@
-/** What the file is, what is in it and whose code that is, and what bounds its calls. */
+/** The file's identity, its content and linked packages, and the limits of its calls. */
 import { callLimits, storeLimits } from "../../../shared/limits.ts";
 import { policyLimitsMax } from "../../plugins/policy/policy-limits.ts";
 import type { PolicyLimits } from "../../plugins/policy/policy.ts";
@@ -8,11 +8,11 @@ import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 import { bytesShown, code, counted, facts, number, table, text, wasmPagesShown } from "./phrases.ts";
 
-/** Which file this page is about, and which policy has judged it. */
+/** Identifies the file and the policy. */
 export function identityBody(report: AuditReport): Markup {
   const { artifact, policy } = report;
   const { manifest } = artifact;
-  const unreadable = html`unknown: the file has no manifest that can be read`;
+  const unreadable = html`unknown: the file has no readable manifest`;
   return facts([
     [html`File`, code(artifact.file)],
     [html`SHA-256`, hash(artifact.sha256)],
@@ -26,26 +26,26 @@ export function identityBody(report: AuditReport): Markup {
 }
 
 function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
-  if (artifact.manifest === null) return html`unknown: the file does not say which plugin it would be`;
+  if (artifact.manifest === null) return html`unknown: the file does not say which plugin it is`;
   if (pins === null) {
-    return html`No. The policy accepts any file of this plugin’s name that asks for no more than it grants.`;
+    return html`No. The policy accepts any file with this plugin’s name that asks for no more than it grants.`;
   }
   const accepted = pins.length === 1 ? html`the one file` : html`one of the ${pins.length} files`;
   if (artifact.sha256 !== "" && pins.includes(artifact.sha256)) {
-    return html`Yes: this is ${accepted} of its name that the policy accepts.`;
+    return html`Yes: this is ${accepted} with its name that the policy accepts.`;
   }
-  return html`<strong class="bad">To another file.</strong> This is not ${accepted} of its name that the policy accepts:
-    ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
+  return html`<strong class="bad">To another file.</strong> This is not ${accepted} with its name that the policy
+    accepts: ${pins.slice(0, pinsShownMax).map((pin, at) => (at === 0 ? hash(pin) : html`, ${hash(pin)}`))}`;
 }
 
-/** A policy that is being rolled out pins an old and a new file; a longer list is read in the policy itself. */
+/** During a rollout, a policy pins an old and a new file. Longer lists are in the policy itself. */
 const pinsShownMax = 8;
 
 function hash(sha256: string): Markup {
   return sha256 === "" ? html`unknown: the file could not be read` : html`<code class="hash">${sha256}</code>`;
 }
 
-/** Its memory, what a host can call, and the sections that no engine reads. */
+/** The file's memory, its exports, and its custom sections. */
 export function contentsBody({ artifact }: AuditReport, id: string): Value {
   const toolOf = new Map(artifact.manifest?.tools.map((tool) => [tool.export, code(tool.name)]));
   return [
@@ -81,26 +81,24 @@ function memory(limits: AuditReport["artifact"]["memory"]): Markup {
 
 export function dependenciesBody({ dependencies }: AuditReport, id: string): Markup {
   if (dependencies === null) {
-    return html`<p>
-      No list of components accounts for this very file. Which packages were linked into it is not known.
-    </p>`;
+    return html`<p>There is no list of components for this file. The packages linked into it are unknown.</p>`;
   }
   const packages = counted(dependencies.length, html`package`, html`packages`);
   return table({
     id: `${id}-packages`,
-    caption: html`${packages} linked into this very file, as its build wrote them down`,
+    caption: html`${packages} linked into this file, as its build recorded them`,
     columns: [text`Package`, text`Version`, text`Licence`],
     rows: dependencies.map(({ name, version, licence }) => [code(name), version, licence]),
   });
 }
 
-/** What bounds a call of this plugin, and whose word it is. */
+/** The limits of a call of this plugin, and who set each. */
 export function limitsBody({ limits, artifact }: AuditReport, id: string): Value {
   const own: Partial<PolicyLimits> = artifact.manifest ? manifestLimits(artifact.manifest) : {};
   return [
     table({
       id: `${id}-call`,
-      caption: html`What bounds a call of this plugin: the least of what host, policy and manifest say`,
+      caption: html`Limits of a call of this plugin: the lowest of host, policy and manifest`,
       columns: [text`Limit`, text`Value`, text`Set by`],
       rows: callBounds.map(([key, name, shown]) => [
         html`${name} <span class="note below"><code>${key}</code></span>`,
@@ -110,7 +108,7 @@ export function limitsBody({ limits, artifact }: AuditReport, id: string): Value
     }),
     table({
       id: `${id}-host`,
-      caption: html`The same for every plugin, set by the host`,
+      caption: html`Limits of every plugin, set by the host`,
       columns: [text`Limit`, text`Value`],
       rows: fixedBounds,
     }),
@@ -119,14 +117,14 @@ export function limitsBody({ limits, artifact }: AuditReport, id: string): Value
 
 const callBounds: readonly (readonly [key: keyof PolicyLimits, name: Markup, shown: (value: number) => Markup])[] = [
   ["deadlineMs", html`Time in its thread`, (ms) => html`${ms} ms`],
-  ["fuelPolls", html`Computing budget`, (polls) => html`${polls} polls of some 5,000 loop turns`],
+  ["fuelPolls", html`Computing budget`, (polls) => html`${polls} polls of about 5,000 loop turns`],
   ["memoryPages", html`Wasm memory`, wasmPagesShown],
   ["inputBytes", html`Input`, bytesShown],
   ["hostCalls", html`Uses of capabilities`, (calls) => html`${calls} in a call`],
   ["stagedBytes", html`What a call writes`, bytesShown],
 ];
 
-/** The least wins; when several say the same, all of them did. Of some limits a manifest has no say. */
+/** The lowest value applies; those that set the same value are named together. A manifest cannot set all limits. */
 function setBy(value: number, ofHost: number, ofManifest: number | undefined): Markup {
   if (ofManifest === value) return ofHost === value ? html`host and manifest` : html`manifest`;
   return ofHost === value ? html`host` : html`policy`;

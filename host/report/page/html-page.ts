@@ -14,12 +14,12 @@ import { timelineBody } from "./timeline-section.ts";
 import { isPass, verdictBody, verdictWord } from "./verdict.ts";
 
 /**
- * What `memcell audit --html` writes: one file that loads nothing, runs nothing, prints, and can be kept.
+ * The page of `memcell audit --html`: one file for archive and print that loads nothing and runs nothing.
  *
- * The same reports and log make the same bytes. `log` is `null` when no log was given. Everything in them may be
- * hostile: none of it is markup here, none becomes a link, and what cannot be seen is shown as the name of its character.
- * The file's own content security policy forbids everything but its one style sheet. The page may name users and paths of
- * the log: keep it as you keep the log.
+ * The same reports and log result in the same bytes. `log` is `null` when no log was given. All of their texts can be
+ * hostile: none becomes markup or a link, and invisible characters are shown as their code points. The file's content
+ * security policy forbids everything but its one style sheet. The page can contain users and paths of the log: protect
+ * it like the log.
  *
  * ```ts
  * await writeFile("audit.html", htmlPage([report], null));
@@ -48,15 +48,15 @@ export function htmlPage(reports: readonly AuditReport[], log: LogSummary | null
         <main>${verdicts(reports, log)}${articles}</main>
         <footer>
           <p>
-            Told from the bytes of the file alone: nothing of it was run. This page loads nothing and runs nothing. Text
-            that came from the plugin, the policy or the log is shown with its hidden characters written out.
+            This report uses only the bytes of the file, which was not run. This page loads nothing and runs nothing.
+            Hidden characters in text from the plugin, the policy or the log are shown as their code points.
           </p>
         </footer>
       </body>
     </html> `.toString();
 }
 
-/** The style sheet is allowed by its hash, so that a style which got in otherwise does nothing either. */
+/** Allows the style sheet by its hash, so any other style has no effect. */
 const styleHash = createHash("sha256").update(styleSheet).digest("base64");
 const contentSecurityPolicy = html`<meta
   http-equiv="Content-Security-Policy"
@@ -76,7 +76,7 @@ function subject(reports: readonly AuditReport[], log: LogSummary | null): Marku
   return log === null ? html`A report on ${plugins}` : html`A report on ${plugins} and an audit log`;
 }
 
-/** The verdicts at a glance, where there is more than one. */
+/** A list of the verdicts, if there is more than one. */
 function verdicts(reports: readonly AuditReport[], log: LogSummary | null): Markup | null {
   if (reports.length + (log === null ? 0 : 1) < 2) return null;
   const lines = reports.map((report, at) => {
@@ -91,10 +91,10 @@ function verdicts(reports: readonly AuditReport[], log: LogSummary | null): Mark
   </nav> `;
 }
 
-/** The parts of an article, each under a heading of its own; by the key links and names find it. */
+/** The sections of an article, each with its own heading. Links use the key. */
 type Sections<Subject> = readonly (readonly [key: string, name: Markup, body: (of: Subject, id: string) => Value])[];
 
-/** Those who listen jump from heading to heading: no section is a landmark of its own. */
+/** Screen reader users navigate by headings, so the sections are not landmarks. */
 function article<Subject>(id: string, heading: Value, about: Subject, sections: Sections<Subject>): Markup {
   const made = sections.map(
     ([key, name, body]) =>
@@ -109,19 +109,19 @@ function article<Subject>(id: string, heading: Value, about: Subject, sections: 
   </article> `;
 }
 
-/** What a reviewer asks of a plugin file, in the order in which it is asked. */
+/** The sections about a plugin file, in the order of a reviewer's questions. */
 const pluginSections: Sections<AuditReport> = [
   ["verdict", html`Verdict`, verdictBody],
   ["identity", html`Identity`, identityBody],
   ["capabilities", html`Capabilities`, capabilityBody],
   ["imports", html`Imports`, importsBody],
-  ["absent", html`What is not there`, absentBody],
+  ["absent", html`What it cannot do`, absentBody],
   ["contents", html`Inside the file`, contentsBody],
   ["limits", html`Limits`, limitsBody],
   ["dependencies", html`Dependencies`, dependenciesBody],
 ];
 
-/** The same of an audit log. */
+/** The sections about an audit log. */
 const logSections: Sections<LogSummary> = [
   ["verification", html`Verification`, verificationBody],
   ["calls", html`Calls`, callsBody],

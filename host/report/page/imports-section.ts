@@ -1,4 +1,4 @@
-/** What the plugin can reach outside its own memory, and what follows from that list. */
+/** What the plugin can reach outside its own memory, and what it therefore cannot do. */
 import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
 import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
 import type { AuditReport } from "../report.ts";
@@ -8,7 +8,7 @@ import { code, counted, table, text } from "./phrases.ts";
 
 const isUnknown = ({ meaning }: ArtifactImport): boolean => meaning === null;
 
-/** Imports that are unknown come first. */
+/** Shows unknown imports first. */
 export function importsBody({ artifact: { imports } }: AuditReport, id: string): Value {
   if (imports.length === 0) return html`<p>No import of this file could be read.</p>`;
   const unknown = imports.filter(isUnknown);
@@ -32,10 +32,10 @@ export function importsBody({ artifact: { imports } }: AuditReport, id: string):
   return [html`<p>${howMany(imports.length, unknown.length)}</p>`, ...tables];
 }
 
-/** Of a file with an unknown import nothing good is said, and not even that these are all: some may not have been read. */
+/** For a file with an unknown import, does not claim that the list is complete: some imports can be unread. */
 function howMany(count: number, unknown: number): Markup {
   const all = counted(count, html`import`, html`imports`);
-  if (unknown > 0) return html`The file has ${all} that could be read, of which ${unknown} can do nobody knows what.`;
+  if (unknown > 0) return html`The file has ${all} that could be read. The effect of ${unknown} of them is unknown.`;
   return html`The file has ${all}. WebAssembly code can reach nothing else outside its own memory.`;
 }
 
@@ -47,32 +47,32 @@ function importName({ module, name, signature, meaning }: ArtifactImport): Marku
 function meaningOf({ meaning, right }: ArtifactImport): Markup {
   if (meaning === null) {
     return html`<strong class="bad"
-      ><span aria-hidden="true">✕</span> Nobody can say: no host of ABI version 1 offers it.</strong
+      ><span aria-hidden="true">✕</span> Unknown: no host of ABI version 1 offers it.</strong
     >`;
   }
   return right === null ? html`${meaning}` : html`${meaning}<span class="note">; needs the right ${code(right)}</span>`;
 }
 
 /**
- * What the plugin cannot do, said outright. It follows from the list of imports, so it is said only when that list was
- * read and every entry of it is known. An empty list is one that could not be read: no plugin can do without an import.
+ * What the plugin cannot do. This follows from the list of imports, so it is shown only if the list was read and every
+ * entry is known. An empty list was not readable, because every plugin needs imports.
  */
 export function absentBody({ artifact: { manifest, imports } }: AuditReport): Value {
   if (manifest === null || imports.length === 0) {
-    return html`<p>Of this file nothing can be said: it cannot be read as a plugin.</p>`;
+    return html`<p>Nothing can be said about this file: it cannot be read as a plugin.</p>`;
   }
   const unknown = imports.filter(isUnknown).length;
   if (unknown > 0) {
     return html`<p>
-      <strong class="bad">Of this file nothing can be said:</strong> it has
+      <strong class="bad">Nothing can be said about this file:</strong> it has
       ${counted(unknown, html`import`, html`imports`)} that ABI version 1 does not know.
     </p>`;
   }
   const hasClock = imports.some(({ name }) => name === "clock_now");
   return [
     html`<p>
-      The list of imports is complete, and every one of them is known. There is no other way out of a WebAssembly
-      module. So there is
+      The list of imports is complete, and every import is known. There is no other way out of a WebAssembly module. So
+      the plugin has
     </p>`,
     html`<ul class="absent">
       ${absences(hasClock).map((each) => html`<li>${each}</li> `)}
@@ -84,13 +84,12 @@ function absences(hasClock: boolean): Markup[] {
   return [
     html`<strong>no WASI</strong>: no environment variables, no arguments, no standard streams, no file descriptors`,
     html`<strong>no network</strong>: no sockets, no HTTP, no name resolution`,
-    html`<strong>no file system</strong>: no path of the machine can be named, let alone opened`,
+    html`<strong>no file system</strong>: it can neither name nor open a path of the machine`,
     hasClock
-      ? html`<strong>no clock</strong> beside ${code("clock_now")}, which tells when the call began and then stands
-          still`
-      : html`<strong>no clock</strong>: nothing can be timed`,
-    html`<strong>no randomness</strong>: the same call, at the same time and on the same files, does the same`,
-    html`<strong>no other user</strong>: whose files these are is never told to the plugin, and cannot be chosen by it`,
+      ? html`<strong>no clock</strong> except ${code("clock_now")}, which always returns the time when the call began`
+      : html`<strong>no clock</strong>: it cannot measure time`,
+    html`<strong>no randomness</strong>: the same call, at the same time and on the same files, has the same result`,
+    html`<strong>no other user</strong>: it does not know whose files these are, and cannot choose another user`,
     html`<strong>no processes, threads or devices</strong>, and no other plugin`,
   ];
 }

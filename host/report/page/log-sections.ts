@@ -1,6 +1,6 @@
 /**
- * What a log says has happened: calls, uses of capabilities that failed, and requests that were refused before a call; and
- * whether it can be believed.
+ * The content of a log (calls, failed uses of capabilities, and requests that were refused before a call), and the
+ * result of its verification.
  */
 import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
 import type { LogSummary, UnfitUse } from "../../audit/verify/log-summary.ts";
@@ -9,9 +9,9 @@ import type { Markup, Value } from "./markup.ts";
 import { bytesShown, code, counted, facts, msShown, notShown, number, table, text, timeShown } from "./phrases.ts";
 import { verdictBox } from "./verdict.ts";
 
-/** How often each tool was called, and what became of it. */
+/** How often each tool was called, with failures and durations. */
 export function callsBody({ calls, failed, users, tools, toolsNotShown }: LogSummary, id: string): Value {
-  if (calls === 0) return html`<p>The log knows of no call.</p>`;
+  if (calls === 0) return html`<p>The log has no calls.</p>`;
   const all = html`${counted(calls, html`call`, html`calls`)} by ${counted(users, html`user`, html`users`)}`;
   const made = table({
     id: `${id}-tools`,
@@ -19,7 +19,7 @@ export function callsBody({ calls, failed, users, tools, toolsNotShown }: LogSum
     isWide: true,
     columns: [text`Tool`, number`Calls`, number`Failed`, number`Median`, number`Longest`],
     rows: tools.map((each) => [
-      each.tool === null ? html`no tool’s name` : code(each.tool),
+      each.tool === null ? html`no valid tool name` : code(each.tool),
       each.calls,
       each.failed,
       msShown(each.medianMs),
@@ -29,7 +29,7 @@ export function callsBody({ calls, failed, users, tools, toolsNotShown }: LogSum
   return [made, notShown(toolsNotShown)];
 }
 
-/** Who asked for what without a right to it, and what failed on the way to the disk. */
+/** Capability uses that were denied, and those that failed otherwise. */
 export function denialsBody({ denials, failedUses, unfitUses, unfitUsesNotShown }: LogSummary, id: string): Value {
   if (denials + failedUses + unfitUses.length === 0) {
     return html`<p>No capability use was denied, and none failed.</p>`;
@@ -57,7 +57,7 @@ function askedFor({ capability, scope, path }: UnfitUse): Markup {
   return html`${code(capability)}${inScope}${path === null ? null : html`: ${code(path)}`}`;
 }
 
-/** By where it was asked, and why it was refused. */
+/** Refused requests by reason and surface. */
 export function refusalsBody({ refused, refusals, refusedNotShown }: LogSummary, id: string): Value {
   if (refused === 0) return html`<p>No request was refused before it could call a tool.</p>`;
   const requests = counted(refused, html`request was refused`, html`requests were refused`);
@@ -65,7 +65,7 @@ export function refusalsBody({ refused, refusals, refusedNotShown }: LogSummary,
     id: `${id}-kinds`,
     caption: html`${requests} before any tool was called. Times are UTC.`,
     isWide: true,
-    columns: [text`Reason`, text`Asked at`, text`Last`, number`Requests`],
+    columns: [text`Reason`, text`Surface`, text`Last`, number`Requests`],
     rows: refusals.map((each) => [code(each.reason), code(each.surface), timeShown(each.lastTime), each.times]),
   });
   return [
@@ -74,12 +74,12 @@ export function refusalsBody({ refused, refusals, refusedNotShown }: LogSummary,
   ];
 }
 
-/** A log is called intact only when nothing at all was found in it. */
+/** A log is intact only if there is no finding at all. */
 export function isIntact({ isIntact: isCalledSo, findings, findingsNotShown }: LogVerification): boolean {
   return isCalledSo && findings.length === 0 && findingsNotShown === 0;
 }
 
-/** Whether the log can be believed: the first thing to know of it. */
+/** The result of the verification: whether the log can be trusted. */
 export function verificationBody(log: LogSummary): Value {
   const { verification, firstTime, lastTime } = log;
   const { head, files, bytes } = verification;
@@ -93,7 +93,7 @@ export function verificationBody(log: LogSummary): Value {
       [
         html`The chain ends`,
         head === null
-          ? html`nowhere: there is no record`
+          ? html`nowhere: the log has no records`
           : html`with record ${head.seq}, <code class="hash">${head.hash}</code>`,
       ],
     ]),
@@ -101,16 +101,15 @@ export function verificationBody(log: LogSummary): Value {
 }
 
 function intact({ records, isEndKnown }: LogVerification): Markup {
-  const unknown = html`Nothing but the log itself says where it ends: records cut from its end would not be missed.`;
-  const sentence = html`${counted(records, html`record`, html`records`)}, each of them there, in its place, and as it
-  was written. ${isEndKnown ? null : unknown}`;
+  const unknown = html`Only the log itself says where it ends, so records removed from its end would not be noticed.`;
+  const sentence = html`${counted(records, html`record`, html`records`)}, all present, in order and unchanged.
+  ${isEndKnown ? null : unknown}`;
   return verdictBox("good", html`INTACT`, sentence);
 }
 
 function broken({ findings, findingsNotShown, records }: LogVerification): Markup {
   const count = counted(findings.length + findingsNotShown, html`finding`, html`findings`);
-  const sentence = html`${count} in ${records} records. What this page says of calls is what the records say that are
-  there.`;
+  const sentence = html`${count} in ${records} records. The rest of this page uses only the records that are present.`;
   const shown = findings.slice(0, shownMax);
   return html`${verdictBox("bad", html`NOT INTACT`, sentence)}
     <ol class="deviations">
@@ -119,7 +118,7 @@ function broken({ findings, findingsNotShown, records }: LogVerification): Marku
     ${notShown(findings.length - shown.length + findingsNotShown)}`;
 }
 
-/** As many as say what kind of thing has happened; `memcell audit verify` names all. */
+/** Enough to show what happened; `memcell audit verify` lists all. */
 const shownMax = 50;
 
 const kinds: Readonly<Record<LogFinding["kind"], Markup>> = {
@@ -139,7 +138,7 @@ function whereFound({ file, line }: LogFinding): Markup | null {
 function notes({ lostRecords, verification }: LogSummary): Markup | null {
   const lost = counted(lostRecords, html`record`, html`records`);
   const items = [
-    ...(lostRecords > 0 ? [html`${lost} could not be written while calls went on without.`] : []),
+    ...(lostRecords > 0 ? [html`${lost} could not be written while calls continued.`] : []),
     ...verification.notes,
   ];
   if (items.length === 0) return null;

@@ -1,11 +1,11 @@
 /**
- * The page's HTML is made by one tag. What stands in a template literal is ours; every string that is put into it is
- * somebody else's, and is escaped, isolated from the text around it, and freed of what cannot be seen. There is no way
- * to say otherwise: what we write ourselves is a template literal too.
+ * One template tag makes all HTML of the page. The literals are trusted. Every inserted string is untrusted: it is
+ * escaped, isolated from the text around it, and its invisible characters are replaced. There is no way around this:
+ * trusted markup is always a template literal.
  */
 import { pageLimits } from "../../../shared/limits.ts";
 
-/** HTML that is safe as it is. Only this file makes one. */
+/** Safe HTML. Only this file can create it. */
 export class Markup {
   readonly #text: string;
 
@@ -21,7 +21,7 @@ export class Markup {
 
 const madeHere = Symbol("made by html");
 
-/** A string is text; `null` is nothing; a list is its parts in order. */
+/** A string is text, `null` is empty, a list is its parts in order. */
 export type Value = string | number | null | Markup | readonly Value[];
 
 /**
@@ -40,13 +40,13 @@ export function html(literals: TemplateStringsArray, ...values: readonly Value[]
   return new Markup(madeHere, made);
 }
 
-/** Text for a place that takes no elements: a document's title, a title or description in a picture. */
+/** Text for a place that allows no elements, such as the title of the document or of a picture. */
 export function plain(text: string): Markup {
   const parts = visibleParts(text).map(({ kind, text: part }) => (kind === "unseen" ? `[${part}]` : part));
   return new Markup(madeHere, escaped(parts.join("")));
 }
 
-/** A style sheet of ours; as everything between its tags is read as style, it must not hold what ends it. */
+/** A trusted style sheet. It must not contain the end of an element, because it is not escaped. */
 export function styleElement(css: string): Markup {
   if (css.includes("</")) throw new TypeError("Cannot put a style sheet into the page: it holds the end of an element");
   return new Markup(madeHere, `<style>${css}</style>`);
@@ -60,7 +60,7 @@ function textOf(value: Value): string {
   return value.map(textOf).join("");
 }
 
-/** `<bdi>` keeps a right-to-left name from turning what stands beside it. */
+/** `<bdi>` prevents a right-to-left name from reordering the text beside it. */
 function isolated(text: string): string {
   const parts = visibleParts(text).map(({ kind, text: part }) => {
     return kind === "shown" ? escaped(part) : `<span class="${kind}">${escaped(part)}</span>`;
@@ -68,7 +68,7 @@ function isolated(text: string): string {
   return `<bdi>${parts.join("")}</bdi>`;
 }
 
-/** Attributes that may hold a value. None of them can load, run or style anything; a link leads into the page. */
+/** The attributes that may have a value. None can load, run or style anything; links stay within the page. */
 const attribute =
   /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|aria-describedby|datetime|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
 
@@ -95,19 +95,18 @@ function escaped(text: string): string {
 }
 
 export interface TextPart {
-  /** `unseen`: the text is the name of a character, as `U+202E`. `cut`: it says how much is not shown. */
+  /** `unseen`: the text is a code point, such as `U+202E`. `cut`: it says how much is not shown. */
   readonly kind: "shown" | "unseen" | "cut";
   readonly text: string;
 }
 
-/** In a group of its own, so that a text that is split by it keeps it. */
+/** In a capture group, so that `split` keeps the matches. */
 const unseenRun =
   /((?:(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}\p{M})\p{M})+)/u;
 
 /**
- * Text that comes from a plugin, a policy or a log, cut into what can be seen and what cannot: control characters,
- * characters that turn or hide text, spaces that are not the space, and marks piled on each other until they cover other
- * lines.
+ * Splits text from a plugin, a policy or a log into visible and invisible parts. Invisible are control characters,
+ * characters that reorder or hide text, unusual spaces, and stacked combining marks, which would cover other lines.
  */
 export function visibleParts(text: string): TextPart[] {
   const kept = cutAt(text, pageLimits.textCharsMax);
@@ -120,7 +119,7 @@ export function visibleParts(text: string): TextPart[] {
   return [...parts, { kind: "cut", text: `… and ${rest.toLocaleString("en-GB")} more characters` }];
 }
 
-/** A long run would push what follows it out of sight. */
+/** Cut, because a long run would push the text after it out of sight. */
 function namesOf(run: readonly string[]): TextPart[] {
   const named = run.slice(0, pageLimits.unseenRunMax).map((character): TextPart => {
     const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
@@ -130,7 +129,7 @@ function namesOf(run: readonly string[]): TextPart[] {
   return rest > 0 ? [...named, { kind: "cut", text: `and ${rest.toLocaleString("en-GB")} more of the kind` }] : named;
 }
 
-/** Never between the halves of a pair, which would then be shown as two characters that are not there. */
+/** Never cuts between the halves of a surrogate pair. */
 function cutAt(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : text.slice(0, charsMax).replace(/[\ud800-\udbff]$/, "");
 }

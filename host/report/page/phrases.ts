@@ -1,17 +1,17 @@
 /**
- * What several sections are made of: names, figures, facts, tables. Figures are exact, with a unit beside them that says how
- * much.
+ * The common elements of the sections: names, figures, facts, tables. Figures are exact; large sizes are also shown in
+ * a larger unit.
  */
 import { pageLimits } from "../../../shared/limits.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 
-/** A name as a machine reads it. */
+/** A technical name. */
 export function code(name: string): Markup {
   return html`<code>${name}</code>`;
 }
 
-/** Names in a row, or a word for none. */
+/** A list of names, or "none". */
 export function codes(names: readonly string[]): Markup {
   if (names.length === 0) return html`none`;
   return html`${names.map((name, at) => (at === 0 ? code(name) : html`, ${code(name)}`))}`;
@@ -48,12 +48,12 @@ export function wasmPagesShown(pages: number): Markup {
   return html`${pages} pages of 64 KiB (${hundredths((pages * pageBytes) / mib)} MiB)`;
 }
 
-/** Milliseconds, exact where they are few. */
+/** Milliseconds, rounded to hundredths below 10 and to whole ones above. */
 export function msShown(ms: number): Markup {
   return html`${ms < 10 ? hundredths(ms) : Math.round(ms)} ms`;
 }
 
-/** A time of a log. What is none is shown as the text that it is. */
+/** A time of a log. An invalid time is shown as text. */
 export function timeShown(time: string): Markup {
   const epochMs = Date.parse(time);
   if (Number.isNaN(epochMs)) return html`${time}`;
@@ -74,7 +74,7 @@ const columnOf =
   (kind: Column["kind"]) =>
   (literals: TemplateStringsArray, ...values: readonly Value[]): Column => ({ head: html(literals, ...values), kind });
 
-/** Columns by their heads: text at the left, numbers at the right, marks in the middle. */
+/** Columns by their heads: text aligned left, numbers right, marks centred. */
 export const text = columnOf("text");
 export const number = columnOf("number");
 export const mark = columnOf("mark");
@@ -83,13 +83,13 @@ export interface Table {
   readonly id: string;
   readonly caption: Markup;
   readonly columns: readonly Column[];
-  /** The first cell of each names its row. */
+  /** The first cell of each row is its heading. */
   readonly rows: readonly (readonly Value[])[];
-  /** Too wide for a phone: it then scrolls in a box of its own. */
+  /** Too wide for a phone: it scrolls in its own box. */
   readonly isWide?: boolean;
 }
 
-/** A table of so few rows is printed on one sheet. */
+/** A table with at most this many rows is printed on one sheet. */
 const shortRowsMax = 12;
 
 export function table({ id, caption, columns, rows, isWide = false }: Table): Markup {

@@ -1,10 +1,9 @@
 /**
- * The page's one style sheet. It names no font, picture or other file.
+ * The page's only style sheet. It refers to no font, picture or other file.
  *
- * Colours, type and layout: every text has at least 4.5 : 1 against what is behind it; paper is always light. Tables: one
- * thin rule for each row, figures under each other; the wide ones scroll beside their page. The timeline: bars that fill
- * the page's width, and words beside them that keep their size. On paper: A4, black on white, numbered sheets, no row cut
- * in two, headings with what they head.
+ * Colours: every text has a contrast of at least 4.5 : 1; paper is always light. Tables: one thin rule per row, aligned
+ * figures; wide tables scroll in their own box. The timeline: the bars fill the page's width, but the words keep their
+ * size. On paper: A4, black on white, numbered sheets, no row split, headings kept with their content.
  */
 export const styleSheet = `
 :root {

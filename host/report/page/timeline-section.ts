@@ -3,7 +3,7 @@ import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 import { counted, number, table, text, timeShown } from "./phrases.ts";
 
-/** What is counted; by its key it is drawn. */
+/** The lanes of the timeline. The key also selects the style. */
 const lanes = [
   { key: "calls", name: html`Calls` },
   { key: "failed", name: html`Failed calls` },
@@ -11,7 +11,7 @@ const lanes = [
   { key: "refused", name: html`Refused requests` },
 ] as const;
 
-/** When it happened: calls, denials and refused requests over time, as a picture and as a table. */
+/** Calls, denials and refused requests over time, as a picture and as a table. */
 export function timelineBody({ timeline: { buckets, bucketMs } }: LogSummary, id: string): Value {
   const first = buckets[0];
   const last = buckets.at(-1);
@@ -19,8 +19,8 @@ export function timelineBody({ timeline: { buckets, bucketMs } }: LogSummary, id
   const drawn = lanes.map((each) => lane(each, `${id}-${each.key}`, buckets));
   const figures = table({
     id: `${id}-table`,
-    caption: html`Calls, failed calls, denials and refused requests in spans of ${spanShown(bucketMs)}, those without
-    any left out`,
+    caption: html`Calls, failed calls, denials and refused requests in spans of ${spanShown(bucketMs)}, without empty
+    spans`,
     columns: [text`From`, number`Calls`, number`Failed`, number`Denials`, number`Refused`],
     rows: buckets
       .filter((bucket) => lanes.some(({ key }) => bucket[key] !== 0))
@@ -38,12 +38,12 @@ export function timelineBody({ timeline: { buckets, bucketMs } }: LogSummary, id
 }
 
 const height = 100;
-/** So that a single denial among thousands is seen. */
+/** Keeps a single denial among thousands visible. */
 const heightMin = 4;
 
 /**
- * A row of bars. Each has a scale of its own and says so: three denials beside 300 calls would else be nothing. The words
- * stand outside the picture, which is stretched to the page's width.
+ * A row of bars. Each row has its own scale and states its maximum: on the scale of 300 calls, three denials would be
+ * invisible. The words are outside the picture, which is stretched to the page's width.
  */
 function lane({ key, name }: (typeof lanes)[number], id: string, buckets: readonly TimelineBucket[]): Markup {
   const values = buckets.map((bucket) => (Number.isFinite(bucket[key]) ? Math.max(bucket[key], 0) : 0));
@@ -82,7 +82,7 @@ function endOf(from: string, bucketMs: number): string {
   return Number.isNaN(end.getTime()) ? from : end.toISOString();
 }
 
-/** In the largest unit that it is a whole number of. */
+/** In the largest unit that results in a whole number. */
 function spanShown(ms: number): Markup {
   const unit = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0);
   return unit ? counted(ms / unit[0], unit[1], unit[2]) : html`${ms} ms`;

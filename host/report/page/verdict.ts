@@ -6,7 +6,7 @@ import { code, codes, counted, notShown } from "./phrases.ts";
 
 const marks = { good: html`<span aria-hidden="true">✓</span>`, bad: html`<span aria-hidden="true">✕</span>` };
 
-/** A verdict in a line. It has a mark and a word: none is told by colour alone. */
+/** A verdict in a line. It has a mark and a word, so it does not depend on colour alone. */
 export function verdictWord(isGood: boolean, [good, bad]: readonly [good: Markup, bad: Markup]): Markup {
   if (isGood) return html`<strong class="good">${marks.good} ${good}</strong>`;
   return html`<strong class="bad">${marks.bad} ${bad}</strong>`;
@@ -20,7 +20,7 @@ export function verdictBox(kind: "good" | "bad", word: Markup, sentence: Markup)
   </div>`;
 }
 
-/** A page says PASS only when nothing at all was found. */
+/** A page says PASS only if there is no deviation at all. */
 export function isPass({ verdict, deviations }: AuditReport): boolean {
   return verdict === "PASS" && deviations.length === 0;
 }
@@ -33,19 +33,19 @@ function passed({ policy, tools }: AuditReport): Markup {
   const asked = [...new Set(tools.flatMap(({ rights }) => rights))];
   const scopes = [...new Set(tools.flatMap((tool) => tool.scopes))];
   const offered = tools.filter(({ audience }) => audience === "model").length;
-  const sentence = html`The file is exactly what its own manifest says, and no tool in it asks for more than the policy
+  const sentence = html`The file matches its manifest, and no tool in it asks for more than the policy
   ${code(policy.name)} grants. A host with this policy loads it.`;
   return html`${verdictBox("good", html`PASS`, sentence)}
     <p>
-      It holds ${counted(tools.length, html`tool`, html`tools`)}, of which a model can call ${offered}. Together they
-      ask for ${codes(asked)} in the calling user’s ${scopes.length === 1 ? html`scope` : html`scopes`}
-      ${codes(scopes)}, and can reach nothing else.
+      It has ${counted(tools.length, html`tool`, html`tools`)}, of which a model can call ${offered}. Together they ask
+      for ${codes(asked)} in the calling user’s ${scopes.length === 1 ? html`scope` : html`scopes`} ${codes(scopes)},
+      and can reach nothing else.
     </p>`;
 }
 
 function failed({ deviations, policy }: AuditReport): Markup {
   const count = counted(deviations.length, html`deviation`, html`deviations`);
-  const sentence = html`${count}. A host with the policy ${code(policy.name)} refuses this file, and runs nothing of it.`;
+  const sentence = html`${count}. A host with the policy ${code(policy.name)} refuses this file and does not run it.`;
   const shown = deviations.slice(0, pageLimits.rowsMax).map(({ about, text }) => {
     const label = about === "file" ? html`In the file` : html`Against the policy`;
     return html`<li><strong class="label">${label}</strong> ${text}</li> `;

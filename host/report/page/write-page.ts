@@ -4,11 +4,11 @@ import { failureOfDisk, isMissing } from "../../disk/disk-failure.ts";
 import { ToolError } from "../../values/tool-error.ts";
 
 /**
- * Writes a page for its owner alone, for it may name users. A page of before is replaced; a file that begins otherwise
- * never is, so that no slip costs the plugin, the policy or the log that the page is about. Neither is a link, a pipe or
- * a device written to, nor a file that has another name as well.
+ * Writes a page that only its owner can read, because it can contain user ids. Replaces an earlier page, but no other
+ * file, so a mistake cannot destroy the plugin, the policy or the log. Writes to no link, pipe, device or file with a
+ * second name.
  *
- * Throws `STORAGE_UNSAFE` for those, `STORAGE_FULL` and `STORAGE_FAILED` for what the disk refuses.
+ * Throws `STORAGE_UNSAFE` for these, and `STORAGE_FULL` or `STORAGE_FAILED` for failures of the disk.
  */
 export async function writePage(file: string, text: string): Promise<void> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -16,10 +16,13 @@ export async function writePage(file: string, text: string): Promise<void> {
     await using handle = await open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     const stat = await handle.stat();
     if (!stat.isFile() || stat.nlink > 1) {
-      throw new ToolError("STORAGE_UNSAFE", "Cannot write the page: a link or no plain file is in its place");
+      throw new ToolError(
+        "STORAGE_UNSAFE",
+        "Cannot write the page: a link or something other than a plain file is in its place",
+      );
     }
     if (stat.size > 0 && !(await isPage(handle))) {
-      throw new ToolError("STORAGE_UNSAFE", "Cannot write the page: a file that is no page is in its place");
+      throw new ToolError("STORAGE_UNSAFE", "Cannot write the page: a file that is not an audit page is in its place");
     }
     await handle.chmod(0o600);
     await handle.truncate();
