@@ -105,7 +105,7 @@ export class CapabilityTrail {
   }
 }
 
-/** JSON with all other characters than ASCII escaped, so that one character is one byte. */
+/** JSON with everything beyond printable ASCII escaped, so that one character is one byte. */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -20,7 +20,7 @@ export interface LogPart {
 /** The files of one log, and what its head said before they were opened. */
 export class LogFiles implements Disposable {
   readonly parts: readonly LogPart[];
-  /** `null` when no head lies beside any of the files. */
+  /** `null` when none of the named files has a head. */
   readonly head: HeadText | null;
   readonly #named: { readonly folder: LogFolder; readonly name: string }[] = [];
   readonly #open: Disposable[] = [];

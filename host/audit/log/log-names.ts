@@ -19,10 +19,10 @@ export function checkAuditLogOptions(options: AuditLogOptions): Required<AuditLo
   return { file, fileBytesMax, onFailure };
 }
 
-/** Beside `audit.jsonl` lie its head and its full files: `audit.jsonl.head`, `audit.jsonl.000000000000.jsonl`. */
+/** For `audit.jsonl`: `audit.jsonl.head`. */
 export const headNameOf = (name: string): string => `${name}.head`;
 
-/** A full file is named after its first record. */
+/** A full file is named after its first record: `audit.jsonl.000000000000.jsonl`. */
 export const fullNameOf = (name: string, firstSeq: number): string =>
   `${name}.${String(firstSeq).padStart(12, "0")}.jsonl`;
 
