@@ -6,7 +6,7 @@ import { createRuntime } from "memcell";
 import type { PolicyFile } from "memcell";
 import { expect, test } from "vitest";
 
-import { codeIn, tableBelow } from "../documents/markdown-table.ts";
+import { codeIn, tableBelow, tablesIn } from "../documents/markdown-table.ts";
 import { filesAt, textOf } from "../documents/tracked-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -16,6 +16,13 @@ test("host/report/README.md shows what the audit of the shipped plugin prints", 
   const [shown = ""] = /^file {6}user-memory[\s\S]*?(?=\n```)/m.exec(textOf("host/report/README.md")) ?? [];
   const printed = execFileSync("npx", ["memcell", "audit", "user-memory"], { cwd: projectFolder, encoding: "utf8" });
   expect(withoutIdentity(shown)).toBe(withoutIdentity(printed.trimEnd()));
+});
+
+test("host/cli/README.md lists the commands that the help lists", () => {
+  const help = execFileSync("npx", ["memcell", "--help"], { cwd: projectFolder, encoding: "utf8" });
+  const commands = Array.from(help.matchAll(/^ {2}([a-z]+(?: verify)?) {2,}/gm), ([, name]) => name);
+  const rows = tablesIn(textOf("host/cli/README.md"))[0]?.map(([name = ""]) => codeIn(name)[0]);
+  expect(rows).toEqual(commands);
 });
 
 /** Each change of the plugin changes its hash, and mostly its size. */
