@@ -1,5 +1,5 @@
 /**
- * The capability ABI, version 1: what a plugin may import, and what crosses in each direction.
+ * The capability ABI, version 1: what a plugin may import, and the form of requests and replies.
  *
  * Each capability takes one block (a JSON request) and returns one block (a JSON reply). `README.md` beside this file
  * is the specification for hosts in other languages.
@@ -9,7 +9,7 @@ import * as z from "./zod.ts";
 
 export const abiVersion = 1;
 
-/** The Extism kernel's functions that a plugin may import, with their types: those every SDK offers with one meaning. */
+/** The Extism kernel functions that a plugin may import, with their types. They mean the same in every SDK. */
 export const kernelModule = "extism:host/env";
 export const kernelSignatures = {
   input_length: "->i64",
@@ -39,12 +39,12 @@ export const capabilitySignature = "i64->i64";
 /** A tool takes nothing and returns its code. */
 export const toolSignature = "->i32";
 
-/** Where the capabilities live. */
+/** The import module of the capabilities. */
 export const capabilityModule = "extism:host/user";
 
 /**
- * The Extism configuration key by which a host lowers the fuel of an instance: a whole number of polls in decimal digits.
- * A number above the manifest's `fuelPolls` counts as that, so a host can only lower it.
+ * The Extism configuration key by which a host lowers the fuel of an instance: a whole number of polls in decimal
+ * digits. A number above the manifest's `fuelPolls` counts as `fuelPolls`.
  */
 export const fuelConfigKey = "memcell.fuelPolls";
 
@@ -64,7 +64,7 @@ export type CapabilityName = keyof typeof capabilityRights;
 
 export const capabilityNames: readonly CapabilityName[] = Object.keys(capabilityRights) as CapabilityName[];
 
-/** What a guest may send. Unknown keys are refused: a request means one thing in every version. */
+/** The requests a guest can send. Unknown keys are refused, so that a request means the same in every version. */
 export const requestSchemas = {
   store_read: z.strictObject({ scope: z.string(), path: z.string() }),
   store_list: z.strictObject({ scope: z.string(), prefix: z.optional(z.string()) }),
@@ -77,7 +77,7 @@ export type CapabilityRequest<Name extends CapabilityName> = z.infer<(typeof req
 
 const listedFile = z.strictObject({ path: z.string(), bytes: z.int() });
 
-/** What a host answers on success. */
+/** The host's replies on success. */
 export const replySchemas = {
   store_read: z.strictObject({ ok: z.literal(true), content: z.nullable(z.string()) }),
   store_list: z.strictObject({ ok: z.literal(true), entries: z.array(listedFile) }),
@@ -88,7 +88,7 @@ export const replySchemas = {
 
 export type CapabilityReply<Name extends CapabilityName> = z.infer<(typeof replySchemas)[Name]>;
 
-/** What a host answers otherwise. Never a trap, never handle 0. */
+/** The host's reply to a refused request. Never a trap, never handle 0. */
 export interface CapabilityRefusal {
   ok: false;
   error: Failure;

@@ -1,12 +1,12 @@
 /**
- * What a tool answers, and what every error looks like on its way across a border.
+ * The form of a tool's answer and of every error that leaves a worker thread or the sandbox.
  *
- * Classes and codes of thrown errors survive neither a worker thread nor the sandbox; these values do.
+ * Thrown errors lose their class and code there; these plain values do not.
  */
 import type { ErrorCode } from "./errors.ts";
 import * as z from "./zod.ts";
 
-/** One thing that is wrong with an input: which field, what it is now, what it may be. */
+/** One wrong field of an input: its name, its present value, and what is allowed. */
 export interface InputIssue {
   readonly field: string;
   readonly value: string;
@@ -14,19 +14,19 @@ export interface InputIssue {
 }
 
 interface FailureText {
-  /** The action, the present value and the allowed one; fit to be shown to a model. Never a host path. */
+  /** The action, the present value and the allowed one. Can be shown to a model; never has a host path. */
   readonly message: string;
-  /** With `INPUT_INVALID`, and what is a case of it: each field that is wrong. */
+  /** Each wrong field, with `INPUT_INVALID` or a declared code that is a case of it. */
   readonly issues?: readonly InputIssue[] | undefined;
 }
 
-/** With a code of the table. */
+/** A failure with a code of the table. */
 interface TableFailure extends FailureText {
   readonly code: ErrorCode;
   readonly of?: undefined;
 }
 
-/** With a code that the plugin declares, and the one of the table that it is a case of. The host adds `of`. */
+/** A failure with a code that the plugin declares. The host adds `of`: the table's code that it is a case of. */
 interface DeclaredFailure extends FailureText {
   readonly code: string;
   readonly of: ErrorCode;
@@ -35,12 +35,12 @@ interface DeclaredFailure extends FailureText {
 /** An error as a worker reports it. */
 export type Failure = TableFailure | DeclaredFailure;
 
-/** A tool's answer: on success a sentence for the model and the data its output schema describes. */
+/** A tool's answer. On success: a sentence for the model, and the data that the output schema describes. */
 export type Envelope = { ok: true; message: string; data: unknown } | { ok: false; error: Failure };
 
 const inputIssue = z.strictObject({ field: z.string(), value: z.string(), allowed: z.string() });
 
-/** A failure as a guest tells it: its code may be one of the plugin's own, but what that is a case of is not for it to say. */
+/** A failure as a guest reports it. The code can be one that the plugin declares; only the host sets `of`. */
 interface GuestFailure extends FailureText {
   readonly code: string;
 }
@@ -59,13 +59,13 @@ export const successSchema: z.ZodMiniType<Extract<Envelope, { ok: true }>> = z.s
   data: z.unknown(),
 });
 
-/** The form alone: whether there is such a code, and whether the guest can know it, is asked behind. */
+/** Checks the form only. Later checks decide whether the code exists and whether the guest can know it. */
 export const failedSchema: z.ZodMiniType<GuestFailed> = z.strictObject({
   ok: z.literal(false),
   error: failureSchema,
 });
 
-/** Makes the failed envelope of a code and a message. */
+/** Makes a failed envelope. */
 export function failed(
   code: ErrorCode,
   message: string,

@@ -1,14 +1,14 @@
 /**
  * The closed table of error codes.
  *
- * `blame` says whose fault it was: of the `caller` (the model or the program that called the tool), of the `guest`
- * (the plugin), or of the `host` (this runtime or the machine under it). `retryable` says whether the same call may
- * succeed later without any change. Codes are the contract; messages may change.
+ * `blame` says whose fault it was: the `caller` (the model or program that called the tool), the `guest` (the plugin),
+ * or the `host` (this runtime or its machine). `retryable` says whether the same call can succeed later without any
+ * change. Codes are the contract; messages can change.
  */
 export interface ErrorEntry {
   readonly blame: "caller" | "guest" | "host";
   readonly retryable: boolean;
-  /** What it means, in one sentence. */
+  /** One sentence. */
   readonly meaning: string;
 }
 
@@ -55,7 +55,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** What a plugin may find out about what it was asked. Its own codes are cases of these, and of no others. */
+/** The codes for faults that a plugin finds in a call. Each code that a plugin declares is a case of one of these. */
 export const declarableCodes = [
   "INPUT_INVALID",
   "ENTRY_NOT_FOUND",
@@ -65,13 +65,13 @@ export const declarableCodes = [
   "QUOTA_EXCEEDED",
 ] as const satisfies readonly ErrorCode[];
 
-/** A code of the table, or one that a plugin declares in its manifest. Editors still offer those of the table. */
+/** A code of the table, or one that a plugin's manifest declares. Editors still suggest the table's codes. */
 export type AnyErrorCode = ErrorCode | (string & {});
 
-/** What a failure is called: by a code of the table, or by a plugin's own with the one of the table it is a case of. */
+/** A failure's code. */
 export interface FailureName {
   readonly code: AnyErrorCode;
-  /** Only beside a plugin's own code. */
+  /** The table's code that a plugin's declared code is a case of. Absent for a code of the table. */
   readonly of?: ErrorCode | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Where a plugin counts the polls that are left of its fuel: the custom section `memcell:fuel` holds, as LEB128, the
- * index of a mutable i32 global. A host that reads the global after a call knows what the call has used. The counter is
- * the guest's own, and so as much worth as the fuel itself: a plugin that lies about the one can ignore the other.
+ * The custom section `memcell:fuel`: the index, as LEB128, of the mutable i32 global in which a plugin counts the polls
+ * left of its fuel. A host that reads the global after a call knows how much fuel the call used. The guest controls
+ * this counter, so a host can trust it no more than the fuel itself.
  */
 import { customSections, UnreadableWasm, WasmReader } from "./wasm-sections.ts";
 import type { WasmSection } from "./wasm-sections.ts";
@@ -13,7 +13,7 @@ export const fuelSection = "memcell:fuel";
 
 const i32 = 0x7f;
 
-/** The global's index, or `null` for a plugin without the section. Throws `UnreadableWasm` for one that is wrong. */
+/** Returns the global's index, or `null` without the section. Throws `UnreadableWasm` when the section is wrong. */
 export function readFuelGlobal(sections: readonly WasmSection[]): number | null {
   const [section, ...others] = customSections(sections, fuelSection);
   if (!section) return null;
@@ -26,7 +26,7 @@ export function readFuelGlobal(sections: readonly WasmSection[]): number | null 
   return index;
 }
 
-/** Only one that the module defines has an instance to itself. */
+/** The globals that the module defines. None if it imports anything but functions: instances could share a global. */
 function definedGlobals(sections: readonly WasmSection[]): WasmGlobal[] {
   if (readInterface(sections).imports.some(({ kind }) => kind !== "function")) return [];
   try {

@@ -1,8 +1,8 @@
-/** What each import of ABI version 1 does for a plugin, in words for somebody who has to judge one. */
+/** What each import of ABI version 1 does, for people who review a plugin. */
 import { capabilityModule, capabilityRights, kernelModule } from "./abi.ts";
 import type { CapabilityName, KernelFunction, Right } from "./abi.ts";
 
-/** Blocks are texts that cross the border, one at a time; they live outside the plugin's memory and end with the call. */
+/** A block holds one text that host and guest exchange. It is outside the plugin's memory and ends with the call. */
 export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
   input_length: "tells how long the call's input is",
   input_load_u8: "reads one byte of the call's input",
@@ -23,7 +23,7 @@ export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
   log_debug: "adds a line to the host's log, at level debug",
 };
 
-/** What is read and changed is always the calling user's, and always within the scopes of the tool that is called. */
+/** They reach only the calling user's files, and only in the scopes of the called tool. */
 export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
   store_read: "reads a file of the calling user in the tool's scopes",
   store_list: "lists files of the calling user in the tool's scopes",
@@ -38,7 +38,7 @@ export interface ImportMeaning {
   readonly right: Right | null;
 }
 
-/** `null` for what ABI version 1 does not know. */
+/** Returns `null` for an import that ABI version 1 does not have. */
 export function meaningOfImport(module: string, name: string): ImportMeaning | null {
   if (module === kernelModule && isNameIn(kernelMeanings, name)) return { meaning: kernelMeanings[name], right: null };
   if (module !== capabilityModule || !isNameIn(capabilityMeanings, name)) return null;

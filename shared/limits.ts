@@ -7,228 +7,227 @@ export { auditLimits } from "./audit-limits.ts";
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** What a call may bring and take away. */
+/** Limits of one call. */
 export const callLimits = {
   /** The caller's name for a call. Longer than every id of a model's tool call, a trace or a UUID. */
   callIdCharsMax: 128,
-  /** What the caller may have recorded beside it. All of them take at most 5 KB of a record. */
+  /** Labels that the caller can have recorded with the call. All together take at most 5 KB of a record. */
   labelsMax: 16,
   labelNameCharsMax: 64,
   /** Holds a URL, a model's name, a span's id. */
   labelValueCharsMax: 256,
-  /** A 65,536-byte body written as JSON escapes takes six bytes for each of its own; the rest of the input is small. */
+  /** A 65,536-byte body as JSON escapes takes six bytes for each byte. The rest of the input is small. */
   inputBytesMax: 512 * kib,
-  /** As the input: the largest answer is one body, escaped. */
+  /** As for the input: the largest answer is one escaped body. */
   outputBytesMax: 512 * kib,
-  /** Arrays and objects inside each other. Deeper values overflow the stacks of those who copy or print them. */
+  /** Nested arrays and objects. Deeper values overflow the stack of code that copies or prints them. */
   outputDepthMax: 64,
   /**
-   * Extism blocks of a call that are not freed, together: requests, replies, the answer. They lie outside the guest's
-   * memory. The largest reply is a file of 2 MiB whose every byte becomes an escape of six.
+   * All Extism blocks of a call that are not freed: requests, replies, the answer. They lie outside the guest's memory.
+   * The largest reply is a file of 2 MiB in which every byte becomes an escape of six bytes.
    */
   blockBytesMax: 64 * mib,
-  /** Blocks of a call, freed ones among them. The JavaScript SDK cannot name more than 32,767, and never reuses one. */
+  /** Blocks of a call, freed ones included. The JavaScript SDK cannot address more than 32,767 and never reuses one. */
   blocksMax: 32_000,
   /**
-   * Capability requests of one call. The largest repair asks five times for each of 1,000 entries; each request takes two
-   * blocks.
+   * Capability requests of one call. The largest repair makes five requests for each of 1,000 entries. Each request
+   * takes two blocks.
    */
   hostCallsMax: 10_000,
   /**
-   * What one call writes, in all its scopes together. It is held in memory, copied to the side that commits, and enters
-   * the WAL. As much as one scope may hold: the largest repair writes every entry anew.
+   * Bytes that one call writes in all its scopes. They are kept in memory, copied to the main thread, and written to
+   * the WAL. As much as one scope can hold: the largest repair writes every entry again.
    */
   stagedBytesMax: 64 * mib,
   /** One capability request: a file's content, escaped, and its path. */
   requestBytesMax: 8 * mib,
-  /** A tool logs for its developer; a flood helps nobody. */
+  /** Log lines of one call. */
   logLinesMax: 200,
   logLineCharsMax: 2000,
-  /** Reasons behind failures that one call may add to the operator's log. */
+  /** Causes of failures that one call can add to the operator's log. */
   causesMax: 20,
 } as const;
 
-/** Calls that were made and do not run yet. */
+/** Calls that wait. */
 export const queueLimits = {
-  /** A thread serves some 1,000 calls in a second; who would wait longer does better to come back. */
+  /** A thread serves some 1,000 calls a second. A caller that would wait longer should retry later. */
   callsMax: 1024,
-  /** More than an agent has tools to call at once; a flood of one user takes an eighth of the places. */
+  /** More calls than an agent makes at once. One user can take at most an eighth of the places. */
   callsPerUserMax: 128,
-  /** Their inputs together: 128 of the largest. */
+  /** All inputs of waiting calls: 128 of the largest. */
   bytesMax: 64 * mib,
-  /** How long a call waits for its user's turn, the user's lock, and a thread, together. */
+  /** The total time that a call waits for its user's turn, the user's lock, and a thread. */
   waitMs: 30_000,
-  /** Users whose lock is held at once: each takes up to ten descriptors, of the 1,024 that a process has on some systems. */
+  /** Users locked at the same time. Each takes up to ten file descriptors; some systems give a process only 1,024. */
   usersHeldMax: 64,
 } as const;
 
 /** The threads that run guests. */
 export const threadLimits = {
-  /** How long a thread that has nothing to do is kept. */
+  /** How long an idle thread is kept. */
   idleMs: 60_000,
-  /** After how long without a call a new thread makes instances for the first one. Whoever makes a runtime for a call is faster. */
+  /** How long a new thread waits before it makes instances in advance. A runtime made for one call sends it sooner. */
   quietMs: 50,
-  /** Instances that are kept ready in a thread, of as many plugins: each may be as large as its module's memory at first. */
+  /** Ready instances in a thread, one for each plugin. Each can be as large as its module's initial memory. */
   instancesMax: 4,
-  /** For how long a cancelled guest may go on before its thread is killed. Starting another takes 130 ms of a processor. */
+  /** How long a cancelled guest can go on before its thread is terminated. A new thread costs 130 ms of CPU time. */
   lingerMs: 50,
 } as const;
 
-/** What is kept of a call's capability uses, in memory that its thread shares. */
+/** The trail of a call's capability uses, in memory that the worker thread and the main thread share. */
 export const trailLimits = {
   /**
-   * Uses that went well: each path once for each kind of use. The largest repair reads, moves and writes each of 1,000
-   * entries; with the longest names that takes 480 KB.
+   * Successful uses: each path once for each kind of use. The largest repair reads, moves and writes each of 1,000
+   * entries. With the longest names that takes 480 KB.
    */
   usesBytes: 512 * kib,
-  /** Denied and failed uses. They have a place of their own, which uses that went well cannot fill. */
+  /** Denied and failed uses. They have their own space, which successful uses cannot fill. */
   refusalsMax: 100,
-  /** The longest of them: a scope and a path of 128 characters each, every one written as an escape of six bytes. */
+  /** The longest of them: a scope and a path of 128 characters each, each character as an escape of six bytes. */
   refusalBytes: 1_640,
 } as const;
 
-/** What a call tells an OpenTelemetry tracer. */
+/** The OpenTelemetry span of a call. */
 export const spanLimits = {
-  /** Paths in one attribute. A tracer copies and exports them all; the audit log has the rest. */
+  /** Paths in one attribute. A tracer copies and exports all of them; the audit log has the rest. */
   pathsMax: 100,
 } as const;
 
-/** The end of a runtime. */
+/** `close()` of a runtime. */
 export const closingLimits = {
-  /** For how long what was admitted may go on. As long as a call that has just begun may run. */
+  /** How long admitted calls can go on: as long as the deadline of a call that has just begun. */
   graceMs: 10_000,
 } as const;
 
-/** What a user's folder may hold. */
+/** Limits of a user's folder. */
 export const storeLimits = {
-  /** UTF-8 bytes, before encoding. 128 holds every UUID, e-mail address and subject claim seen in practice. */
+  /** UTF-8 bytes, before encoding. Enough for every UUID, e-mail address and subject claim seen in practice. */
   userIdBytesMax: 128,
-  /** Most file systems hold 255 bytes in a name; 64 of them stay free for the store's own suffixes. */
+  /** Most file systems allow 255 bytes in a name; 64 of them stay free for the store's own suffixes. */
   folderNameBytesMax: 191,
   /** The longest path a tool needs is `trash/`, a 100-character name, a stamp and `.md`. */
   pathCharsMax: 255,
   /** An index of 1,000 entries with the longest names and descriptions takes 1.4 MB. */
   fileBytesMax: 2 * mib,
-  /** All files of a user's scope together, trash included. */
+  /** All files of a user's scope, trash included. */
   scopeBytesMax: 64 * mib,
-  /** Files in one listing. Beyond it something else than memory is kept there. */
+  /** Files in one listing. A folder with more of them is not used as memory. */
   listEntriesMax: 20_000,
-  /** Steps of one call: writes and moves. The largest repair moves and writes each of 1,000 entries, and the index. */
+  /** Writes and moves of one call. The largest repair moves and writes each of 1,000 entries, and the index. */
   changesMax: 2_500,
 } as const;
 
-/** What one plugin instance may use. */
+/** Limits of one plugin instance. */
 export const guestLimits = {
   /**
-   * Wasm pages of 64 KiB: 32 MiB. The most that was seen, 13.4 MiB, is an index of 1,000 entries of the longest kind
-   * being made anew from facts of the largest kind.
+   * Wasm pages of 64 KiB: 32 MiB. The highest use measured is 13.4 MiB, to rebuild an index of 1,000 entries of the
+   * longest kind from facts of the largest kind.
    */
   memoryPagesMax: 512,
-  /** Polls of the engine's interrupt check, one for about 5,000 loop turns. */
+  /** Polls of the engine's interrupt check: one for about 5,000 loop iterations. */
   fuelPollsMax: 20_000,
   /** From the start in a worker to the answer. */
   deadlineMs: 10_000,
-  /** The engine's own stack; beyond it the guest sees a RangeError that it can catch. */
+  /** The engine's own stack. Beyond it the guest gets a RangeError, which it can catch. */
   stackBytesMax: 256 * kib,
   /** A plugin file. Ours has under 1 MiB. */
   pluginBytesMax: 16 * mib,
 } as const;
 
 /**
- * What a plugin file may be made of, checked before an engine is asked to compile it. Ours has 14 sections, 101 types,
+ * Limits of a plugin file, checked before an engine compiles it. Our plugins have 14 sections, 101 types,
  * 22 imports, 1,326 functions, 7 exports and a manifest of 19 KB.
  */
 export const pluginLimits = {
-  /** WebAssembly knows 14 kinds; beyond them there are custom ones: names, producers, target features, the manifest. */
+  /** WebAssembly has 14 kinds. The others are custom: names, producers, target features, the manifest. */
   sectionsMax: 64,
   typesMax: 4_000,
   /** Parameters, or results, of one function type: as many as engines take. */
   typeValuesMax: 1_000,
-  /** ABI version 1 has 22 to offer, and none may be imported twice. */
+  /** ABI version 1 has 22, and a plugin can import each only once. */
   importsMax: 64,
   functionsMax: 100_000,
-  /** Ours has one; to see them all, the host lists each of them as an export. */
+  /** Ours has one. The host adds an export for each table, to be able to read it. */
   tablesMax: 16,
-  /** As tables. Engines take a million, which would have to be exported one by one. Ours has 2. */
+  /** The host adds an export for each global as well. Engines take a million. Ours has 2. */
   globalsMax: 4_000,
-  /** Of data, and of elements: as many as engines take. Ours has 1,338. */
+  /** Data segments, and as many element segments: as many as engines take. Ours has 1,338. */
   segmentsMax: 100_000,
   /** The memory, and one function for each tool. */
   exportsMax: 256,
   memoriesMax: 1,
-  /** Bytes of an imported or exported name. The longest that can be right has 64. */
+  /** Bytes of an imported or exported name. The longest valid name has 64. */
   nameBytesMax: 256,
   /** Six tools with their JSON Schemas and two pages take 20 KB. */
   manifestBytesMax: 512 * kib,
-  /** As answers, which are copied and printed by the same kind of code. */
+  /** As for answers, which similar code copies and prints. */
   manifestDepthMax: 64,
-  /** A tool's page, in UTF-8. A model reads it in one piece: some 4,000 tokens. The longest of ours has 7 KB. */
+  /** A tool's page, in UTF-8. A model reads the whole page: some 4,000 tokens. Our longest has 7 KB. */
   documentationBytesMax: 16 * kib,
   /**
-   * Error codes of a plugin's own. The system that has the most of those that families are made after has 6; a model
-   * cannot choose between more, and each answer that fails is compared with all of them.
+   * Error codes that a plugin declares. The most in a memory system that a family imitates is 6. A model cannot choose
+   * between more than 64, and the host compares each failed answer with all of them.
    */
   errorsMax: 64,
-  /** Where one file is not as it should be: those that a reviewer is told one by one. The rest is counted. */
+  /** Deviations of one file that a report lists; more are only counted. */
   deviationsMax: 20,
 } as const;
 
-/** A policy's file, and the lock file that it names. Checked before anything of either is parsed. */
+/** A policy file, and the lock file that it names. Checked before either is parsed. */
 export const policyLimits = {
-  /** As a manifest: the shipped policy has under 1 KB, and 256 tools with all rights take 40 KB. */
+  /** As for a manifest. The shipped policy has under 1 KB; 256 tools with all rights take 40 KB. */
   fileBytesMax: 512 * kib,
-  /** The deepest that has a meaning, the name of a right, stands in six. */
+  /** The deepest valid value, the name of a right, is six levels deep. */
   depthMax: 16,
 } as const;
 
 /**
- * The list of components that comes with the package. Plain numbers: of computed ones the bundler cannot tell that a plugin
- * does not need them.
+ * The SBOM in the package. Plain numbers: the bundler would keep computed ones in a plugin, even unused.
  */
 export const sbomLimits = {
-  /** 1 MiB for the list of components. Ours has 8 KB; one of a thousand packages would have 700. */
+  /** 1 MiB. Ours has 8 KB; an SBOM of a thousand packages would have 700 KB. */
   bytesMax: 1_048_576,
   /** CycloneDX nests its objects eight deep. */
   depthMax: 32,
 } as const;
 
-/** What is configured: the file, and what it, the environment and the flags may say. Plain numbers, as above. */
+/** The configuration: the file, and values in the file, environment variables and flags. Plain numbers, as above. */
 export const configLimits = {
-  /** 64 KiB. A file that says everything, with long lists, takes 8 KB. */
+  /** 64 KiB. A file with every setting and long lists takes 8 KB. */
   fileBytesMax: 65_536,
-  /** A list in `serve.auth`, in `serve`, in the file: four. */
+  /** The file, `serve`, `serve.auth` and a list in it make four. */
   depthMax: 8,
   /** Plugin files, names of hosts, origins. */
   listedMax: 100,
-  /** The longest name of a file that systems take. */
+  /** The longest file name that systems take. */
   fileNameCharsMax: 4_096,
-  /** URLs and claims: as much as browsers and issuers are sure to take. */
+  /** URLs and claims: as long as every browser and issuer accepts. */
   textCharsMax: 2_048,
 } as const;
 
-/** What enters a prompt of a user's memory: the indexes of all families together. Of what one alone says, without its frame. */
+/** The memory index in a prompt: the indexes of all families together, or one family's, without its frame. */
 export const promptLimits = {
-  /** A model reads them all before each answer. */
+  /** A model reads all of them before each answer. */
   linesMax: 200,
   /** 25 KB. */
   bytesMax: 25_000,
-  /** What frames one family's index as data: a tag at either end, a note, and how many entries are not shown. */
+  /** The frame that marks one family's index as data: a tag at each end, a note, and the number of hidden entries. */
   frameLinesMax: 8,
   frameBytesMax: kib,
 } as const;
 
-/** What a plugin tells a host of itself and its files, by the roles of its tools. */
+/** Answers of tools with a role. */
 export const roleLimits = {
-  /** Findings and refusals of one answer. With a path and a sentence each, more would not fit into it; beyond it findings are counted. */
+  /** Findings, and refusals, in one answer. More would not fit, with a path and a sentence each. */
   toldMax: 1_000,
 } as const;
 
-/** What a report's page shows of what others wrote; the report in JSON has all of it. */
+/** Text of others on a report's HTML page. The report in JSON has all of it. */
 export const pageLimits = {
   /** A tool's description takes some 700; a path at most 255. */
   textCharsMax: 1_000,
-  /** Unseen characters in a row, each of which is named. More than a bidirectional name or a joined emoji has. */
+  /** Consecutive invisible characters that are named one by one. A bidirectional name or a joined emoji has fewer. */
   unseenRunMax: 8,
-  /** Some ten printed sheets for one table. */
+  /** One table takes some ten printed sheets. */
   rowsMax: 500,
 } as const;

@@ -1,7 +1,7 @@
 /**
- * What a plugin says of itself, sealed into it as the custom section `memcell:manifest`.
+ * A plugin's manifest, sealed into the file as the custom section `memcell:manifest`.
  *
- * A host reads it before it runs anything, and refuses a file that is not exactly what its manifest says.
+ * A host reads it before it runs the plugin, and refuses a file that does not match it exactly.
  */
 import { abiVersion, rights } from "./abi.ts";
 import { declarableCodes } from "./errors.ts";
@@ -16,25 +16,25 @@ export const manifestSection = "memcell:manifest";
 const exportName = /^[a-z][a-z0-9_]{0,63}$/;
 export const toolName: RegExp = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 export const familyName: RegExp = /^[a-z][a-z0-9-]{0,63}$/;
-/** Of the table, or of a plugin. */
+/** An error code of the table, or one that a plugin declares. */
 export const errorCodeName: RegExp = /^[A-Z][A-Z_]{0,63}$/;
 
-/** `model`: offered to a model as a function. `host`: called by the host for itself, such as the index of a prompt. */
+/** `model`: offered to a model. `host`: called by the host for itself, such as the tool for the index of a prompt. */
 const audience = z.enum(["model", "host"]);
 
 const tool = z.strictObject({
   name: z.string().check(z.regex(toolName)),
   export: z.string().check(z.regex(exportName)),
   audience,
-  /** What a host may ask of it without knowing the family: see `roles.ts`. At most one tool of a plugin has each. */
+  /** What a host can use the tool for without knowing the family: see `roles.ts`. A plugin has one tool per role. */
   role: z.optional(z.enum(roleNames)),
   /**
-   * Beside the role `entries`, where each entry is a file of its own: its path inside the scope, with `{name}` where the
-   * entry's name stands. By it a host tells which entry a changed or trashed file is.
+   * The path of an entry's file inside the scope, with `{name}` in place of the entry's name. Only with the role
+   * `entries`, where each entry has its own file. A host uses it to find the entry of a changed or trashed file.
    */
   entryFile: z.optional(z.string()),
   description: z.string(),
-  /** The tool's page, in Markdown, for a model that asks and for people. */
+  /** The tool's page, in Markdown, for people and for models that request it. */
   documentation: z.optional(z.string().check(z.minLength(1))),
   /** JSON Schema, draft 2020-12. */
   input: z.record(z.string(), z.unknown()),
@@ -44,7 +44,7 @@ const tool = z.strictObject({
   rights: z.array(z.enum(rights)),
 });
 
-/** What a plugin may report without having been told it: those, and what becomes of a plugin. */
+/** The codes that a plugin can report on its own: faults of a call, and failures of the plugin itself. */
 export const reportableCodes = [
   ...declarableCodes,
   "CAPABILITY_DENIED",
@@ -64,7 +64,7 @@ export const manifestSchema = z.strictObject({
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
   abi: z.literal(abiVersion),
   tools: z.array(tool).check(z.minLength(1)),
-  /** Codes that its tools report beside those of the table. */
+  /** Codes that its tools report in addition to the table's. */
   errors: z.optional(z.array(pluginError)),
   /** Wasm pages of 64 KiB. */
   memoryPages: z.strictObject({ min: z.int(), max: z.int() }),
@@ -76,8 +76,8 @@ export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestTool = Manifest["tools"][number];
 
 /**
- * An error code of a plugin's own, for callers who know its family. `of` is the code of the table that it is a case of:
- * blame, and whether it is worth trying again, are that one's. `meaning` is a sentence for models and people.
+ * An error code that a plugin declares, for callers that know its family. `of` is the table's code that it is a case
+ * of, and gives it `blame` and `retryable`. `meaning` is a sentence for models and people.
  *
  * @example
  * const taken: PluginError = { code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: "A note has this key already." };
@@ -85,9 +85,9 @@ export type ManifestTool = Manifest["tools"][number];
 export type PluginError = z.infer<typeof pluginError>;
 
 /**
- * What a family's `family.ts` declares: the manifest before the build knows the memory's size, with zod schemas where
- * the manifest holds the JSON Schemas derived from them. `documentation` is not written there: the build reads it from
- * the file `<name of the tool>.md` beside it, where there is one.
+ * What a family's `family.ts` declares: the manifest without the memory's size, which the build adds, and with zod
+ * schemas, from which the build derives JSON Schemas. The build reads `documentation` from the file
+ * `<name of the tool>.md` beside it, if there is one.
  */
 export interface Family {
   readonly name: string;
@@ -96,11 +96,11 @@ export interface Family {
     readonly input: z.ZodMiniType;
     readonly output: z.ZodMiniType;
   })[];
-  /** Codes that its tools report beside those of the table, at most 64. Default none. */
+  /** Codes that its tools report in addition to the table's, at most 64. Default none. */
   readonly errors?: readonly PluginError[];
 }
 
-/** What a plugin may use unless its family says otherwise. */
+/** The default fuel and deadline in a manifest. */
 export const defaultBudget = {
   fuelPolls: guestLimits.fuelPollsMax,
   deadlineMs: guestLimits.deadlineMs,

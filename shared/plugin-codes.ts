@@ -1,12 +1,12 @@
 /**
- * Whether a caller can tell what each of a plugin's own error codes means: none that the table has already, which would
- * let a plugin put its own meaning, blame and all, on the host's words; and none twice.
+ * Checks the error codes that a plugin declares. It cannot declare a code of the table, which would give the host's
+ * code another meaning and blame, or a code twice.
  */
 import { errorCodes } from "./errors.ts";
 import { pluginLimits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Clauses about "it", the plugin. */
+/** Yields clauses about "it", the plugin. */
 export function* codeClauses({ errors = [] }: Manifest): Generator<string> {
   const { errorsMax } = pluginLimits;
   if (errors.length > errorsMax)

@@ -1,12 +1,12 @@
 /**
- * `build/plugins.lock.json`: which files the committed sources make. The build writes it and compares with it; the host
- * takes pins from it.
+ * `build/plugins.lock.json`: the plugin files that the committed sources give. The build writes it and compares with
+ * it; the host takes pins from it.
  */
 import { familyName } from "./manifest.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import * as z from "./zod.ts";
 
-/** The texts say what is allowed, as messages show it. */
+/** The texts in these schemas say what is allowed; messages show them. */
 export const sha256Schema = z
   .string("a SHA-256 in lower-case hex")
   .check(z.regex(/^[0-9a-f]{64}$/, "a SHA-256 in lower-case hex"));
@@ -14,7 +14,6 @@ export const sha256Schema = z
 const lockedPlugin = z.strictObject(
   {
     version: z.string("a version").check(z.regex(/^\d+\.\d+\.\d+$/, "a version such as 1.2.3")),
-    /** Of the file. */
     sha256: sha256Schema,
     bytes: z.int("a whole number").check(z.minimum(1, "a whole number from 1")),
   },
@@ -29,7 +28,7 @@ export const lockSchema = z.strictObject(
   "an object with version, plugins",
 );
 
-/** An object whose keys are names that plugins may have. */
+/** An object whose keys are valid plugin names. */
 export function byPluginName<Entry>(schema: z.ZodMiniType<Entry>): z.ZodMiniType<Record<string, Entry>> {
   return z.record(
     z.string().check(z.regex(familyName)),
@@ -38,7 +37,7 @@ export function byPluginName<Entry>(schema: z.ZodMiniType<Entry>): z.ZodMiniType
   );
 }
 
-/** The object, the plugins, a plugin. */
+/** The file's object, `plugins`, and a plugin. */
 const depthMax = 3;
 
 export type PluginLock = z.infer<typeof lockSchema>;
@@ -47,14 +46,14 @@ export type LockedPlugin = z.infer<typeof lockedPlugin>;
 /** Plugins by name. */
 export type LockedPlugins = Readonly<Record<string, LockedPlugin>>;
 
-/** The same plugins always give the same text. */
+/** Returns the file's text, which is always the same for the same plugins. */
 export function lockText(plugins: LockedPlugins): string {
   const sorted = Object.entries(plugins).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const facts = sorted.map(([name, { version, sha256, bytes }]) => [name, { version, sha256, bytes }]);
   return `${JSON.stringify({ version: 1, plugins: Object.fromEntries(facts) }, null, 2)}\n`;
 }
 
-/** `null` when the text has not the form of the file. */
+/** Returns `null` when the text does not have the lock file's form. */
 export function parseLock(text: string): LockedPlugins | null {
   const parsed = z.safeParse(lockSchema, parseJson(text));
   return parsed.success ? parsed.data.plugins : null;
@@ -68,7 +67,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Where the built plugins are not the locked ones: a sentence for each, with both hashes. */
+/** Returns a sentence, with both hashes, for each built plugin that differs from the locked one. */
 export function lockDifferences(built: LockedPlugins, locked: LockedPlugins): string[] {
   const names = [...new Set([...Object.keys(built), ...Object.keys(locked)])].toSorted();
   return names.flatMap((name) => {

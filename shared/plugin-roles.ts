@@ -1,4 +1,4 @@
-/** Whether a host can rely on what a plugin's tools say of their roles: see `roles.ts`. */
+/** Checks that each tool with a role fulfils it: see `roles.ts`. */
 import type { Manifest, ManifestTool } from "./manifest.ts";
 import { isScopePath, isTrashPath } from "./path.ts";
 import { roleNames, roleSchemas } from "./roles.ts";
@@ -7,7 +7,7 @@ import { firstMisfit } from "./schema-fit.ts";
 import { quoted } from "./text.ts";
 import * as z from "./zod.ts";
 
-/** Clauses about "it", the plugin. */
+/** Yields clauses about "it", the plugin. */
 export function* roleClauses({ tools }: Manifest): Generator<string> {
   for (const role of roleNames) {
     const count = tools.filter((tool) => tool.role === role).length;

@@ -1,10 +1,10 @@
 /**
- * Whether a module is exactly what its manifest says: imports, exports and memory, no more and no less; and whether people
- * can read all that its manifest says.
+ * Checks that a module's imports, exports and memory are exactly what its manifest says, and that people can read the
+ * whole manifest.
  *
- * The build asks it of what it made, and the host of what it is about to load: first of the bytes, so that no engine
- * compiles what is refused anyway, then of what the engine has made of them. Who loads a file needs the first difference,
- * who judges it wants all of them: the clauses come one by one, in one order.
+ * The build checks what it made, and the host what it loads. The host checks the bytes first, so that no engine
+ * compiles a refused file, and then the compiled module. A loader needs only the first difference, a reviewer all of
+ * them, so clauses are generated one by one, always in the same order.
  */
 import {
   capabilityModule,
@@ -35,23 +35,23 @@ export function capabilitiesOf(tools: Manifest["tools"] | readonly { rights: rea
   return capabilityNames.filter((name) => needed.has(capabilityRights[name]));
 }
 
-/** What a module imports and exports, in an engine's words. */
+/** What a module imports and exports, as an engine's reflection reports it. */
 export interface PluginShape {
   readonly imports: readonly Omit<WasmImport, "signature">[];
   readonly exports: readonly Omit<WasmExport, "signature">[];
   readonly sections: readonly WasmSection[];
 }
 
-/** A clause about "it" that names the first difference, or `null` when there is none. Never throws. */
+/** Returns a clause about "it" that names the first difference, or `null`. Never throws. */
 export function describeMismatch(manifest: Manifest, shape: PluginShape): string | null {
   for (const clause of differences(manifest, shape.sections, () => shape)) return clause;
   return null;
 }
 
 /**
- * All differences that can be told before an engine has looked at the module: clauses about "it", the one that has it
- * refused first, at most `pluginLimits.deviationsMax` and one that counts the others. Without a manifest, those that no
- * manifest could make good. Never throws: what cannot be read is a clause.
+ * Returns all differences that the bytes show, as clauses about "it": the one for which a host refuses the file, then
+ * the others. At most `pluginLimits.deviationsMax`, and one that counts the rest. Without a manifest: the differences
+ * that would be wrong with any manifest. Never throws: an unreadable part gives a clause.
  */
 export function describeDeviations(manifest: Manifest | null, sections: readonly WasmSection[]): string[] {
   const clauses = [...new Set(differences(manifest, sections, () => readInterface(sections)))];
@@ -78,7 +78,7 @@ function* differences(
   yield* wordClauses(manifest);
 }
 
-/** Sections that are malformed, or hold more than a plugin may, keep the clauses about others from nobody. */
+/** Turns an unreadable or oversized section into a clause, so that the checks of other sections still run. */
 function* orUnreadable(clausesOf: () => Iterable<string>): Generator<string> {
   try {
     yield* clausesOf();
@@ -112,7 +112,7 @@ function* importClauses(manifest: Manifest | null, imports: PluginShape["imports
   }
 }
 
-/** Why an import is none that the manifest accounts for, and what it would give. */
+/** Says why the manifest does not account for an import, and what the import does. */
 function whyNot({ module, name, kind }: PluginShape["imports"][number]): string {
   if (kind !== "function") return "a plugin may import functions only";
   if (module === kernelModule) return "ABI version 1 has no kernel function of that name";
@@ -154,7 +154,7 @@ function* memoryClauses(manifest: Manifest | null, sections: readonly WasmSectio
   }
 }
 
-/** Other hosts link by type and would refuse what an engine in JavaScript lets pass until it is called. */
+/** Other hosts check types when they link. A JavaScript engine accepts a wrong type until the function is called. */
 function* signatureClauses(manifest: Manifest | null, sections: readonly WasmSection[]): Generator<string> {
   const { imports, importsUnread, exports } = readInterface(sections);
   for (const { module, name, kind, signature } of imports) {
@@ -163,7 +163,7 @@ function* signatureClauses(manifest: Manifest | null, sections: readonly WasmSec
       yield `it imports "${module} ${name}" as ${signature}, allowed is ${expected}`;
     }
   }
-  // Functions are counted from the imports on: without all of these, nothing is known of the types behind them.
+  // Function indices start with the imports. If some imports are unread, the types of later functions are unknown.
   if (importsUnread > 0) return yield `it imports ${importsUnread} more behind what is no function, which are not read`;
   for (const { name, kind, signature } of exports) {
     const isTool = manifest?.tools.some((tool) => tool.export === name) ?? false;
@@ -173,14 +173,14 @@ function* signatureClauses(manifest: Manifest | null, sections: readonly WasmSec
   }
 }
 
-/** `null` for an import of another name, of which it is said already that it must not be there. */
+/** Returns `null` for an unknown import, for which there is a clause already. */
 function signatureOf(module: string, name: string): string | null {
   if (module === capabilityModule) return Object.hasOwn(capabilityRights, name) ? capabilitySignature : null;
   const entry = Object.entries(kernelSignatures).find(([each]) => each === name);
   return module === kernelModule && entry ? entry[1] : null;
 }
 
-/** What the host makes a list of, to put an instance back to where it began. */
+/** Bounds the parts that the host lists in order to reset an instance. */
 function* countClauses(sections: readonly WasmSection[]): Generator<string> {
   const { tablesMax, globalsMax, segmentsMax } = pluginLimits;
   const bounds = [
@@ -195,13 +195,13 @@ function* countClauses(sections: readonly WasmSection[]): Generator<string> {
   }
 }
 
-/** A plugin need not tell where it counts its fuel, but must not tell it wrongly. */
+/** The fuel section is optional, but must be valid. Throws `UnreadableWasm`. */
 function fuelClauses(sections: readonly WasmSection[]): string[] {
   readFuelGlobal(sections);
   return [];
 }
 
-/** A manifest may ask for less than the policy allows, and never for nothing, which would mean no bound. */
+/** A manifest can ask for less than the limit, but not for 0, which would mean no bound. */
 function* budgetClauses({ fuelPolls, deadlineMs }: Manifest): Generator<string> {
   const { fuelPollsMax, deadlineMs: deadlineMsMax } = guestLimits;
   if (fuelPolls < 1 || fuelPolls > fuelPollsMax) {
@@ -212,7 +212,7 @@ function* budgetClauses({ fuelPolls, deadlineMs }: Manifest): Generator<string> 
   }
 }
 
-/** A name must mean one tool, with one set of rights. */
+/** A name must identify one tool with one set of rights. */
 function* repetitionClauses({ tools }: Manifest): Generator<string> {
   const names = tools.map(({ name }) => name);
   const repeated = new Set(names.filter((name, at) => names.indexOf(name) !== at));

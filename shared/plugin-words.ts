@@ -1,15 +1,15 @@
 /**
- * Whether people can see all that a plugin tells a model of itself. Descriptions, pages, schemas and meanings of codes go into prompts as they
- * are: what is written there so that nobody who reviews it sees it has no good reason to be there.
+ * Checks that people can see all text that a plugin gives to a model. Descriptions, pages, schemas and meanings of
+ * codes go into prompts unchanged, so they must not contain text that a reviewer cannot see.
  */
 import { pluginLimits } from "./limits.ts";
 import type { Manifest, ManifestTool } from "./manifest.ts";
 import { exceedsUtf8Bytes, utf8Bytes } from "./text.ts";
 
-/** Controls but the line feed; what hides, joins, or turns text around; half a surrogate pair; a private meaning. */
+/** Controls except the line feed; characters that hide, join or reverse text; lone surrogates; private use. */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Clauses about "it", the plugin. */
+/** Yields clauses about "it", the plugin. */
 export function* wordClauses({ tools, errors = [] }: Manifest): Generator<string> {
   for (const tool of tools) {
     for (const { place, text } of textsOf(tool)) yield* unseenClauses(`tool "${tool.name}"`, place, text);
@@ -39,7 +39,7 @@ function textsOf(tool: ManifestTool): { place: string; text: string }[] {
   ];
 }
 
-/** Keys and values: names of fields are told to a model as well. */
+/** Keys and values: a model reads field names as well. */
 function* stringsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   if (typeof value !== "object" || value === null) return;

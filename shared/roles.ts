@@ -1,9 +1,10 @@
 /**
- * What a host asks of a family without knowing it. A tool with a role takes what the role's input says and answers what its
- * output says, or more; both are checked when a plugin is judged. Every role but `index` is about exactly one scope.
+ * Roles: what a host can use a family's tools for without knowing the family. A tool with a role takes every input of
+ * the role and returns the role's output, or more. The host checks both schemas when it checks the plugin. Every role
+ * except `index` is for exactly one scope.
  *
- * No role is compulsory. Where a family has none of a kind, the host does without: its files are listed, exported, imported
- * and put back byte for byte, and nobody says what they mean.
+ * No role is required. Without a role, the host does without: it lists, exports, imports and restores the files byte
+ * for byte, and cannot say what they mean.
  */
 import { declarableCodes } from "./errors.ts";
 import { roleLimits } from "./limits.ts";
@@ -14,8 +15,9 @@ export const roleNames = ["index", "entries", "read", "inspect", "restore"] as c
 export type Role = (typeof roleNames)[number];
 
 /**
- * The part of the user's memory that enters every prompt, framed as data; empty when there is none. `linesMax` and `bytesMax`
- * bound what stands inside the frame, from 0; the frame itself takes at most 8 lines and 1 KiB. Default: the family's own bounds.
+ * The part of the user's memory that goes into every prompt, framed as data; empty when there is none. `linesMax` and
+ * `bytesMax`, from 0, bound the text inside the frame. The frame itself takes at most 8 lines and 1 KiB. Default: the
+ * family's own bounds.
  */
 export const indexInput = z.strictObject({ linesMax: z.optional(z.int()), bytesMax: z.optional(z.int()) });
 
@@ -29,7 +31,7 @@ export const indexOutput = z.object({
 
 export type IndexOutput = z.infer<typeof indexOutput>;
 
-/** Every entry by its name, which is unique, and one line that tells what it is about. */
+/** All entries: the unique name of each, and a description of one line. */
 export const entriesInput = z.strictObject({});
 
 export type EntriesInput = z.infer<typeof entriesInput>;
@@ -40,7 +42,7 @@ export const entriesOutput = z.object({
 
 export type EntriesOutput = z.infer<typeof entriesOutput>;
 
-/** One entry, by a name of `entries`. `body` is its text; whatever else the answer holds is shown beside it. */
+/** One entry, by a name from `entries`. `body` is its text. The host shows all other fields of the answer beside it. */
 export const readInput = z.strictObject({ name: z.string() });
 
 export type ReadInput = z.infer<typeof readInput>;
@@ -50,10 +52,11 @@ export const readOutput = z.object({ body: z.string() });
 export type ReadOutput = z.infer<typeof readOutput>;
 
 /**
- * What is wrong with the user's files, and with `mend` its mending. Two more questions are asked for imports:
- * `paths` asks which of these paths the family keeps files under, whatever lies there; `incoming` names files that an import
- * has just put there, and asks which of them cannot be used as they are. The two are never asked together. To `paths` it answers
- * without a look at any file. With `mend` and `incoming` it fails when anything is refused: a success is committed.
+ * Finds what is wrong with the user's files, and repairs it with `mend`. Two fields are for imports, never together:
+ *
+ * - `paths`: which of these paths can the family keep files at? The tool answers without looking at any file.
+ * - `incoming`: an import has just put files at these paths. Which of them cannot be used as they are? With `mend`, the
+ *   tool fails when it refuses any of them, because a success is committed.
  */
 export const inspectInput = z.strictObject({
   mend: z.boolean(),
@@ -63,11 +66,11 @@ export const inspectInput = z.strictObject({
 
 export type InspectInput = z.infer<typeof inspectInput>;
 
-/** Inside the scope; empty for what is wrong with all files together. */
+/** A path inside the scope; empty for a problem of all files together. */
 const placeInScope = z.string().check(z.refine((path) => path === "" || isScopePath(path)));
 
 const finding = z.object({
-  /** What kind of finding it is, in the family's own words: lower-case letters, digits and dashes. */
+  /** The kind of finding, in the family's own words: lower-case letters, digits and dashes. */
   problem: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,63}$/)),
   path: placeInScope,
   /** What is wrong, in a sentence. */
@@ -78,7 +81,7 @@ const finding = z.object({
 
 const refusedPath = z.object({
   path: placeInScope,
-  /** What a plugin may find out, and none of the host's own. */
+  /** A code for a fault that a plugin finds; not one of the host's. */
   code: z.enum(declarableCodes),
   /** As a clause about "it". */
   reason: z.string(),
@@ -88,33 +91,33 @@ export type RefusedPath = z.infer<typeof refusedPath>;
 
 const refusedPaths = z.array(refusedPath).check(z.maxLength(roleLimits.toldMax));
 
-/** With `mend`, what was found and has been mended as its remedy says. */
+/** With `mend`: the findings that have been repaired, each as its remedy says. */
 export const inspectOutput = z.object({
   findings: z.array(finding).check(z.maxLength(roleLimits.toldMax)),
-  /** How many more there are. */
+  /** The number of further findings. */
   findingsHidden: z.int().check(z.nonnegative()),
-  /** To `paths`: those under which the family keeps nothing. */
+  /** For `paths`: those at which the family keeps no files. */
   unfit: z.optional(refusedPaths),
-  /** To `paths`: those of files that the family makes from the others. An import leaves one that is there as it is. */
+  /** For `paths`: those of files that the family derives from others. An import does not replace an existing one. */
   derived: z.optional(z.array(z.string()).check(z.maxLength(roleLimits.toldMax))),
-  /** To `incoming`: those that cannot be used as they are. The findings then tell of all other files. */
+  /** For `incoming`: those that cannot be used as they are. The findings then cover all other files. */
   refused: z.optional(refusedPaths),
 });
 
 export type InspectOutput = z.infer<typeof inspectOutput>;
 export type InspectFinding = InspectOutput["findings"][number];
 
-/** Puts a file of the trash back. The host takes it out of the trash together with this. */
+/** Restores a trashed file. The host removes it from the trash in the same commit. */
 export const restoreInput = z.strictObject({ trashed: z.string() });
 
 export type RestoreInput = z.infer<typeof restoreInput>;
 
-/** `path`: where it lies now, inside the scope. */
+/** `path`: the restored file's path inside the scope. */
 export const restoreOutput = z.object({ path: z.string() });
 
 export type RestoreOutput = z.infer<typeof restoreOutput>;
 
-/** What is judged of a tool with a role. */
+/** The schemas that a tool with a role must fit. */
 export const roleSchemas = {
   index: { input: indexInput, output: indexOutput },
   entries: { input: entriesInput, output: entriesOutput },

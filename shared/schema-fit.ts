@@ -1,10 +1,10 @@
 /**
- * Whether every value of one JSON Schema is a value of another, as far as the names and types of fields go. What describes a
- * field, and what makes a text, a number or a list shorter, is not compared. Whatever else a schema says fits nothing.
+ * Checks whether every value of one JSON Schema is a value of another, by the names and types of fields. It ignores
+ * descriptions and bounds of strings, numbers and lists. A schema with any other keyword never fits.
  */
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Pairs of schemas that are compared. The largest role takes some 30; a plugin's schemas may be of any size. */
+/** Compared pairs of schemas. The largest role takes some 30; a plugin's schemas can be of any size. */
 const stepsMax = 10_000;
 
 const choosing = ["anyOf", "oneOf"];
@@ -16,8 +16,8 @@ const describing =
 const understood = new Set([...choosing, ...compared, ...shortening.split(" "), ...describing.split(" ")]);
 
 /**
- * The first place where a value of `narrow` is none of `wide`: `entries[].name`, or `(all of it)`. Behind it stands the
- * keyword that is not understood, if that is why. `null` when there is none.
+ * Returns the first place where a value of `narrow` is not a value of `wide`, such as `entries[].name` or `(all of
+ * it)`, or `null`. If the reason is an unknown keyword, the keyword follows.
  */
 export function firstMisfit(narrow: unknown, wide: unknown): string | null {
   return new Comparison().misfit(narrow, wide, "");
@@ -44,7 +44,7 @@ class Comparison {
     });
   }
 
-  /** Of two schemas that are no choice between several. */
+  /** Compares two schemas without `anyOf` and `oneOf`. */
   #misfitOfOne(narrow: Schema, wide: Schema, place: string): string | null {
     const [types, allowed] = [typesOf(narrow), typesOf(wide)];
     const isAllowed = (type: unknown): boolean =>
@@ -70,7 +70,10 @@ class Comparison {
   }
 }
 
-/** A keyword that is not understood, or not as it stands there. A choice stands alone: what stands beside it would hold for each. */
+/**
+ * The first keyword that is unknown or malformed, or that is next to `anyOf` or `oneOf` and would apply to each of
+ * their schemas.
+ */
 function strangeKeyword(schema: Schema): string | null {
   const keys = Object.keys(schema);
   const choice = keys.find((key) => choosing.includes(key));
@@ -91,7 +94,7 @@ const forms: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ...choosing.map((key) => [key, (value: unknown) => isList(value) && value.length > 0] as const),
 ]);
 
-/** `null` for a schema that is no choice between several. */
+/** The schemas of `anyOf` or `oneOf`, or `null`. */
 function choiceOf(schema: Schema): readonly unknown[] | null {
   return (schema["anyOf"] ?? schema["oneOf"] ?? null) as readonly unknown[] | null;
 }

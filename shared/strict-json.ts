@@ -1,13 +1,13 @@
 /**
- * JSON that says the same to every reader. Of two equal keys `JSON.parse` takes the last and others the first, or fail:
- * what a file asks for or grants must not depend on who reads it.
+ * Parses JSON that means the same to every reader. With a repeated key, `JSON.parse` takes the last value, other
+ * parsers take the first or fail. What a file requests or grants must not depend on its reader.
  */
 import { jsonDepth, quoted } from "./text.ts";
 
-/** The message is what is said of the text: "is not JSON". */
+/** The message is a predicate about the text: "is not JSON". */
 export class UnfitJson extends RangeError {}
 
-/** Throws `UnfitJson`, also for what `JSON.parse` would pass over in silence. */
+/** Throws `UnfitJson`, also for repeated keys and `__proto__`, which `JSON.parse` accepts. */
 export function parseStrictJson(text: string, depthMax: number): unknown {
   const depth = jsonDepth(text);
   if (depth > depthMax) throw new UnfitJson(`is ${depth} levels deep, at most ${depthMax} allowed`);
@@ -26,7 +26,7 @@ function parse(text: string): unknown {
 
 const tokens = /"(?:[^"\\]+|\\.)*"(\s*:)?|[{}]/g;
 
-/** `__proto__` is a key to JSON like any other, and none to most code that comes after. The text is known to be JSON. */
+/** JSON allows the key `__proto__`, but most code loses it later. The text is already known to be JSON. */
 function checkKeys(json: string): void {
   const objects: Set<unknown>[] = [];
   for (const [token, colon] of json.matchAll(tokens)) {

@@ -1,8 +1,8 @@
-/** Questions about text that both sides of the sandbox ask, without `Buffer` or `TextEncoder`. */
+/** Text functions for host and guest, without `Buffer` or `TextEncoder`. */
 
-/** The bytes a string takes in UTF-8. A lone surrogate counts three, as the replacement character would. */
+/** The bytes of a string in UTF-8. A lone surrogate counts as three, like the replacement character. */
 export function utf8Bytes(text: string): number {
-  // One look by the regular expression engine costs the guest a tenth of the loop.
+  // In the guest, this regular expression takes a tenth of the loop's time.
   if (!beyondAscii.test(text)) return text.length;
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
@@ -17,17 +17,17 @@ export function utf8Bytes(text: string): number {
 
 const beyondAscii = /[^\0-\x7f]/;
 
-/** Whether a string takes more than so many bytes in UTF-8; counts only what may. */
+/** Whether a string takes more than `bytesMax` in UTF-8. Counts bytes only if the length allows more. */
 export function exceedsUtf8Bytes(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && utf8Bytes(text) > bytesMax;
 }
 
-/** Whether a string holds the character NUL. The guest's engine cuts text three times as fast as it searches it. */
+/** Whether a string contains NUL. In the guest's engine, `split` is three times as fast as a search. */
 export function hasNul(text: string): boolean {
   return text.split("\0", 2).length > 1;
 }
 
-/** Whether a string holds half of a surrogate pair, which no UTF-8 file can store. */
+/** Whether a string contains a lone surrogate, which UTF-8 cannot encode. */
 export function hasLoneSurrogate(text: string): boolean {
   return !text.isWellFormed();
 }
@@ -37,7 +37,7 @@ export function codePoints(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
-/** How deep arrays and objects stand inside each other in a JSON text, without parsing it; in one pass. */
+/** The nesting depth of arrays and objects in a JSON text, found in one pass without parsing. */
 export function jsonDepth(json: string): number {
   let depth = 0;
   let deepest = 0;
@@ -55,8 +55,8 @@ export function jsonDepth(json: string): number {
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}"\\]/gu;
 
 /**
- * A string as an error message shows it: in double quotes, at most 60 code points of it, and everything that could
- * break a line, hide or turn text around written as an escape.
+ * A string as error messages show it: in double quotes, at most 60 code points. Characters that could break a line, or
+ * hide or reverse text, are escaped.
  */
 export function quoted(text: string, codePointsMax = 60): string {
   const shown = Array.from(text.slice(0, codePointsMax * 2)).slice(0, codePointsMax);

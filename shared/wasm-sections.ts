@@ -1,14 +1,14 @@
 /**
  * The outer layer of a WebAssembly binary: its list of sections, and the limits of its memory.
  *
- * A host reads it before an engine is asked to compile the file, so nothing is believed: every count is bounded before
- * anything is made of it, and what cannot be read is an `UnreadableWasm`.
+ * A host reads them before an engine compiles the file, so it trusts nothing: it bounds every count before it allocates
+ * anything, and throws `UnreadableWasm` for anything it cannot read.
  */
 import { pluginLimits } from "./limits.ts";
 
 export interface WasmSection {
   readonly id: number;
-  /** Everything behind the section's length. */
+  /** The section without its id and length. */
   readonly payload: Uint8Array;
 }
 
@@ -30,7 +30,7 @@ export const sectionIds = {
 /** The magic word, and version 1. */
 const header = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 
-/** The bytes are no module, or one with more in it than a plugin may have. The message is a clause about the file. */
+/** The bytes are not a module, or exceed a limit of plugins. The message is a clause about the file. */
 export class UnreadableWasm extends RangeError {}
 
 export function readSections(wasm: Uint8Array): WasmSection[] {
@@ -48,18 +48,18 @@ export function readSections(wasm: Uint8Array): WasmSection[] {
   return sections;
 }
 
-/** Reads the section of an id; where there is none, an empty list. */
+/** A reader of the section with this id, or of an empty list if the section is absent. */
 export function readerOf(sections: readonly WasmSection[], id: number): WasmReader {
   return new WasmReader(sections.find((section) => section.id === id)?.payload ?? Uint8Array.of(0));
 }
 
-/** What the custom sections of a name hold. */
+/** The contents of the custom sections with this name. */
 export function customSections(sections: readonly WasmSection[], name: string): Uint8Array[] {
   const custom = sections.filter(({ id }) => id === sectionIds.custom).map(({ payload }) => new WasmReader(payload));
   return custom.filter((reader) => isName(reader.bytes(reader.u32()), name)).map((reader) => reader.rest);
 }
 
-/** Compares without making a text of a name of any length. */
+/** Compares bytes, so that a name of any length is never decoded. */
 function isName(bytes: Uint8Array, name: string): boolean {
   return bytes.length === name.length && bytes.every((byte, at) => byte === name.charCodeAt(at));
 }
@@ -70,7 +70,7 @@ export interface MemoryLimits {
   readonly max: number | null;
 }
 
-/** The limits, in pages, of each memory the module defines. */
+/** The limits, in pages, of each memory that the module defines. */
 export function readMemoryLimits(sections: readonly WasmSection[]): MemoryLimits[] {
   return readerOf(sections, sectionIds.memory).wholeList("memories", pluginLimits.memoriesMax, (reader) => {
     const flags = reader.byte();
@@ -90,7 +90,7 @@ export class WasmReader {
     this.#offset = offset;
   }
 
-  /** What has not been read yet. */
+  /** The bytes that have not been read yet. */
   get rest(): Uint8Array {
     return this.#wasm.subarray(this.#offset);
   }
@@ -123,14 +123,14 @@ export class WasmReader {
     return slice;
   }
 
-  /** A counted list. The count is looked at before anything is made of it. */
+  /** Reads a counted list. Checks the count before it allocates. */
   list<Item>(what: string, countMax: number, readItem: (reader: this) => Item): Item[] {
     const count = this.u32();
     if (count > countMax) throw new UnreadableWasm(`it has ${count} ${what}, at most ${countMax} allowed`);
     return Array.from({ length: count }, () => readItem(this));
   }
 
-  /** A counted list with nothing behind it, where a host that writes the section anew would bring it to life. */
+  /** Reads a counted list with nothing after it: hidden bytes could take effect when a host rewrites the section. */
   wholeList<Item>(what: string, countMax: number, readItem: (reader: this) => Item): Item[] {
     const items = this.list(what, countMax, readItem);
     if (!this.atEnd) throw invalid(`there is more in it than its ${what}`);

@@ -1,5 +1,5 @@
 /**
- * What a module imports and exports, with the types of the functions, which an engine's own reflection does not tell.
+ * Reads what a module imports and exports, with the function types, which an engine's reflection does not report.
  *
  * A signature is written `i64,i32->i32`: parameters, arrow, results.
  */
@@ -19,7 +19,7 @@ export type WasmExport = Omit<WasmImport, "module">;
 
 export interface WasmInterface {
   readonly imports: readonly WasmImport[];
-  /** Imports behind the first that is no function are not read: it alone has the module refused. */
+  /** The number of imports after the first that is not a function. They are not read: that one refuses the module. */
   readonly importsUnread: number;
   readonly exports: readonly WasmExport[];
 }
@@ -51,7 +51,7 @@ function readValueTypes(reader: WasmReader): string {
   return types.map((type) => valueTypes[type] ?? "other").join(",");
 }
 
-/** As the JavaScript API names them. */
+/** The JavaScript API's names. */
 const kinds: Readonly<Record<number, string>> = { 0: "function", 1: "table", 2: "memory", 3: "global", 4: "tag" };
 
 const kindOf = (code: number): string => kinds[code] ?? "something unknown,";
@@ -78,7 +78,7 @@ function readExports(reader: WasmReader, signatureOf: (index: number) => string)
   });
 }
 
-/** Byte for byte: names that are not ASCII are not among those a plugin may have. */
+/** Makes each byte a character: a plugin may have ASCII names only. */
 function readName(reader: WasmReader): string {
   const length = reader.u32();
   const { nameBytesMax } = pluginLimits;

@@ -1,6 +1,6 @@
 /**
- * What of a module's instance can change while it runs, apart from its memory: tables and mutable globals, and segments
- * that an instruction can drop. The standard's list of an instance's parts has nothing else that changes.
+ * Reads which parts of an instance can change while it runs, apart from its memory: tables, mutable globals, and
+ * segments that an instruction can drop. By the WebAssembly standard, no other part of an instance changes.
  */
 import { readerOf, sectionIds } from "./wasm-sections.ts";
 import type { WasmReader, WasmSection } from "./wasm-sections.ts";
@@ -12,7 +12,7 @@ export interface ChangingParts {
 }
 
 export interface WasmGlobal {
-  /** The byte that stands for its type. */
+  /** The type's byte in the binary format. */
   readonly type: number;
   readonly isMutable: boolean;
 }
@@ -21,8 +21,8 @@ const numberTypes: ReadonlySet<number> = new Set([0x7f, 0x7e]);
 const functionReference = 0x70;
 
 /**
- * The parts of a module that imports nothing but functions; or `null` when one of them is of a kind that JavaScript
- * cannot read and write back without loss (a float keeps bits that a number drops), or that cannot be read at all.
+ * Returns the changing parts of a module that imports only functions. Returns `null` when JavaScript cannot read and
+ * restore one of them without loss (a float has bits that a number drops), or when it cannot be read at all.
  */
 export function readChangingParts(sections: readonly WasmSection[]): ChangingParts | null {
   try {
@@ -39,12 +39,12 @@ export function readChangingParts(sections: readonly WasmSection[]): ChangingPar
   }
 }
 
-/** The globals that a module defines. Throws `RangeError` for what cannot be read. */
+/** The globals that a module defines. Throws `RangeError` when they cannot be read. */
 export function readGlobals(sections: readonly WasmSection[]): WasmGlobal[] {
   return readList(sections, sectionIds.global, readGlobal);
 }
 
-/** A dropped segment cannot be told from outside. An active one is dropped before the first call already. */
+/** Nothing shows from outside that a passive segment was dropped. Active ones are dropped before the first call. */
 function hasPassiveSegments(sections: readonly WasmSection[]): boolean {
   const data = readList(sections, sectionIds.data, (reader) => {
     const flags = reader.u32();
@@ -56,7 +56,7 @@ function hasPassiveSegments(sections: readonly WasmSection[]): boolean {
   return data.includes(true) || !hasOnlyPlainElements(readerOf(sections, sectionIds.element));
 }
 
-/** Elements of the first kind: active, of the first table, a list of functions. */
+/** Whether all elements are of the first kind: active, of the first table, a list of functions. */
 function hasOnlyPlainElements(reader: WasmReader): boolean {
   for (let count = reader.u32(); count > 0; count--) {
     if (reader.u32() !== 0) return false;
@@ -81,7 +81,7 @@ function readGlobal(reader: WasmReader): WasmGlobal {
   return { type, isMutable };
 }
 
-/** One instruction that makes a constant, and the end. */
+/** Skips one instruction that makes a constant, and the end. */
 function skipConstant(reader: WasmReader): void {
   const instruction = reader.byte();
   if (instruction === 0x41 || instruction === 0x42 || instruction === 0x23) while (reader.byte() >= 0x80);

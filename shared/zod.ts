@@ -1,7 +1,7 @@
 /**
  * The part of zod that memcell uses, and the only file that imports it.
  *
- * `zod/mini` because these schemas are linked into the guest: 9 KB there, where the full `zod` takes 450 KB.
+ * `zod/mini` because these schemas are linked into the guest: it takes 9 KB there, the full `zod` 450 KB.
  * Named re-exports, not a namespace, so that the bundler can drop what a plugin does not use.
  * The JIT is off: it would call `Function`, which the guest does not have.
  */
@@ -40,8 +40,8 @@ export type { infer, ZodMiniType } from "zod/mini";
 config({ jitless: true });
 
 /**
- * A schema with a description. As `check` with `meta`, but one call of which the bundler knows that it only
- * makes a schema, and which it drops with the schemas that a guest does not parse with.
+ * Returns the schema with a description, like `check` with `meta`. The bundler knows that this call only makes a
+ * schema, so it can drop it from a plugin that does not parse with the schema.
  */
 export function described<Schema extends ZodMiniType>(schema: Schema, description: string): Schema {
   return schema.check(meta({ description }));
