@@ -1,10 +1,10 @@
-/** What a plugin that is shipped may weigh. A test holds the shipped plugin to it. */
+/** The maximum size of a shipped plugin, which a test checks. */
 export const artifactLimits = {
   /**
-   * An agent's host fetches and checks the file when it starts, and most of it is copied into each instance. 0.4 MB are
-   * the engine's code.
+   * An agent's host fetches and checks the file when it starts, and copies most of it into each instance. The engine's
+   * code takes 0.4 MB.
    */
   bytesMax: 1_000_000,
-  /** As a registry or a package transfers it. */
+  /** The size in which a registry or a package transfers it. */
   zippedBytesMax: 450_000,
 } as const;

@@ -1,4 +1,4 @@
-/** From a family's folder to a sealed plugin: the six steps in order. */
+/** Builds a sealed plugin from a family's folder, in six steps. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import type { SealedPlugin } from "./seal.ts";
 import { snapshotPlugin } from "./snapshot.ts";
 
 export interface BuildOptions {
-  /** `false` leaves out the optimiser: seconds faster, for plugins that only tests load. Default `true`. */
+  /** `false` skips the optimiser: seconds faster, for plugins that only tests load. Default `true`. */
   readonly optimise?: boolean;
 }
 

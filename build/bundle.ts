@@ -1,9 +1,9 @@
 /**
- * Step 1. TypeScript to JavaScript.
+ * Step 1: TypeScript to JavaScript.
  *
- * Input: a family's folder. Output: a script (no modules, no imports) that runs the prelude, then the plugin's code,
- * and leaves one function for each tool on the global object; and one script for each `*.deferred.ts`, whose value is
- * what that module exports. Sole importer of esbuild.
+ * Input: a family's folder. Output: a script without modules and imports. It runs the prelude, then the plugin's code,
+ * and leaves one function for each tool on the global object. Each `*.deferred.ts` becomes a script of its own, whose
+ * value is the module's exports. Only this file imports esbuild.
  */
 import { readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
@@ -15,32 +15,32 @@ import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 import type { CapabilityName } from "../shared/abi.ts";
 import type { Family } from "../shared/manifest.ts";
 
-/** The folder of the TypeScript sources, whether this file runs compiled or as it is. */
+/** The folder of the TypeScript sources, whether or not this file runs compiled. */
 export const projectFolder: string = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 
 const guestFolder = join(projectFolder, "build", "guest");
 
-/** The global under which the bundle leaves a tool for the snapshot step. */
+/** The global in which the bundle leaves a tool for the snapshot. */
 export const toolGlobal = (exportName: string): string => `__tool_${exportName}`;
 
 export interface Bundle {
   readonly script: string;
-  /** The deferred modules, by the number under which the script asks for them. */
+  /** The scripts of the deferred modules. The main script loads them by index. */
   readonly deferred: readonly string[];
 }
 
-/** A file that the bundler has read. */
+/** A file that the bundler read. */
 export interface BundledFile {
-  /** From the project's folder, with `/`. */
+  /** Relative to the project's folder, with `/`. */
   readonly path: string;
-  /** What is left of it in the scripts. */
+  /** Its bytes in the scripts. */
   readonly bytes: number;
   /** Paths of the files that it imports. */
   readonly imports: readonly string[];
 }
 
 export interface PluginBundle extends Bundle {
-  /** Whatever the scripts were made from; a file that several of them hold is there for each. */
+  /** The files that the scripts were made from. A file in several scripts is listed for each. */
   readonly files: readonly BundledFile[];
 }
 
@@ -57,7 +57,7 @@ export async function bundlePlugin(
     define: { CAPABILITY_NAMES: JSON.stringify(capabilities) },
     format: "iife",
   });
-  // The bundler comes upon them in an order that depends on the machine; their names do not.
+  // The order in which the bundler finds them depends on the machine, so they are sorted by name.
   const deferred = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const script = deferred.reduce(
     (text, [name], index) => text.replaceAll(JSON.stringify(name), String(index)),
@@ -86,8 +86,8 @@ function filesOf({ inputs, outputs }: Metafile): BundledFile[] {
 }
 
 /**
- * In the place of `x.deferred.ts`: functions of the same names, which have the engine load the module at the first call.
- * It may export functions only. The module is asked for by a name that its number takes the place of.
+ * Replaces `x.deferred.ts` with functions of the same names, which load the module on the first call. The module may
+ * export only functions. The load call contains the module's name, which `bundlePlugin` replaces with its index.
  */
 function deferredModules(found: Map<string, BuiltScript>): Plugin {
   return {
@@ -140,8 +140,8 @@ const grayMatterWithoutEngines: Plugin = {
 };
 
 /**
- * A call of `z.something()` only makes a schema. Told so, the bundler drops the schemas that a guest does not parse with,
- * such as those of outputs; by itself it does not see it across modules.
+ * Marks calls on `z` as pure, because they only make schemas. The bundler then drops schemas that a guest does not
+ * parse with, such as those of outputs. It cannot find out on its own across modules.
  */
 const schemasAreValues: Plugin = {
   name: "schemas-are-values",
@@ -155,7 +155,7 @@ const schemasAreValues: Plugin = {
   },
 };
 
-/** `family.ts` with its schemas as a module that Node can import. */
+/** Bundles `family.ts` with its schemas into a module that Node can import. */
 export async function bundleFamilyDeclaration(declaration: string, outFile: string): Promise<void> {
   await build({ ...neutral, entryPoints: [declaration], format: "esm", outfile: outFile });
 }
@@ -171,14 +171,14 @@ const neutral = {
   logLevel: "warning",
 } satisfies BuildOptions;
 
-/** How code of a guest is bundled: small, and with stand-ins for what only Node has. */
+/** How guest code is bundled: minified, with stand-ins for Node's own modules. */
 const guestCode = {
   ...neutral,
   inject: [join(guestFolder, "buffer-stand-in.ts")],
   // gray-matter names "fs" for a function that nothing calls.
   alias: { fs: join(guestFolder, "fs-stand-in.ts") },
   plugins: [grayMatterWithoutEngines, schemasAreValues],
-  // A direct eval keeps the whole bundle alive and readable: whoever links one in has to hear of it.
+  // A direct eval would keep every name and all dead code in the bundle, so it fails the build.
   logOverride: { "direct-eval": "error" },
   minify: true,
   write: false,

@@ -1,4 +1,4 @@
-/** Reads a list of components as its readers will, and compares it with what the bundler says that it has linked. */
+/** Reads a list of components as its readers will, and compares it with what the bundler linked. */
 import type { BuiltPlugin } from "./build-plugin.ts";
 import { enginePlace } from "./engine-facts.ts";
 
@@ -15,7 +15,7 @@ interface ListedComponent {
   readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
 }
 
-/** Throws unless everything that was linked into the plugin is listed below it, with a licence. */
+/** Throws unless every package that was linked into the plugin is listed below it, with a licence. */
 export function checkSbom(text: string, { manifest, sha256, linked }: BuiltPlugin): void {
   const { components, dependencies } = JSON.parse(text) as Listed;
   const file = components.find(({ hashes }) => hashes?.some(({ content }) => content === sha256));
@@ -29,6 +29,6 @@ export function checkSbom(text: string, { manifest, sha256, linked }: BuiltPlugi
   for (const place of [...linked.packages.map((each) => each.place), enginePlace]) {
     const name = place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
     if (names.has(name)) continue;
-    throw new Error(`Cannot build: package "${name}" is linked into plugin "${manifest.name}", and not in its list`);
+    throw new Error(`Cannot build: package "${name}" is linked into plugin "${manifest.name}", but not in its list`);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Fills the snapshot's freed memory with zeros. A free leaves bytes where they are, and the file would ship them: what
- * the plugin's code made and dropped while it was loaded, and 80 KB of nothing.
+ * Fills the snapshot's freed memory with zeros. Freeing memory does not erase it, so the file would ship 80 KB of
+ * garbage that the plugin's code left while it was loaded.
  *
- * Which memory is free only the allocators know (the engine's own, for small pieces, on top of the C library's), so they
- * are asked: in an instance that cannot grow, whatever can still be allocated was free. It is filled and given back,
- * highest address first, so that a call will take its memory from the fewest pages.
+ * Only the allocators know which memory is free: the engine's own, for small pieces, and the C library's below it. So
+ * this code runs an instance that cannot grow, and allocates all it can: all of that was free. It fills the pieces with
+ * zeros and frees them again, highest address first, so that a call will use the fewest pages.
  */
 import { readFile } from "node:fs/promises";
 
@@ -24,7 +24,7 @@ interface Allocators {
 /** Both allocators hand out multiples of eight. */
 const stepBytes = 8;
 
-/** Larger than what one piece of the engine's own allocator can be. */
+/** Larger than any piece of the engine's own allocator. */
 const smallPieceBytesMax = 4096;
 
 export async function clearFreedMemory(memory: Uint8Array): Promise<Uint8Array> {
@@ -41,13 +41,13 @@ export async function clearFreedMemory(memory: Uint8Array): Promise<Uint8Array> 
   giveBack(small, (pointer) => exports.js_free_rt(runtime, pointer));
   giveBack(large, exports.wasm_free);
 
-  // The engine has given the C library what it had kept for small pieces of which none is left.
+  // The engine has now returned blocks to the C library in which no small piece is left.
   const returned = takeAll(exports.wasm_malloc, memory.length);
   clear(exports.memory, returned);
   giveBack(returned, exports.wasm_free);
 
   const cleared = new Uint8Array(exports.memory.buffer).slice();
-  // The engine is at rest, so below the stack pointer lie only the frames of calls that have returned.
+  // No call is active, so below the stack pointer are only the frames of calls that have returned.
   cleared.fill(0, 0, Number(exports.__stack_pointer.value));
   return cleared;
 }
@@ -57,7 +57,7 @@ interface Piece {
   readonly bytes: number;
 }
 
-/** Allocates, from large pieces to small ones, until nothing is left. */
+/** Allocates pieces, large ones first, until no memory is left. */
 function takeAll(allocate: (bytes: number) => number, bytesMax: number): Piece[] {
   const pieces: Piece[] = [];
   for (let bytes = bytesMax; bytes > 0; bytes = nextSmaller(bytes)) {

@@ -1,16 +1,15 @@
 /**
- * Takes the JavaScript compiler out of the engine's module: a guest has no `eval`, so it could never run, and it is 80 KB
- * of code.
+ * Removes the JavaScript compiler from the engine's module: 80 KB that never run, because a guest has no `eval`.
  *
- * The engine calls it through its function table alone, at the index that a context with `eval` holds and one without
- * does not. With another function in that place, nothing reaches the compiler, and the reduction drops it.
+ * The engine calls the compiler only through its function table. A context with `eval` holds the compiler's index, one
+ * without does not. When another function replaces it in the table, nothing reaches the compiler, and step 5 drops it.
  */
 import { sectionIds, WasmReader } from "../shared/wasm-sections.ts";
 import type { WasmSection } from "../shared/wasm-sections.ts";
 import { concatBytes, encodeSigned, encodeUnsigned } from "../shared/wasm-writer.ts";
 import { Engine } from "./engine.ts";
 
-/** The part of a context's structure that is compared: its fixed fields. */
+/** The compared part of a context's structure: its fixed fields. */
 const contextBytes = 400;
 
 export async function cutCompiler(sections: readonly WasmSection[]): Promise<WasmSection[]> {
@@ -21,7 +20,7 @@ export async function cutCompiler(sections: readonly WasmSection[]): Promise<Was
   }));
 }
 
-/** Where the compiler stands in the function table. */
+/** Returns the compiler's index in the function table. */
 async function findCompiler(): Promise<number> {
   const [compiling, guest] = [await Engine.forCompiling(), await Engine.forGuest()].map(contextWords);
   const found = compiling?.filter((word, at) => word !== 0 && guest?.[at] === 0) ?? [];
@@ -34,7 +33,7 @@ function contextWords({ exports }: Engine): number[] {
   return Array.from(new Uint32Array(exports.memory.buffer, exports.qjs_get_context_ptr(), contextBytes / 4));
 }
 
-/** The module's one segment of functions, with the first of them also where the function to be dropped stood. */
+/** Returns the module's one segment of functions, with its first function also in place of the dropped one. */
 function withoutFunction(payload: Uint8Array, index: number): Uint8Array {
   const reader = new WasmReader(payload);
   const [segments, kind, i32Const, start, end] = [

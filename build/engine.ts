@@ -1,8 +1,8 @@
 /**
- * The JavaScript engine while a plugin is being built: QuickJS in Node, driven through its C functions.
+ * The JavaScript engine while a plugin is being built: QuickJS in Node, called through its C functions.
  *
- * Only the build runs this; in the finished plugin `glue/engine.wat` stands where these imports stand here. Clock and
- * randomness are constants, so that the same source always leaves the same memory behind.
+ * Only the build runs this. In the finished plugin, `glue/engine.wat` replaces these imports. Clock and randomness are
+ * constants, so that the same source always gives the same memory.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -35,7 +35,7 @@ interface EngineExports {
   wasm_free(pointer: number): void;
 }
 
-/** Which parts of the language a context has. Numbers of quickjs-wasi's `Intrinsics`. */
+/** The language parts that a context can have, as in quickjs-wasi's `Intrinsics`. */
 const intrinsics = {
   date: 1 << 0,
   eval: 1 << 1,
@@ -63,12 +63,12 @@ export class Engine {
     this.exports = exports;
   }
 
-  /** An engine that can compile and is thrown away afterwards. */
+  /** Starts an engine that can compile. It is discarded afterwards. */
   static async forCompiling(): Promise<Engine> {
     return Engine.#start(compilerIntrinsics);
   }
 
-  /** An engine as the plugin will have it. */
+  /** Starts an engine as the plugin will have it. */
   static async forGuest(): Promise<Engine> {
     const engine = await Engine.#start(guestIntrinsics);
     engine.exports.qjs_set_interrupt_handler(1);
@@ -85,18 +85,18 @@ export class Engine {
     return new Engine(exports);
   }
 
-  /** Of QuickJS itself, which is not that of the package that brings it. */
+  /** The version of QuickJS itself, which differs from its package's. */
   get version(): string {
     const start = this.exports.qjs_get_quickjs_version();
     return new TextDecoder().decode(this.bytes.slice(start, this.bytes.indexOf(0, start)));
   }
 
-  /** A view of the memory. Not to be kept: growing the memory detaches it. */
+  /** A view of the memory. Do not keep it: when the memory grows, the view is detached. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.exports.memory.buffer);
   }
 
-  /** JavaScript to bytecode, without source text and line numbers. */
+  /** Compiles JavaScript to bytecode, without source text and line numbers. */
   compile(code: string, name: string): Uint8Array {
     const source = this.lay(new TextEncoder().encode(`${code}\0`));
     const file = this.lay(new TextEncoder().encode(`${name}\0`));
@@ -123,22 +123,22 @@ export class Engine {
     this.exports.wasm_free(pointer);
   }
 
-  /** Text that stays where it is for the plugin's whole life. */
+  /** Stores text at a fixed address for the plugin's whole life. */
   layText(text: string): { pointer: number; bytes: number } {
     return this.lay(new TextEncoder().encode(text));
   }
 
-  /** Has the memory grow until so many bytes are free in one piece. */
+  /** Grows the memory until so many bytes are free in one piece. */
   makeRoom(bytes: number): void {
     this.exports.wasm_free(this.reserve(bytes));
   }
 
-  /** Zeroed bytes that stay where they are for the plugin's whole life. */
+  /** Reserves zeroed bytes at a fixed address for the plugin's whole life. */
   reserve(bytes: number): number {
     return this.lay(new Uint8Array(bytes)).pointer;
   }
 
-  /** Makes a native known as a property of the global object. Calling it ends up in `host_call`. */
+  /** Defines a native as a property of the global object. A call of it goes to `host_call`. */
   defineNative(letter: string): void {
     const name = this.layText(`${letter}\0`);
     const native = this.exports.qjs_new_host_function(name.pointer, name.bytes - 1, 0);
@@ -147,7 +147,7 @@ export class Engine {
     this.exports.wasm_free(property.pointer);
   }
 
-  /** A property of the global object, as a box that stays valid in the snapshot. */
+  /** Reads a property of the global object, as a box that stays valid in the snapshot. */
   globalProperty(name: string): number {
     const property = this.layText(`${name}\0`);
     const box = this.exports.qjs_get_prop_string(this.exports.qjs_get_global(), property.pointer);
@@ -159,7 +159,7 @@ export class Engine {
     return this.exports.qjs_is_function(box) !== 0;
   }
 
-  /** A value as text, for messages of the build. */
+  /** Converts a value to text, for messages of the build. */
   text(box: number): string {
     const lengthOut = this.exports.wasm_malloc(4);
     const pointer = this.exports.qjs_get_string_len(box, lengthOut);
@@ -167,7 +167,7 @@ export class Engine {
     return new TextDecoder().decode(this.bytes.slice(pointer, pointer + length));
   }
 
-  /** Bytes that stay where they are for the plugin's whole life. */
+  /** Stores bytes at a fixed address for the plugin's whole life. */
   lay(content: Uint8Array): { pointer: number; bytes: number } {
     const pointer = this.exports.wasm_malloc(content.length);
     if (pointer === 0) throw new Error("Cannot build: the JavaScript engine is out of memory");
@@ -176,7 +176,7 @@ export class Engine {
   }
 }
 
-/** Imports whose answers never change. A native that is called during the build does nothing. */
+/** Imports that always return the same. A native that is called during the build throws. */
 export function constantImports(memory: () => WebAssembly.Memory): WebAssembly.Imports {
   const badFile = 8;
   return {

@@ -1,4 +1,4 @@
-/** Takes exports out of a module: what is not to be reached from outside any more. */
+/** Removes exports from a module. */
 import { pluginLimits } from "../shared/limits.ts";
 import { sectionIds, WasmReader } from "../shared/wasm-sections.ts";
 import type { WasmSection } from "../shared/wasm-sections.ts";
@@ -6,13 +6,13 @@ import { concatBytes, encodeUnsigned } from "../shared/wasm-writer.ts";
 
 export interface ModuleExport {
   readonly name: string;
-  /** As the format has it: 0 function, 1 table, 2 memory, 3 global. */
+  /** The binary format's number: 0 function, 1 table, 2 memory, 3 global. */
   readonly kind: number;
-  /** The number of what it exports, as LEB128. */
+  /** The index of the exported item, as LEB128. */
   readonly index: Uint8Array;
 }
 
-/** The sections without some exports, and these exports. */
+/** Returns the sections without the taken exports, and these exports. */
 export function takeExports(
   sections: readonly WasmSection[],
   isTaken: (exported: ModuleExport) => boolean,

@@ -1,6 +1,6 @@
 /**
- * Writes the part of the glue that differs from family to family, as WebAssembly text: which capabilities are
- * imported, which functions are exported, and the constants of the snapshot. `glue/engine.wat` says what each is for.
+ * Writes the part of the glue that differs between families, as WebAssembly text: the imported capabilities, the
+ * exported functions, and the constants of the snapshot. `glue/engine.wat` says what each is for.
  */
 import { capabilityModule } from "../shared/abi.ts";
 import type { CapabilityName } from "../shared/abi.ts";
@@ -34,7 +34,7 @@ export function familyGlue(
     ]),
     constant("scratch", snapshot.scratch),
     "",
-    "  ;; A number that stands for no capability gives handle 0, which the guest takes as a refusal.",
+    "  ;; An unknown number gives handle 0, which the guest takes as a refusal.",
     `  (func (export "capability") (param $index i32) (param $request i64) (result i64)`,
     ...capabilities.flatMap((name, index) => [
       `    (if (i32.eq (local.get $index) (i32.const ${index}))`,

@@ -1,8 +1,8 @@
 /**
- * Finds the plugin families of a folder and reads what each declares of itself.
+ * Finds the plugin families of a folder and reads their declarations.
  *
- * A family is a folder with a `family.ts` (what it is) and an `index.ts` (what it exports). Nothing else in the
- * project names families, so a new one is a new folder.
+ * A family is a folder with a `family.ts` (its declaration) and an `index.ts` (its exports). No other code names
+ * families, so a new family is a new folder.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,11 +19,11 @@ export interface FamilySource {
 }
 
 export interface ReadOptions {
-  /** Whether pages get new tables where their schemas have changed; otherwise that is an error. Default `false`. */
+  /** Whether to write new tables into pages whose schemas have changed. If not, that is an error. Default `false`. */
   readonly writePages?: boolean;
 }
 
-/** The families below a folder, sorted by name, each tool with its page. */
+/** Reads the families below a folder, sorted by name, each tool with its page. */
 export async function readFamilies(
   pluginFolder: string,
   { writePages = false }: ReadOptions = {},
@@ -40,7 +40,7 @@ export async function readFamilies(
   return sources.toSorted((a, b) => (a.family.name < b.family.name ? -1 : 1));
 }
 
-/** The family of a folder that has its name. */
+/** Reads the family of a folder. Throws when folder and family have different names. */
 export async function readFamily(folder: string, { writePages = false }: ReadOptions = {}): Promise<Family> {
   const declared = await readDeclaration(folder);
   const family = await withPages(declared, { folder, files: await readdir(folder), isWritten: writePages });
@@ -48,7 +48,7 @@ export async function readFamily(folder: string, { writePages = false }: ReadOpt
   throw new Error(`Cannot build plugin: folder is "${basename(folder)}", its family.ts says "${family.name}"`);
 }
 
-/** Evaluates `family.ts` in Node. It declares; it does not run anything of the plugin. */
+/** Evaluates `family.ts` in Node. This runs none of the plugin's code. */
 async function readDeclaration(folder: string): Promise<Family> {
   const scratch = await mkdtemp(join(tmpdir(), "memcell-family-"));
   try {

@@ -1,6 +1,6 @@
 /**
- * Step 3. The snapshot back into the engine's module: its data section becomes the snapshot's memory, and its memory
- * section gets the snapshot's size as minimum and a maximum.
+ * Step 3: puts the snapshot into the engine's module. The data section becomes the snapshot's memory. The memory
+ * section gets the snapshot's size as minimum, and a maximum.
  */
 import { readSections, sectionIds } from "../shared/wasm-sections.ts";
 import type { MemoryLimits } from "../shared/wasm-sections.ts";
@@ -8,7 +8,7 @@ import { concatBytes, encodeSigned, encodeUnsigned, writeModule } from "../share
 
 export const pageBytes = 65_536;
 
-/** Zeros shorter than this are cheaper kept than described by a further data segment. */
+/** A shorter run of zeros is stored: a further data segment would cost more. */
 const zeroRunBytesMin = 32;
 
 export function writeImage(engine: Uint8Array, memory: Uint8Array, limits: MemoryLimits & { max: number }): Uint8Array {

@@ -1,6 +1,6 @@
-/** Which licences of others a plugin may ship under. */
+/** The licences that packages in a plugin may have. */
 
-/** They ask for a notice, or for nothing. Another one is a decision that somebody has to make, and write down here. */
+/** They require a notice or nothing. To allow another one is a person's decision, and is recorded here. */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -15,7 +15,7 @@ const permissive: ReadonlySet<string> = new Set([
   "Zlib",
 ]);
 
-/** Why a package with this `license` cannot be linked in, or `null`. Of alternatives, all have to be permissive. */
+/** Why a package with this `license` cannot be linked in, or `null`. Every alternative has to be permissive. */
 export function licenceObjection(licence: unknown): string | null {
   if (typeof licence !== "string" || licence.trim() === "") return "it names no licence";
   const named = licence.replaceAll(/[()]/g, " ").split(/\s(?:AND|OR)\s/);

@@ -1,6 +1,6 @@
 /**
- * Steps 4 and 5. Engine image and glue into one module, reduced to what its exports reach, and optimised. All three
- * tools are binaryen's, run as the scripts its package ships.
+ * Steps 4 and 5: merge the engine image and the glue into one module, reduce it to what its exports reach, and optimise
+ * it. All three tools are binaryen's and run as the scripts in its package.
  */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -16,8 +16,8 @@ const binaryenFolder = dirname(fileURLToPath(import.meta.resolve("binaryen")));
 const glueFolder = join(projectFolder, "build", "glue");
 
 /**
- * Named one by one: they are what the engine uses and what every SDK's runtime has had for years. All features at once
- * would write an import section that Node 20 cannot read.
+ * The features that the engine uses; every SDK's runtime has had them for years. With all features, binaryen would
+ * write an import section that Node 20 cannot read.
  */
 const features = [
   "bulk-memory",
@@ -29,7 +29,7 @@ const features = [
   "multivalue",
 ].map((feature) => `--enable-${feature}`);
 
-/** Merges image, glue and family glue; what one of them exports and another imports becomes a direct call. */
+/** Merges image, glue and family glue. Imports of one that another exports become direct calls. */
 export async function linkModules(scratch: string, image: string, familyGlueText: string): Promise<string> {
   const family = join(scratch, "family.wat");
   const linked = join(scratch, "linked.wasm");
@@ -41,7 +41,7 @@ export async function linkModules(scratch: string, image: string, familyGlueText
   return linked;
 }
 
-/** Drops everything that neither a tool nor the memory needs, the engine's own exports among it. */
+/** Drops everything that the roots do not reach, including the engine's own exports. */
 export async function reduceModule(scratch: string, linked: string, roots: readonly string[]): Promise<string> {
   const graph = join(scratch, "roots.json");
   const reduced = join(scratch, "reduced.wasm");
@@ -52,8 +52,8 @@ export async function reduceModule(scratch: string, linked: string, roots: reado
 
 export async function optimiseModule(scratch: string, reduced: string, level: "-O0" | "-O2"): Promise<string> {
   const optimised = join(scratch, "optimised.wasm");
-  // Packing would cut the image into nine thousand segments where it holds a few zeros: instances would take 0.1 ms
-  // longer to make, and the file would be larger when compressed. `image.ts` has left out the long runs.
+  // Memory packing would cut the image at every few zeros into nine thousand segments. An instance would take 0.1 ms
+  // longer to make, and the compressed file would be larger. `image.ts` has already left out the long runs.
   const passes = [level, "--skip-pass=memory-packing", "--strip-debug", "--strip-producers"];
   await binaryen("wasm-opt", [reduced, ...passes, "-o", optimised, ...features]);
   return optimised;

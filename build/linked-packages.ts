@@ -1,11 +1,11 @@
 /**
- * Which npm packages are in a plugin, told from what the bundler has read and kept. Of a package that is only installed, or
- * of which nothing was left, there is nothing to list.
+ * Finds the npm packages in a plugin, from the files that the bundler read and kept. A package that is only installed,
+ * or of which the bundler kept nothing, is not listed.
  */
 import type { BundledFile } from "./bundle.ts";
 
 export interface LinkedPackage {
-  /** Where it lies, as `package-lock.json` names it: `node_modules/zod`. */
+  /** Its key in `package-lock.json`: `node_modules/zod`. */
   readonly place: string;
   /** Places of the linked packages that its files import. */
   readonly imports: readonly string[];
@@ -13,11 +13,11 @@ export interface LinkedPackage {
 
 export interface LinkedPackages {
   readonly packages: readonly LinkedPackage[];
-  /** Places of those that the plugin's own code imports. */
+  /** Places of the packages that the plugin's own code imports. */
   readonly direct: readonly string[];
 }
 
-/** The plugin's own code, among places of packages. */
+/** The place of the plugin's own code. */
 const own = "";
 
 export function linkedPackages(files: readonly BundledFile[]): LinkedPackages {
@@ -29,7 +29,7 @@ export function linkedPackages(files: readonly BundledFile[]): LinkedPackages {
     return places.filter((each) => each !== place && imported.has(each));
   };
   const packages = places.map((place) => ({ place, imports: importsOf(place) }));
-  // What is only reached through a package of which nothing was left has to hang on something.
+  // A package that is imported only by dropped packages is listed as direct, so that it is below the plugin.
   const imported = new Set(packages.flatMap(({ imports }) => imports));
   const direct = new Set(importsOf(own));
   return { packages, direct: places.filter((place) => direct.has(place) || !imported.has(place)) };
@@ -39,7 +39,7 @@ function placeOf(path: string): string {
   return /^(?:node_modules\/(?:@[^/]+\/)?[^/]+\/)+/.exec(path)?.[0].slice(0, -1) ?? placeElsewhere(path);
 }
 
-/** Code of another project may be built too, but no lock file says which packages that one has. */
+/** Code of another project can be built too, but no lock file names that project's packages. */
 function placeElsewhere(path: string): string {
   if (!path.includes("node_modules/")) return own;
   throw new Error(`Cannot build plugin: "${path}" is a package that package-lock.json does not name`);

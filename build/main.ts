@@ -1,15 +1,16 @@
 /**
- * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, each with the types of its tools
- * for programs that call them, and writes what they are made of (`dist/sbom.json`), which bytes they are (`build/plugins.lock.json`), and the tables in the pages of their tools.
+ * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, with TypeScript types of its
+ * tools for programs that call them. Also writes the list of components (`dist/sbom.json`), the plugins' hashes
+ * (`build/plugins.lock.json`), and the tables in the tools' pages.
  *
  * usage: node dist/build/main.js [--locked | --only NAME] [--plugins DIR] [--out DIR] [--fast]
  *
- * --locked   compares with the lock instead of writing it, and writes nothing when a plugin or a tool's page differs
- * --only     builds one family and leaves the others, with their lines of the lock and the list, as they are: for
- *            who works on it. Only the whole build knows whether they would still be the same
+ * --locked   compares with the lock instead of writing it, and writes nothing if a plugin or a tool's page differs
+ * --only     builds one family, to work on it, and writes only its line of the lock. It neither builds the others nor
+ *            writes the list of components, so run the whole build before a commit
  *
- * What is built from or to another folder, or fast, is not what is shipped and touches nothing of it. With `--out DIR`
- * alone, list and lock go into DIR.
+ * A build with `--plugins`, `--out` or `--fast` writes none of the shipped files. With `--out DIR` alone, the list and
+ * the lock go into DIR.
  */
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
@@ -42,7 +43,7 @@ const ofProject = ofSources && values.out === undefined;
 const shipped = ofProject && values.only === undefined;
 
 if (values.locked && !shipped)
-  throw new Error("--locked is about what is shipped: not with --only, --plugins, --out or --fast");
+  throw new Error("--locked is about what is shipped: do not use it with --only, --plugins, --out or --fast");
 
 const out = values.out ?? join(projectFolder, "dist", "plugins");
 const plugins: BuiltPlugin[] = [];
@@ -67,17 +68,17 @@ const sbom = ofSources && values.only === undefined ? await makeSbom(plugins) : 
 if (values.locked && !(await isLocked())) {
   process.exitCode = 1;
 } else {
-  // The runtime loads, and the package ships, whatever lies there.
+  // The runtime loads every file in this folder, and the package ships it.
   if (shipped) await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   for (const plugin of plugins) await writePlugin(plugin);
   if (sbom !== null) await writeFile(shipped ? join(out, "..", "sbom.json") : join(out, "sbom.json"), sbom);
   if (ofSources && !values.locked) await writeLock(ofProject ? lockFile : join(out, basename(lockFile)));
-  // The compiler writes plain files; npx runs the command as a program.
+  // The compiler does not make the file executable, but npx runs it as a program.
   if (shipped) await chmod(join(projectFolder, "dist", "host", "cli", "main.js"), 0o755);
 }
 
-/** `null` when it has not the form that the build gives it. */
+/** Returns `null` when the lock does not have its form, and no plugins when it is missing. */
 async function readLock(): Promise<LockedPlugins | null> {
   const present = await readFile(lockFile, "utf8").catch(() => null);
   return present === null ? {} : parseLock(present);
@@ -87,12 +88,12 @@ async function isLocked(): Promise<boolean> {
   const locked = await readLock();
   const differences = locked
     ? lockDifferences(parseLock(lock) ?? {}, locked)
-    : ["build/plugins.lock.json has not the form that the build gives it"];
+    : ["build/plugins.lock.json does not have the form that the build writes"];
   for (const difference of differences) console.error(difference);
   if (differences.length === 0) return true;
   console.error(
-    'Nothing was written. If the plugin was meant to change, "npm run build" writes build/plugins.lock.json, and it is ' +
-      'committed with the change. If not, "npm ci" brings back the packages that the plugin is made with.',
+    'Nothing was written. If you meant to change the plugin, "npm run build" writes build/plugins.lock.json: commit it ' +
+      'with the change. If not, "npm ci" installs the packages that the plugin is built with.',
   );
   return false;
 }
@@ -100,7 +101,7 @@ async function isLocked(): Promise<boolean> {
 async function writeLock(file: string): Promise<void> {
   if ((await readFile(file, "utf8").catch(() => "")) === lock) return;
   await writeFile(file, lock);
-  if (ofProject) console.log("build/plugins.lock.json has changed: it is committed with what changed the plugin");
+  if (ofProject) console.log("build/plugins.lock.json has changed: commit it with the change of the plugin");
 }
 
 async function writePlugin({ manifest, wasm, sha256 }: BuiltPlugin): Promise<void> {

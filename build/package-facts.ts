@@ -1,4 +1,4 @@
-/** What is known of an installed npm package: from its own `package.json`, and from `package-lock.json`. */
+/** Reads facts about an installed npm package from its `package.json` and from `package-lock.json`. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -10,9 +10,9 @@ export interface PackageFacts {
   readonly version: string;
   /** An SPDX expression. */
   readonly licence: string;
-  /** What names it beyond this project, as https://github.com/package-url says. */
+  /** Its package URL: https://github.com/package-url. */
   readonly purl: string;
-  /** SHA-512 of the package as the registry hands it out, in hex. */
+  /** SHA-512 of the registry's package file, in hex. */
   readonly sha512: string;
 }
 
@@ -26,7 +26,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
 }
 
-/** Rejects when the package is not the pinned one, or may not be linked into a plugin. */
+/** Rejects when the package is not the pinned version, or may not be linked into a plugin. */
 export async function readPackageFacts(place: string, project = projectFolder): Promise<PackageFacts> {
   const { packages } = await readJson<LockFile>(join(project, "package-lock.json"));
   const { name, version, license } = await readJson<PackageJson>(join(project, place, "package.json"));

@@ -1,6 +1,6 @@
 /**
- * The list of components of what is shipped, as CycloneDX 1.6 JSON: the plugin files, and what was linked into each. The
- * same build always gives the same text: it holds no time and no serial number. Sole importer of the CycloneDX library.
+ * The list of shipped components as CycloneDX 1.6 JSON: the plugin files, and the packages linked into each. It has no
+ * time and no serial number, so the same build always gives the same text. Only this file imports that library.
  */
 import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
 
@@ -12,10 +12,10 @@ import type { PackageFacts } from "./package-facts.ts";
 
 const { ComponentType, HashAlgorithm, LifecyclePhase } = Enums;
 
-/** What turns sources into plugins, and this list. */
+/** The packages that build the plugins and this list. */
 const tools = ["typescript", "esbuild", "binaryen", "@cyclonedx/cyclonedx-library"];
 
-/** Rejects when a package that was linked in is not the pinned one, may not be shipped, or is not in the list. */
+/** Rejects when a linked package is not the pinned version, may not be shipped, or is not in the list. */
 export async function makeSbom(plugins: readonly BuiltPlugin[]): Promise<string> {
   const project = await readProjectFacts();
   const root = component(project, ComponentType.Application);
@@ -40,7 +40,7 @@ export async function makeSbom(plugins: readonly BuiltPlugin[]): Promise<string>
   return text;
 }
 
-/** Everything that was linked into any of the plugins, by its place; QuickJS itself under its purl. */
+/** Every package that was linked into a plugin, by its place, and QuickJS itself, by its purl. */
 async function linkedComponents(plugins: readonly BuiltPlugin[]): Promise<Map<string, Models.Component>> {
   const packages = new Map(plugins.flatMap(({ linked }) => linked.packages.map((each) => [each.place, each.imports])));
   const components = new Map<string, Models.Component>();

@@ -1,6 +1,6 @@
-/** The fields that a JSON Schema of an object tells of, those inside other fields behind them: `data.results[].key`. */
+/** Lists the fields in a JSON Schema of an object. Nested fields follow their parents: `data.results[].key`. */
 
-/** As much of a JSON Schema as a page tells. */
+/** The parts of a JSON Schema that a page shows. */
 export interface Field {
   readonly description?: string;
   readonly type?: string | readonly string[];
@@ -34,7 +34,7 @@ function fieldsInside(field: Field, path: string): NamedField[] {
   return field.items?.properties ? fieldsOf(field.items, `${path}[].`) : [];
 }
 
-/** What a field may be: "string", `"daily", "summary" or null`, "array of string". */
+/** The type of a field, as text: "string", `"daily", "summary" or null`, "array of string". */
 export function typeOf(field: Field): string {
   if (field.anyOf) return field.anyOf.map((each) => typeOf(each)).join(" or ");
   if (field.enum) return field.enum.map((each) => `\`"${each}"\``).join(", ");
@@ -42,7 +42,7 @@ export function typeOf(field: Field): string {
   return typeof field.type === "string" ? field.type : (field.type ?? ["any"]).join(" or ");
 }
 
-/** How long it may be, and of which form. */
+/** A field's length and pattern, as text. */
 export function limitsOf({ pattern, minLength = 0, maxLength, maxItems, anyOf = [] }: Field): string {
   return [
     ...(maxLength === undefined ? [] : [`${number(minLength)} to ${number(maxLength)} characters`]),

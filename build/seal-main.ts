@@ -1,5 +1,5 @@
 /**
- * `npm run seal`, after the compiler: seals a module that another compiler has made.
+ * `npm run seal`, after the compiler: seals a module that another compiler made.
  *
  * usage: node dist/build/seal-main.js MODULE.wasm FOLDER --out FILE
  */
@@ -10,17 +10,17 @@ import { parseArgs } from "node:util";
 import { readFamily } from "./family.ts";
 import { sealModule } from "./seal-module.ts";
 
-const help = `Seals a WebAssembly module of any compiler as a plugin
+const help = `Seals a WebAssembly module from any compiler as a plugin
 
 Usage
   npm run seal -- MODULE.wasm FOLDER --out FILE
 
-MODULE.wasm  what the compiler made; shared/README.md says what it imports and exports
-FOLDER       where family.ts lies, which declares the plugin's tools and their rights; it has the family's name
-FILE         where the plugin goes, and FILE.sha256 beside it
+MODULE.wasm  the compiled module; shared/README.md says what it must import and export
+FOLDER       the folder of family.ts, which declares the plugin's tools and their rights; it must have the family's name
+FILE         the plugin file to write, with FILE.sha256 beside it
 
 Exit codes
-  0 sealed   1 it is no plugin, and the output says what to change   2 the command line makes no sense
+  0 sealed   1 not a valid plugin; the output says what to change   2 invalid command line
 `;
 
 process.exitCode = await run(process.argv.slice(2));

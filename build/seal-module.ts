@@ -1,6 +1,6 @@
 /**
- * A module that another compiler has made, and what its family declares, to a sealed plugin. It is judged as the build
- * judges its own and a host whatever it loads, and every fault is told at once, with what to change.
+ * Makes a sealed plugin from a module of another compiler and its family's declaration. It makes the same checks as the
+ * build and the host, and reports all faults at once, with advice.
  */
 import { createHash } from "node:crypto";
 
@@ -18,18 +18,15 @@ import { adviceFor } from "./seal-advice.ts";
 import { makeManifest } from "./seal.ts";
 import type { SealedPlugin } from "./seal.ts";
 
-/** The kind of an exported global, of which some linkers leave two that nobody needs. */
+/** The kind of an exported global. Some linkers leave two unneeded ones. */
 const globalKind = 3;
 
-/**
- * A module that counts no fuel asks for the least: only the deadline bounds it, and no number here may look as if
- * anything else did.
- */
+/** The fuel in the manifest of a module that counts none: the minimum, because only the deadline bounds it. */
 const uncountedPolls = 1;
 
 /**
- * Seals a module. It is changed only in what no call can notice: custom sections (names, debug information, an older
- * manifest) and exported globals go. Throws an `Error` that names every fault and what to change.
+ * Seals a module. Removes only parts that no call can notice: custom sections (names, debug information, an older
+ * manifest) and exported globals. Throws an `Error` that names every fault and what to change.
  */
 export async function sealModule(module: Uint8Array, family: Family): Promise<SealedPlugin> {
   const bare = withoutSurplus(readSections(module));

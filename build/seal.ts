@@ -1,6 +1,6 @@
 /**
- * Step 6. The manifest into the module as a custom section, and a check that the result is what the manifest says:
- * the same check that every host makes before it runs a plugin.
+ * Step 6: adds the manifest to the module as a custom section, and checks that the module matches it. Hosts make the
+ * same check before they run a plugin.
  */
 import { createHash } from "node:crypto";
 
@@ -57,7 +57,7 @@ export async function sealPlugin(linked: Uint8Array, manifest: Manifest): Promis
   return { wasm, manifest, sha256: createHash("sha256").update(wasm).digest("hex") };
 }
 
-/** Types do not say what a name may be made of; hosts do. */
+/** Checks names and other forms that the TypeScript types do not express. */
 function checkForm(manifest: Manifest): void {
   const parsed = safeParse(manifestSchema, manifest);
   if (parsed.success) return;
@@ -68,8 +68,8 @@ function checkForm(manifest: Manifest): void {
 }
 
 /**
- * The global that counts polls keeps its place for a host that knows to look there, and is no export any more: exports
- * are the memory and the tools. `fuel` is its index, as the custom section holds it.
+ * Removes the export of the global that counts polls: only the memory and the tools are exports. `fuel` is the global's
+ * index, by which a host finds it through the custom section.
  */
 function withoutFuelExport(sections: readonly WasmSection[]): { sections: WasmSection[]; fuel: Uint8Array } {
   const { sections: kept, taken } = takeExports(sections, ({ name }) => name === fuelSection);

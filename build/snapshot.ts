@@ -1,8 +1,8 @@
 /**
- * Step 2. JavaScript to the memory of an engine that has already run it.
+ * Step 2: JavaScript to the memory of an engine that has already run it.
  *
- * Compiling and running happen in two engines: the first can compile, the second, whose memory is kept, has neither
- * `eval` nor `Function`. Output: the memory, and the addresses in it that the glue needs.
+ * One engine compiles the script. Another one, without `eval` and `Function`, runs it, and its memory is kept. Output:
+ * this memory, and the addresses in it that the glue needs.
  */
 import { fuelConfigKey } from "../shared/abi.ts";
 import { failed } from "../shared/envelope.ts";
@@ -28,25 +28,25 @@ export interface Snapshot {
   readonly deferred: readonly LaidBytes[];
   /** The engine's context pointer. */
   readonly context: number;
-  /** Error envelopes for what the guest cannot report itself, and the key of the fuel's configuration. */
+  /** Error envelopes for failures that the guest cannot report itself, and the configuration key of the fuel. */
   readonly texts: Readonly<Record<"fuel" | "memory" | "trap" | "fuel_key", LaidBytes>>;
   /** Sixteen bytes for the glue's out-parameters. */
   readonly scratch: number;
 }
 
 /**
- * How much of its memory the engine uses before it looks for cycles, the only garbage that does not go at once. A usual
- * call ends far below; one that makes cycles without end still meets this long before the memory's maximum.
+ * The memory use above which the engine collects cycles; it frees all other garbage at once. A usual call stays far
+ * below. A call that makes cycles without end reaches this long before the memory's maximum.
  */
 const collectAboveBytes = 8 * 1024 * 1024;
 
 /**
- * Free memory that every instance begins with. A host that puts an instance back cannot shrink its memory, and throws
- * one away that has grown: a call with an index of 1,000 entries needs 13 pages, one with the largest body needs four.
+ * The free memory of every new instance. A host that resets instances cannot shrink their memory, and discards one that
+ * has grown. A call with an index of 1,000 entries needs 13 pages, one with the largest body needs four.
  */
 const roomBytes = 14 * pageBytes;
 
-/** The natives' letters: `glue/engine.wat` says what each does. */
+/** The natives' letters; `glue/engine.wat` says what each does. */
 const natives = "ioesrnfculDIWE".split("");
 
 export async function snapshotPlugin({ script, deferred }: Bundle, family: Family): Promise<Snapshot> {
@@ -75,7 +75,7 @@ export async function snapshotPlugin({ script, deferred }: Bundle, family: Famil
     scratch: engine.reserve(16),
   };
   engine.exports.qjs_run_gc();
-  // Left alone, the engine would collect once a call has made 50 KB: a tenth of the time of an entry of 60 KB.
+  // By default the engine collects after 50 KB, which takes a tenth of a call's time with an entry of 60 KB.
   engine.exports.qjs_set_gc_threshold(collectAboveBytes);
   if (Number(engine.exports.__stack_pointer.value) !== restingStack) {
     throw new Error(`Cannot snapshot plugin "${family.name}": the engine's stack is not at rest`);
@@ -92,7 +92,7 @@ function toolBox(engine: Engine, family: Family, exportName: string): number {
   return box;
 }
 
-/** The names that only the build needed. */
+/** Returns a script that deletes the names that only the build needed. */
 function cleanUpScript(family: Family): string {
   const names = ["__entryPoint", "__loadDeferred", ...family.tools.map((tool) => toolGlobal(tool.export))];
   return names.map((name) => `delete globalThis.${name};`).join("");

@@ -1,8 +1,8 @@
 /**
- * The tables of a tool's page: its input and output fields as its JSON Schemas tell them, between two marks.
+ * The tables of a tool's page: the input and output fields in its JSON Schemas, between two marks.
  *
- * The rest of a page is prose, written by hand. `npm run build` writes the tables, and `--locked` refuses a page whose
- * tables are not those of the schemas.
+ * People write the rest of the page. `npm run build` writes the tables, and `--locked` refuses a page whose tables
+ * differ from the schemas.
  */
 import type { ManifestTool } from "../shared/manifest.ts";
 import { fieldsOf, limitsOf, typeOf } from "./schema-fields.ts";
@@ -11,7 +11,7 @@ import type { Field } from "./schema-fields.ts";
 const begin = "<!-- parameters -->";
 const end = "<!-- /parameters -->";
 
-/** The page with the tables that the tool's schemas give it. Throws for a page without a place for them. */
+/** Returns the page with the tables of the tool's schemas. Throws when the page lacks the two marks. */
 export function withTables(page: string, tool: Pick<ManifestTool, "name" | "input" | "output">): string {
   const [before = "", between = "", ...surplus] = page.split(`\n${begin}\n`);
   const [, after, ...more] = between.split(`${end}\n`);
@@ -21,7 +21,7 @@ export function withTables(page: string, tool: Pick<ManifestTool, "name" | "inpu
   return `${before}\n${begin}\n${tablesOf(tool)}\n${end}\n${after}`;
 }
 
-/** The first line in which two pages differ, for a person; `null` when they are the same. */
+/** Describes the first line in which two pages differ. Returns `null` when they are the same. */
 export function firstDifference(present: string, expected: string): string | null {
   if (present === expected) return null;
   const [presentLines, expectedLines] = [present.split("\n"), expected.split("\n")];
@@ -43,7 +43,7 @@ function table(schema: Field): string {
   return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-/** A flat schema cannot say when a field is required, so its description says it first. */
+/** A flat schema cannot say for which action a field is required, so the field's description begins with it. */
 function describe(description: string): { condition: string | null; meaning: string } {
   const [, condition = null, meaning = description] = /^Required (for \w+)\. (.*)$/s.exec(description) ?? [];
   return { condition, meaning: meaning.replaceAll(/\s+/g, " ").replaceAll("|", "\\|") };

@@ -1,4 +1,4 @@
-/** Reads the pages of a family's tools, which lie beside its code: `<name of the tool>.md`. */
+/** Reads the pages of a family's tools, `<name of the tool>.md` in the family's folder. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -9,8 +9,8 @@ import { firstDifference, withTables } from "./tool-page.ts";
 type FamilyTool = Family["tools"][number];
 
 /**
- * The family with the pages that are among the files of its folder. A page whose tables are not those of the schemas is
- * written anew with `isWritten`, and an error without.
+ * Returns the family with the pages in its folder. If a page's tables differ from the schemas, writes the page again
+ * with `isWritten`, and throws without it.
  */
 export async function withPages(
   family: Family,
@@ -37,6 +37,6 @@ async function readPage({ name, input, output }: FamilyTool, file: string, isWri
     );
   }
   await writeFile(file, page);
-  console.log(`${name}.md has new tables: it is committed with what changed its schemas`);
+  console.log(`${name}.md has new tables: commit it with the change of its schemas`);
   return page;
 }

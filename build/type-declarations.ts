@@ -1,11 +1,10 @@
 /**
- * The types of what a family's tools take and answer, for programs in TypeScript that call them: made from the JSON
- * Schemas that its manifest holds, which the build derives from zod's. Of JSON Schema it knows what those use; anything
- * else becomes `unknown`.
+ * Makes TypeScript types of the inputs and outputs of a family's tools, for programs that call them, from the JSON
+ * Schemas in the manifest. It supports the parts of JSON Schema that these use; anything else becomes `unknown`.
  */
 import type { Manifest } from "../shared/manifest.ts";
 
-/** As much of a JSON Schema as becomes a type. */
+/** The parts of a JSON Schema that become a type. */
 interface Schema {
   readonly description?: string;
   readonly type?: string | readonly string[];
@@ -19,11 +18,11 @@ interface Schema {
   readonly additionalProperties?: boolean | Schema;
 }
 
-/** A module of types: `UpdateUserMemoryInput` and `UpdateUserMemoryOutput` for the tool `UpdateUserMemory`, and so on. */
+/** Returns a module of types, such as `UpdateUserMemoryInput` and `UpdateUserMemoryOutput` for `UpdateUserMemory`. */
 export function typeDeclarations({ name, tools }: Pick<Manifest, "name" | "tools">): string {
   const told = tools.filter(({ audience }) => audience === "model");
   const types = told.flatMap((tool) => {
-    // Two tools that only underscores or case tell apart keep their own names.
+    // Tools whose names differ only by underscores or case keep their own names.
     const isShared = told.some((other) => other !== tool && typeName(other.name) === typeName(tool.name));
     const type = isShared ? tool.name : typeName(tool.name);
     return [
@@ -57,7 +56,7 @@ function plainType(type: string, schema: Schema, indent: string): string {
 
 function objectType({ properties = {}, required = [], additionalProperties }: Schema, indent: string): string {
   const within = `${indent}  `;
-  // What is required and not described is what any other field may be.
+  // A required field without a schema of its own has the type of additional properties.
   const other = typeof additionalProperties === "object" ? additionalProperties : {};
   const undescribed = required.filter((key) => !Object.hasOwn(properties, key)).map((key) => [key, other] as const);
   const fields = [...Object.entries(properties), ...undescribed].map(([key, field]) => {

@@ -1,6 +1,6 @@
-;; The engine was compiled against WASI. These stand-ins satisfy it inside the module, so that the plugin imports none:
-;; there is no file to write to, no randomness, and the time is always 1970. A tool that needs the time has to hold the
-;; clock right and call the clock capability.
+;; The engine was compiled against WASI. These stand-ins provide it inside the module, so that the plugin imports none.
+;; There is no file to write to, no randomness, and the time is always 1970. A tool that needs the time must have the
+;; right `clock` and call the capability `clock_now`.
 (module
   (import "qjs" "memory" (memory 1))
   (func (export "clock_time_get") (param $clock i32) (param $precision i64) (param $to i32) (result i32)

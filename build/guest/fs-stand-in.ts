@@ -1,2 +1,2 @@
-/** gray-matter names Node's `fs` for a function that no plugin calls. */
+/** gray-matter imports Node's `fs` for a function that no plugin calls. */
 export default null;

@@ -1,14 +1,14 @@
 /**
- * Runs in the guest before the plugin's own code: makes the globals that `@extism/js-pdk` declares out of the natives
- * of `glue/engine.wat`, and takes the natives away again.
+ * Runs in the guest before the plugin's own code: makes the globals that `@extism/js-pdk` declares from the natives of
+ * `glue/engine.wat`, and then deletes the natives.
  *
- * Of the PDK it offers what a tool needs: `Host`, `Memory`, `Config`, `console`, `TextEncoder` and `TextDecoder`.
- * There is no `Http` and no `Var`: neither is among the imports a memcell plugin may have.
+ * It provides the part of the PDK that a tool needs: `Host`, `Memory`, `Config`, `console`, `TextEncoder` and
+ * `TextDecoder`. There is no `Http` and no `Var`: their imports are not allowed in a memcell plugin.
  */
 import { outcomeCodes } from "../outcome-codes.ts";
 import { textDecoder, textEncoder } from "./text-coding.ts";
 
-/** Replaced by the bundler: the names of the capabilities the family may call, in the order the glue knows them. */
+/** Replaced by the bundler: the names of the family's capabilities, in the order of the glue's numbers. */
 declare const CAPABILITY_NAMES: readonly string[];
 
 /** The natives by letter, as `glue/engine.wat` describes them. */
@@ -29,7 +29,7 @@ interface Natives {
   E(text: string): void;
 }
 
-/** Errors inside each other; a guest may tie them into a ring. */
+/** The depth of `cause` chains that is checked: a guest can make a cycle of them. */
 const causesMax = 8;
 
 const scope = globalThis as unknown as Record<string, unknown>;
@@ -61,7 +61,7 @@ class BlockHandle {
     this.#len = len === undefined ? undefined : Number(len);
   }
 
-  /** Asked of the host only when a plugin asks: few do, and each question crosses the border. */
+  /** Requested from the host only when needed: few plugins use it, and each request is a host call. */
   get len(): number {
     return this.#len ?? length(this.offset);
   }
@@ -95,7 +95,7 @@ const capabilities = Object.fromEntries(
 const host = {
   inputString: input,
   outputString: (text: unknown): boolean => {
-    // Without an output the SDKs agree on "empty"; with a block of no bytes they do not.
+    // All SDKs treat a missing output as empty, but they differ about a block of no bytes.
     if (text !== "") output(String(text));
     return true;
   },
@@ -109,7 +109,7 @@ const config = {
   },
 };
 
-/** Never empty: a block of no bytes has no handle, and one SDK would log the byte that lies at 0. */
+/** Never empty: a block of no bytes has no handle, and one SDK would log the byte at address 0. */
 const line = (parts: unknown[]): string => parts.map(String).join(" ") || " ";
 
 const guestConsole = {
@@ -131,20 +131,20 @@ Object.assign(scope, {
 });
 
 /**
- * What the language brings along and a guest does not get. The engine has no compiler, so `eval` and `Function` could
- * only throw; shared memory and microtasks serve nobody in a call that is synchronous.
+ * Parts of the language that a guest does not get. The engine has no compiler, so `eval` and `Function` could only
+ * throw. Shared memory and microtasks are useless in a synchronous call.
  */
 for (const name of ["eval", "Function", "SharedArrayBuffer", "Atomics", "queueMicrotask"]) delete scope[name];
 for (const made of [function () {}, function* () {}, async function () {}, async function* () {}]) {
   delete (Object.getPrototypeOf(made) as Record<string, unknown>)["constructor"];
 }
 
-// The snapshot freezes the generator's seed, so every call would see the same "random" numbers. Better none.
+// The snapshot contains the generator's seed, so every call would get the same "random" numbers.
 delete (Math as unknown as Record<string, unknown>)["random"];
 
 /**
- * Makes the function that the glue runs for one exported tool. It never throws: what the tool throws becomes the
- * call's error, and the tool's own return code is kept.
+ * Makes the function that the glue runs for one exported tool. It never throws: an exception of the tool becomes the
+ * call's error. It returns the tool's own return code.
  */
 function entryPoint(tool: () => unknown): () => number {
   return () => {
@@ -162,13 +162,13 @@ function entryPoint(tool: () => unknown): () => number {
   };
 }
 
-/** What to return for an error that must not be told in text: there may be no memory left for it. */
+/** The code to return for an error that must not become text, because there may be no memory left for it. */
 function codeWithoutText(error: unknown): number | null {
   if (error === null) return outcomeCodes.nothing;
   return isOutOfMemory(error) ? outcomeCodes.outOfMemory : null;
 }
 
-/** The engine's own error, or one that somebody made of it. */
+/** Whether an error is the engine's "out of memory", or has it among its causes. */
 function isOutOfMemory(error: unknown): boolean {
   let cause = error;
   for (let depth = 0; depth < causesMax && cause instanceof Error; depth++) {

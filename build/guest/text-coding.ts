@@ -1,4 +1,4 @@
-/** `TextEncoder` and `TextDecoder` for UTF-8, which the engine does not bring along. */
+/** `TextEncoder` and `TextDecoder` for UTF-8, which the engine does not have. */
 
 /** Strings to UTF-8; a lone surrogate becomes U+FFFD, as the standard says. */
 export class textEncoder {

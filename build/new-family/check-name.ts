@@ -1,4 +1,4 @@
-/** Whether a family may have a name: the grammars that it has to fit, and what is taken already. */
+/** Checks the name of a new family: its grammar, and whether it is taken. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,13 +8,15 @@ import { projectFolder } from "../bundle.ts";
 import { readFamilies } from "../family.ts";
 import { renamed, sampleName } from "./family-words.ts";
 
-/** Stricter than a scope's name: a dash at the end or two in a row would be an underscore that nobody can tell. */
+/**
+ * Stricter than a scope's name: no dash at the end and no two in a row, because dashes become underscores in exports.
+ */
 const familyGrammar = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** Folders that a user's folder may not have on every system. */
+/** Names that some systems do not allow for folders. */
 const deviceName = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** Why no family may be called so, or `null`. */
+/** Says why a family cannot have this name, or returns `null`. */
 export async function whyNoName(name: string): Promise<string | null> {
   if (!familyGrammar.test(name) || !scopeName.test(name)) {
     return 'allowed are 1 to 32 characters of a-z, 0-9 and single "-" between them, a letter first, as in "reading-list"';
@@ -45,7 +47,7 @@ function whyTaken(name: string, { name: present, tools }: Family): string | null
   return like ? `family "${present}" has a tool "${like.name}", which would look like one of the new family's` : null;
 }
 
-/** A vector names its plugin among all of them. */
+/** The guests of the tests: vectors name plugins and guests in one namespace. */
 function guestNames(): string[] {
   const folder = join(projectFolder, "test", "guests");
   return existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.\w+$/, "")) : [];

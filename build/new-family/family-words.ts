@@ -1,23 +1,23 @@
 /**
- * The words of a new family: what each word of the sample becomes. Names of tools and exports are the family's own name and
- * a verb, so two families that are called differently cannot have one in common.
+ * Renames the sample's words for a new family. Names of tools and exports are the family's name and a verb, so families
+ * with different names cannot share one.
  */
 
-/** The family that is copied, and where its parts lie. */
+/** The family that is copied, and the name of its folder. */
 export const sampleName = "sample";
 
-/** What may stand around the name in a word: `sample_write` is one, `samples` is not. */
+/** Matches the name alone or before `_`: in `sample_write`, but not in `samples`. */
 const sampleWord = /(?<![A-Za-z0-9_])sample(?:_|(?![A-Za-z0-9_]))/g;
 
-/** The text of a file of the sample, or its path, for a family of another name. */
+/** Renames a text or path of the sample for a family of another name. */
 export function renamed(text: string, name: string): string {
   return text.replaceAll(sampleWord, (word) => (word.endsWith("_") ? `${exportPrefix(name)}_` : name));
 }
 
-/** `reading-list` to `reading_list`, as an export and a tool are called. */
+/** `reading-list` to `reading_list`, the form in names of exports and tools. */
 const exportPrefix = (name: string): string => name.replaceAll("-", "_");
 
-/** The sample lies among the test plugins, two folders further from what it imports. */
+/** Adapts imports: the sample lies among the test plugins, two folders farther from the files that it imports. */
 export function movedImports(text: string): string {
   return text
     .replaceAll('"../../../plugin/', '"../')

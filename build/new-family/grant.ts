@@ -1,12 +1,12 @@
 /**
- * The lines of the host's policy that let a new family load. They are the part of a family that a reviewer reads: what is
- * not in them, its plugin cannot do, whatever it says of itself.
+ * The lines of the host's policy that let a new family load. A reviewer reads them first: the plugin can do nothing
+ * that they do not grant.
  */
 import type { Family } from "../../shared/manifest.ts";
 
 export const policyFile = "host/plugins/policy/default-policy.json";
 
-/** The policy's text with the grant at the end of its plugins. Throws for a policy of another form. */
+/** Returns the policy's text with the grant after its other plugins. Throws when the policy has another form. */
 export function withGrant(policy: string, family: Pick<Family, "name" | "tools">): string {
   const end = "\n    }\n  }\n}\n";
   const granted = `${policy.slice(0, -end.length)}\n    },\n${grantLines(family).join("\n")}\n  }\n}\n`;
@@ -17,7 +17,7 @@ export function withGrant(policy: string, family: Pick<Family, "name" | "tools">
   );
 }
 
-/** Just what its tools ask for, as `memcell audit --propose` would have it. */
+/** The grant of exactly what the tools request, like the proposal of `memcell audit --propose`. */
 export function grantLines({ name, tools }: Pick<Family, "name" | "tools">): string[] {
   const grants = tools.map((tool) => {
     const values = [`"rights": ${list(tool.rights)}`, `"scopes": ${list(tool.scopes)}`];
@@ -31,12 +31,12 @@ export function grantLines({ name, tools }: Pick<Family, "name" | "tools">): str
   return [`    ${JSON.stringify(name)}: {`, `      "tools": {`, grants.join(",\n"), "      }", "    }"];
 }
 
-/** With the comma behind it: a longer line the formatter would break as this does. */
+/** The formatter's line width, for a line and its comma. Longer lines are broken in the same way here. */
 const lineCharsMax = 120;
 
 const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
 
-/** Whether the one grant is all that has changed. */
+/** Whether the grant is the only change. */
 function hasGrown(before: string, after: string, name: string): boolean {
   try {
     const [old, grown] = [before, after].map((text) => JSON.parse(text) as { plugins: Record<string, unknown> });

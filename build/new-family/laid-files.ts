@@ -1,4 +1,4 @@
-/** The files of a new family: those of the sample, under the new name. */
+/** The files of a new family: the sample's, renamed. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,14 +6,14 @@ import { projectFolder } from "../bundle.ts";
 import { movedImports, renamed, sampleName } from "./family-words.ts";
 
 export interface LaidFile {
-  /** From the project's folder, with `/`. */
+  /** Relative to the project's folder, with `/`. */
   readonly path: string;
   readonly text: string;
 }
 
 const vectorsFolder = "test/conformance/vectors";
 
-/** In the order in which a person reads them. */
+/** Returns the files in the order in which a person reads them. */
 export function filesFor(name: string): LaidFile[] {
   const code = filesIn(`test/plugins/${sampleName}`).map((path) => laid(path, `plugin/${sampleName}`, name));
   const vectors = readdirSync(join(projectFolder, vectorsFolder))
@@ -30,7 +30,7 @@ function filesIn(folder: string): string[] {
     .map((file) => `${folder}/${file}`);
 }
 
-/** The file at `path`, renamed and in another folder. */
+/** Returns the file at `path`, renamed and moved to `folder`. */
 function laid(path: string, folder: string, name: string): LaidFile {
   const text = readFileSync(join(projectFolder, path), "utf8");
   const file = path.slice(path.lastIndexOf("/") + 1);

@@ -1,4 +1,4 @@
-/** Writes the files of a new family, builds its plugin, and grants what it asks for: all of it, or nothing. */
+/** Writes the files of a new family, builds its plugin, and grants what it requests. If a step fails, undoes all. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,13 +9,13 @@ import { grantLines, policyFile, withGrant } from "./grant.ts";
 import { filesFor } from "./laid-files.ts";
 
 export interface LaidDown {
-  /** The files that are new, from the project's folder. */
+  /** The new files, relative to the project's folder. */
   readonly files: readonly string[];
-  /** The lines that are new in the policy. */
+  /** The new lines of the policy. */
   readonly grant: readonly string[];
 }
 
-/** Throws, and leaves everything as it was, when a file is there already or anything fails. */
+/** Throws when a file exists already or a step fails, and leaves everything as it was. */
 export async function layDown(name: string): Promise<LaidDown> {
   const files = filesFor(name);
   const present = files.find(({ path }) => existsSync(join(projectFolder, path)));
@@ -29,7 +29,7 @@ export async function layDown(name: string): Promise<LaidDown> {
     const policy = join(projectFolder, policyFile);
     const granted = withGrant(readFileSync(policy, "utf8"), family);
     made.push(...builtFiles(name));
-    // First the plugin and its line in the lock: a grant of a plugin that is not there would be of no use to anybody.
+    // The plugin and its line in the lock come first: a grant for a missing plugin would be useless.
     run("build the new family", join("dist", "build", "main.js"), "--only", name);
     writeFileSync(policy, granted);
     return { files: files.map(({ path }) => path), grant: grantLines(family) };
@@ -40,7 +40,7 @@ export async function layDown(name: string): Promise<LaidDown> {
   }
 }
 
-/** What was made is added to `made`, folders included, so that it can be taken away again. */
+/** Adds what it creates to `made`, folders included, so that it can be removed again. */
 function writeNew(path: string, text: string, made: string[]): void {
   const place = join(projectFolder, path);
   const folder = mkdirSync(dirname(place), { recursive: true });
@@ -49,7 +49,7 @@ function writeNew(path: string, text: string, made: string[]): void {
   made.push(place);
 }
 
-/** A name that is longer or shorter than the sample's breaks lines elsewhere. */
+/** A name of another length than the sample's moves line breaks. */
 function format(paths: readonly string[]): void {
   run("format the new files", join("node_modules", "oxfmt", "bin", "oxfmt"), ...paths);
 }
@@ -68,7 +68,7 @@ function textOrNone(file: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
-/** What a build of one family leaves, besides its line in the lock. */
+/** The files that a build of one family writes, except the lock. */
 function builtFiles(name: string): string[] {
   return [".wasm", ".wasm.sha256", ".d.ts"].map((end) => join(projectFolder, "dist", "plugins", `${name}${end}`));
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run new-family NAME`, after the compiler: lays down a plugin family that works, to be changed into what it is to be.
+ * `npm run new-family NAME`, after the compiler: creates a working plugin family, for you to change.
  *
  * usage: node dist/build/new-family/main.js NAME
  */
@@ -9,20 +9,20 @@ import { whyNoName } from "./check-name.ts";
 import { policyFile } from "./grant.ts";
 import { layDown } from "./lay-down.ts";
 
-const help = `Lays down a new plugin family that works, to be changed into what it is to be
+const help = `Creates a working plugin family, for you to change
 
 Usage
   npm run new-family NAME
 
-NAME  1 to 32 characters of a-z, 0-9 and single "-" between them, a letter first. It names the folder below plugin/,
-      the plugin, and the folder (scope) in which it keeps a user's files; its tools begin with it: NAME_write, NAME_read.
+NAME  1 to 32 characters of a-z, 0-9 and single "-" between them, a letter first. It is the name of the folder below
+      plugin/, of the plugin, and of the folder (scope) for a user's files. Tool names begin with it: NAME_write, NAME_read.
 
-It writes the family's code and pages, its conformance vectors and a unit test, builds the plugin, and then writes its
-grant in ${policyFile}. Nothing that is there is overwritten; when something fails,
-nothing is left behind.
+The command writes the family's code and pages, its conformance vectors and a unit test, builds the plugin, and adds its
+grant to ${policyFile}. It overwrites no existing file. If the command fails, it
+leaves no files behind.
 
 Exit codes
-  0 laid down   1 not laid down   2 the command line makes no sense
+  0 created   1 not created   2 invalid command line
 `;
 
 process.exitCode = await run(process.argv.slice(2));
@@ -39,7 +39,7 @@ async function run(args: string[]): Promise<number> {
   }
   const reason = await whyNoName(name);
   if (reason !== null) {
-    console.error(`Cannot call a family ${JSON.stringify(name)}: ${reason}`);
+    console.error(`Cannot name a family ${JSON.stringify(name)}: ${reason}`);
     return 1;
   }
   try {
@@ -51,7 +51,7 @@ async function run(args: string[]): Promise<number> {
   }
 }
 
-/** `null` for a command line that makes no sense. */
+/** Returns `null` for an invalid command line. */
 function nameIn(args: string[]): string | null {
   try {
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { help: { type: "boolean" } } });
@@ -66,19 +66,19 @@ function nameIn(args: string[]): string | null {
 function tell(name: string, { files, grant }: Awaited<ReturnType<typeof layDown>>): void {
   const tool = `${name.replaceAll("-", "_")}_write`;
   const lines = [
-    `Family "${name}" is laid down:`,
+    `Created family "${name}":`,
     ...files.map((file) => `  ${file}`),
     "",
-    `It may do what its grant says, and nothing else. These lines are new in ${policyFile};`,
-    "whoever reviews the family reads them first:",
+    `Its plugin can do only what its grant says. These are the new lines in ${policyFile};`,
+    "reviewers read them first:",
     ...grant,
     "",
-    "It is built, and every command knows it. Next:",
+    "The plugin is built, and every command can use it. Next:",
     `  npx vitest run --config test/vitest.config.ts --project memcell -t ${tool.replace(/write$/, "")} test/unit test/conformance`,
     `  npx memcell call ${tool} --user alice --input '{"name":"greeting","text":"Good morning"}'`,
     "",
-    "plugin/README.md says what each file is for. Its hash in build/plugins.lock.json is committed with it: after changes,",
-    `"npm run build -- --only ${name}" writes it anew.`,
+    "plugin/README.md explains each file. Commit the plugin's hash in build/plugins.lock.json with the family; after",
+    `changes, "npm run build -- --only ${name}" updates it.`,
   ];
   console.log(lines.join("\n"));
 }

@@ -1,4 +1,4 @@
-/** Whether the plugin files that are here are those that the sources give. */
+/** Checks whether the present plugin files are those that the sources give. */
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 
@@ -9,19 +9,20 @@ import { quoted } from "../../shared/text.ts";
 import { readBounded } from "./bounded-file.ts";
 import { cloneFolder, rebuildSources } from "./rebuild-sources.ts";
 
-/** 64 KiB for the lock file. A plugin takes 150 bytes of it. */
+/** 64 KiB for the lock file. Each plugin takes 150 bytes of it. */
 const lockBytesMax = 65_536;
 
 export interface RebuildReport {
   readonly verdict: "PASS" | "FAIL";
-  /** What the sources give, by the plugins' names. */
+  /** The rebuilt plugins by name. */
   readonly plugins: LockedPlugins;
   /** A sentence for each difference. */
   readonly deviations: readonly string[];
 }
 
 /**
- * Rebuilds, and compares the result with the committed lock, the list of components, and plugin files. Takes some 15 s. Rejects with `RebuildFailure` when nothing could be rebuilt.
+ * Rebuilds, and compares the result with the committed lock, the list of components, and the plugin files. Takes some
+ * 15 s. Rejects with `RebuildFailure` when the rebuild fails.
  */
 export async function compareRebuild(pluginFiles: readonly string[]): Promise<RebuildReport> {
   await using rebuilt = await rebuildSources();
@@ -29,7 +30,7 @@ export async function compareRebuild(pluginFiles: readonly string[]): Promise<Re
   const locked = await readLock(join(cloneFolder, "build", "plugins.lock.json"));
   const deviations = [
     ...(Object.keys(plugins).length === 0 ? ["The sources give no plugin"] : []),
-    ...(locked ? lockDifferences(plugins, locked) : ["build/plugins.lock.json is not there, or has not its form"]),
+    ...(locked ? lockDifferences(plugins, locked) : ["build/plugins.lock.json is missing or malformed"]),
     ...(await fileDifferences(plugins, pluginFiles)),
     ...(await sbomDifferences(join(rebuilt.folder, "sbom.json"), join(cloneFolder, "dist", "sbom.json"))),
   ];
@@ -47,7 +48,7 @@ async function fileDifferences(built: LockedPlugins, files: readonly string[]): 
   const missing = Object.keys(built).filter((name) => !present.has(name));
   return [
     ...differences.filter((each) => each !== null),
-    ...missing.map((name) => `Plugin "${name}" is built from the sources, and no plugin file is of its name`),
+    ...missing.map((name) => `Plugin "${name}" is built from the sources, but there is no plugin file of its name`),
   ];
 }
 
@@ -57,7 +58,7 @@ async function fileDifference(built: LockedPlugins, file: string): Promise<strin
   if (typeof bytes === "string") return `Plugin file ${name} ${bytes}`;
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const plugin = Object.entries(built).find(([each]) => `${each}.wasm` === basename(file))?.[1];
-  if (!plugin) return `Plugin file ${name} (SHA-256 ${sha256}) is of no plugin that the sources give`;
+  if (!plugin) return `Plugin file ${name} (SHA-256 ${sha256}) belongs to no plugin that the sources give`;
   if (plugin.sha256 === sha256) return null;
   const given = `SHA-256 ${plugin.sha256} (${plugin.bytes} bytes)`;
   return `Plugin file ${name} is not what the sources give: it is SHA-256 ${sha256} (${bytes.length} bytes), they give ${given}`;

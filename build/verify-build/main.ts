@@ -1,6 +1,6 @@
 /**
- * `npm run verify-build`: whether the lock, the plugin files and the list of components of a clone are what its sources
- * give. Nothing of the clone is changed.
+ * `npm run verify-build`: checks whether the lock, the plugin files and the list of components of a clone are what its
+ * sources give. It changes no file of the clone.
  *
  * usage: node dist/build/verify-build/main.js [PLUGIN.wasm...] [--json]
  */
@@ -12,17 +12,17 @@ import { compareRebuild } from "./compare-rebuild.ts";
 import type { RebuildReport } from "./compare-rebuild.ts";
 import { cloneFolder, RebuildFailure } from "./rebuild-sources.ts";
 
-const help = `Builds the plugins anew from the sources of this clone (15 s), and says where build/plugins.lock.json, the plugin files
-or the list of components differ. Nothing of the clone is changed.
+const help = `Rebuilds the plugins from the sources of this clone (15 s), and reports differences from build/plugins.lock.json,
+the plugin files and the list of components. It changes no file of the clone.
 
 Usage
   npm run verify-build -- [PLUGIN.wasm...] [--json]
 
-PLUGIN.wasm  plugin files to compare with (default: those in dist/plugins)
+PLUGIN.wasm  plugin files to compare (default: those in dist/plugins)
 --json       prints { verdict, plugins, deviations } as JSON
 
 Exit codes
-  0 PASS: nothing differs   1 FAIL: something does, or nothing could be rebuilt   2 the command line makes no sense
+  0 PASS: no difference   1 FAIL: a difference, or the rebuild failed   2 invalid command line
 `;
 
 process.exitCode = await run(process.argv.slice(2));
@@ -40,7 +40,7 @@ interface Asked {
   readonly isJson: boolean;
 }
 
-/** `null` for a command line that makes no sense. */
+/** Returns `null` for an invalid command line. */
 function parse(args: string[]): Asked | "help" | null {
   try {
     const options = { json: { type: "boolean" }, help: { type: "boolean" } } as const;
@@ -63,7 +63,7 @@ async function verifyBuild({ files, isJson }: Asked): Promise<number> {
   }
 }
 
-/** Those that a runtime of this clone loads by itself: whatever lies there. */
+/** The plugin files that a runtime of this clone loads by default: all in the folder. */
 async function shippedPlugins(): Promise<string[]> {
   const folder = join(cloneFolder, "dist", "plugins");
   const names = await readdir(folder).catch(() => []);

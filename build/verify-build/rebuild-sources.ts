@@ -1,6 +1,6 @@
 /**
- * Builds the plugins anew from the sources of a clone, compiler and build included, into a folder of its own inside
- * `dist/`, where Node finds the project's packages. Nothing that is shipped or committed is written.
+ * Rebuilds the plugins from the sources of a clone, after compiling the build itself, in a new folder inside `dist/`,
+ * where Node finds the project's packages. Writes no shipped or committed file.
  */
 import { execFile } from "node:child_process";
 import { access, mkdtemp, rm } from "node:fs/promises";
@@ -8,24 +8,24 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify, stripVTControlCharacters } from "node:util";
 
-/** For each of the two steps. Together they take 11 s on two cores. */
+/** The time limit of each of the two steps. Together they take 11 s on two cores. */
 const stepMs = 600_000;
 
-/** 1 MiB of what compiler and build may print. */
+/** 1 MiB of output of the compiler or the build. */
 const outputBytesMax = 1_048_576;
 
-/** The end of it, of which a reviewer is shown so much when a rebuild fails. */
+/** How much of the output's end a failed rebuild shows. */
 const outputCharsShown = 4_000;
 
 /** The clone that this program was built in. */
 export const cloneFolder: string = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Why nothing can be rebuilt, in words for a reviewer. */
+/** A failed rebuild. The message is for a reviewer. */
 export class RebuildFailure extends Error {
   override readonly name = "RebuildFailure";
 }
 
-/** What the build needs beyond the sources. */
+/** The packages that the build needs. */
 const packages = ["typescript", "esbuild", "binaryen", "quickjs-wasi", "@cyclonedx/cyclonedx-library"];
 
 export interface Rebuilt extends AsyncDisposable {
@@ -33,7 +33,7 @@ export interface Rebuilt extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** The folder goes away with the block that holds it. Rejects with `RebuildFailure`. */
+/** Rebuilds into a folder that is removed when the result is disposed. Rejects with `RebuildFailure`. */
 export async function rebuildSources(): Promise<Rebuilt> {
   const installed = packages.map((name) => `node_modules/${name}/package.json`);
   if (!(await areThere(installed))) {
@@ -61,8 +61,8 @@ async function areThere(paths: readonly string[]): Promise<boolean> {
 }
 
 /**
- * The variables that a process needs to run at all. The others stay behind: `NODE_OPTIONS` loads code into every Node,
- * `ESBUILD_BINARY_PATH` names another bundler.
+ * The environment variables that a process needs to run. Others are not passed on: `NODE_OPTIONS` loads code into every
+ * Node process, `ESBUILD_BINARY_PATH` names another bundler.
  */
 const passedOn = ["PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot"];
 

@@ -53,7 +53,7 @@ describe("refuses, and leaves everything as it was:", () => {
     ["trash", "what was deleted"],
     ["nul", "device"],
     ["user-memory", "a family of this name"],
-    ["memory", "Cannot call a family"],
+    ["memory", "Cannot name a family"],
     ["sample", "a plugin of the tests"],
     ["puppet", "a plugin of the tests"],
     ["tally", "a plugin of the tests"],

@@ -112,7 +112,7 @@ const changes: { name: string; change: (list: typeof sbom) => unknown; says: str
   {
     name: "a package",
     change: (list) => ({ ...list, components: list.components.filter(({ name }) => name !== "kind-of") }),
-    says: 'package "kind-of" is linked into plugin "user-memory", and not in its list',
+    says: 'package "kind-of" is linked into plugin "user-memory", but not in its list',
   },
   {
     name: "a package's licence",

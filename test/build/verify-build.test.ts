@@ -76,7 +76,9 @@ test(
       /built SHA-256 \w{64} \(version 0\.1\.9, \d+ bytes\), locked SHA-256 \w{64} \(version 0\.1\.0, \d+ bytes\)$/;
     expect(deviations).toEqual([
       expect.stringMatching(both),
-      expect.stringMatching(/^Plugin file "stranger\.wasm" \(SHA-256 \w{64}\) is of no plugin that the sources give$/),
+      expect.stringMatching(
+        /^Plugin file "stranger\.wasm" \(SHA-256 \w{64}\) belongs to no plugin that the sources give$/,
+      ),
       expect.stringMatching(/^Plugin file "user-memory\.wasm" is not what the sources give: it is SHA-256 \w{64} \(/),
       "The list of components, dist/sbom.json, is not the one that the build writes",
     ]);
@@ -96,9 +98,9 @@ test("what is no file of its size is named without waiting for it or reading it"
   execFileSync("mkfifo", [at("pipe")]);
   writeFileSync(at("large"), "");
   truncateSync(at("large"), 2 ** 40);
-  expect(await readBounded(at("pipe"), 10)).toBe("is not fit to be read: it is no regular file");
-  expect(await readBounded(folder.path, 10)).toBe("is not fit to be read: it is no regular file");
-  expect(await readBounded(at("large"), 10)).toBe(`is not fit to be read: it is ${2 ** 40} bytes, at most 10 allowed`);
+  expect(await readBounded(at("pipe"), 10)).toBe("cannot be read: it is not a regular file");
+  expect(await readBounded(folder.path, 10)).toBe("cannot be read: it is not a regular file");
+  expect(await readBounded(at("large"), 10)).toBe(`cannot be read: it is ${2 ** 40} bytes, at most 10 allowed`);
   expect(await readBounded(at("absent"), 10)).toBe("cannot be read");
   writeFileSync(at("whole"), "0123456789");
   expect(await readBounded(at("whole"), 10)).toEqual(Buffer.from("0123456789"));
