@@ -29,7 +29,7 @@ const features = [
   "multivalue",
 ].map((feature) => `--enable-${feature}`);
 
-/** Merges image, glue and family glue. Imports of one that another exports become direct calls. */
+/** Merges image, glue and family glue. When one imports what another exports, it becomes a direct call. */
 export async function linkModules(scratch: string, image: string, familyGlueText: string): Promise<string> {
   const family = join(scratch, "family.wat");
   const linked = join(scratch, "linked.wasm");

@@ -6,8 +6,8 @@
  * usage: node dist/build/main.js [--locked | --only NAME] [--plugins DIR] [--out DIR] [--fast]
  *
  * --locked   compares with the lock instead of writing it, and writes nothing if a plugin or a tool's page differs
- * --only     builds one family, to work on it, and writes only its line of the lock. It neither builds the others nor
- *            writes the list of components, so run the whole build before a commit
+ * --only     builds one family, to work on it, and writes only its line of the lock. It does not build the others or
+ *            write the list of components, so run the whole build before a commit
  *
  * A build with `--plugins`, `--out` or `--fast` writes none of the shipped files. With `--out DIR` alone, the list and
  * the lock go into DIR.

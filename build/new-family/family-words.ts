@@ -17,7 +17,7 @@ export function renamed(text: string, name: string): string {
 /** `reading-list` to `reading_list`, the form in names of exports and tools. */
 const exportPrefix = (name: string): string => name.replaceAll("-", "_");
 
-/** Adapts imports: the sample lies among the test plugins, two folders farther from the files that it imports. */
+/** Adapts imports: the sample is among the test plugins, two folders farther from the files that it imports. */
 export function movedImports(text: string): string {
   return text
     .replaceAll('"../../../plugin/', '"../')
