@@ -54,7 +54,7 @@ const bytesOf = { bytes: 1, KiB: 1024, MiB: 1024 ** 2 } as const;
 
 /** The distinct sizes in bytes that a text names, smallest first. */
 export function sizesIn(markdown: string): number[] {
-  const sizes = Array.from(markdown.matchAll(/(\d[\d,]*)\s(bytes|KiB|MiB)\b/g), ([, digits = "", unit]) => {
+  const sizes = Array.from(markdown.matchAll(/(?<!-)\b(\d[\d,]*)\s(bytes|KiB|MiB)\b/g), ([, digits = "", unit]) => {
     return Number(digits.replaceAll(",", "")) * bytesOf[unit as keyof typeof bytesOf];
   });
   return [...new Set(sizes)].toSorted((a, b) => a - b);
