@@ -1,4 +1,6 @@
 /** The stores of the Node host that vectors are replayed on: each holds a vector's files before, and shows those after. */
+import { rmSync } from "node:fs";
+
 import { fileStore, memoryStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
@@ -20,7 +22,7 @@ export interface VectorStore {
 export interface VectorStoreKind {
   /** Why a vector cannot be replayed here; `null` when it can. `folder` lies on the disk in question. */
   lacks(vector: Vector, folder: string): string | null;
-  /** `dataDir` is a folder that is not there yet. */
+  /** Puts a vector's files into a new store. A store of files takes the place of what lies in `dataDir`. */
   open(vector: Vector, dataDir: string): Promise<VectorStore> | VectorStore;
 }
 
@@ -31,6 +33,7 @@ export const vectorStores = {
       return lacking === undefined ? null : `the disk has no ${lacking}`;
     },
     open: (vector, dataDir) => {
+      rmSync(dataDir, { recursive: true, force: true });
       writeBefore(dataDir, vector);
       return { definition: fileStore({ dir: dataDir }), found: () => foundFiles(dataDir) };
     },

@@ -1,0 +1,57 @@
+/** A store that one runtime keeps for many vectors. Inside it lies a new store for each of them. */
+import type { StoreDefinition } from "memcell";
+
+import type { NoteOfUser, ReadBridge, Store } from "../../host/store/store.ts";
+
+/** A definition's store while it is in use. The memory of a closed one can still be read through its definition. */
+export class RenewedStore {
+  readonly #bridges: ReadBridge[] = [];
+  #present: StoreDefinition;
+  #store: Store | null = null;
+  #note: NoteOfUser = () => {};
+
+  constructor(first: StoreDefinition) {
+    this.#present = first;
+  }
+
+  /** Threads read from the location of the first store, so all others must have the same. No call may be under way. */
+  async renew(next: StoreDefinition): Promise<void> {
+    await this.end();
+    this.#present = next;
+    for (const bridge of this.#bridges) this.#answer(bridge);
+  }
+
+  /** Closes the present store: nothing of it goes on in the background. */
+  async end(): Promise<void> {
+    await this.#store?.close();
+    this.#store = null;
+  }
+
+  get definition(): StoreDefinition {
+    const opened = (): Store => (this.#store ??= this.#present.open(this.#note));
+    return {
+      ...this.#present,
+      answerReads: this.#present.answerReads && ((bridge) => this.#connect(bridge)),
+      open: (note) => {
+        this.#note = note;
+        return {
+          hold: (userId, options, work) => opened().hold(userId, options, work),
+          users: () => opened().users(),
+          parts: (userId) => opened().parts(userId),
+          isApart: (userId, scopes) => opened().isApart(userId, scopes),
+          close: () => this.end(),
+        };
+      },
+    };
+  }
+
+  #connect(bridge: ReadBridge): void {
+    this.#bridges.push(bridge);
+    this.#answer(bridge);
+  }
+
+  #answer(bridge: ReadBridge): void {
+    bridge.port.removeAllListeners("message");
+    this.#present.answerReads?.(bridge);
+  }
+}

@@ -1,0 +1,87 @@
+/** Replays vectors on the Node host: one runtime for vectors of the same plugin and limits, a new store for each. */
+import { createRuntime } from "memcell";
+import type { CallContext, Runtime, ToolResult } from "memcell";
+
+import { policyFor } from "../support/policy-for.ts";
+import { withoutTableFields } from "./plain-result.ts";
+import { RenewedStore } from "./renewed-store.ts";
+import type { FilesByFolder } from "./vector-files.ts";
+import { vectorPlugin } from "./vector-plugins.ts";
+import type { VectorStore, VectorStoreKind } from "./vector-stores.ts";
+import type { Vector, VectorCall } from "./vector.ts";
+
+/** What a host has made of a vector. */
+export interface Replayed {
+  readonly results: unknown[];
+  readonly files: FilesByFolder;
+}
+
+interface SharedRuntime {
+  readonly key: string;
+  readonly runtime: Runtime;
+  readonly store: RenewedStore;
+}
+
+/** What vectors of one plugin and the same limits have in common. */
+export const runtimeKey = ({ plugin = "user-memory", limits = {} }: Vector): string => JSON.stringify([plugin, limits]);
+
+/** Keeps one runtime at a time: give it vectors with the same `runtimeKey` one after another. */
+export class VectorRuntime implements AsyncDisposable {
+  readonly #kind: VectorStoreKind;
+  readonly #folder: string;
+  #shared: SharedRuntime | null = null;
+  #epochMs = 0;
+
+  /** `folder` is for plugins and data. */
+  constructor(kind: VectorStoreKind, folder: string) {
+    this.#kind = kind;
+    this.#folder = folder;
+  }
+
+  async replay(vector: Vector): Promise<Replayed> {
+    const opened = await this.#kind.open(vector, `${this.#folder}/data`);
+    const { runtime, store } = await this.#runtimeFor(vector, opened);
+    const results = await this.#callsOf(runtime, vector);
+    await store.end();
+    return { results, files: await opened.found() };
+  }
+
+  async #runtimeFor(vector: Vector, { definition }: VectorStore): Promise<SharedRuntime> {
+    const key = runtimeKey(vector);
+    if (this.#shared?.key === key) {
+      await this.#shared.store.renew(definition);
+      return this.#shared;
+    }
+    await this.#shared?.runtime.close();
+    const store = new RenewedStore(definition);
+    const plugins = [vectorPlugin(vector.plugin ?? "user-memory", this.#folder)];
+    const options = { store: store.definition, plugins, policy: policyFor(plugins), threadsMax: 2, ...vector.limits };
+    const runtime = await createRuntime({ ...options, clock: () => this.#epochMs });
+    this.#shared = { key, runtime, store };
+    return this.#shared;
+  }
+
+  async #callsOf(runtime: Runtime, vector: Vector): Promise<unknown[]> {
+    const callOne = async (call: VectorCall): Promise<unknown> => {
+      this.#epochMs = call.context.epochMs;
+      return withoutTableFields(await answerOf(runtime, call));
+    };
+    if (vector.parallel) return await Promise.all(vector.calls.map(callOne));
+    const results: unknown[] = [];
+    for (const call of vector.calls) results.push(await callOne(call));
+    return results;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#shared?.runtime.close();
+  }
+}
+
+function answerOf(runtime: Runtime, { tool, audience, context, input }: VectorCall): Promise<ToolResult> {
+  const ctx = callContext(context);
+  return audience === "host" ? runtime.callAsHost(tool, input, ctx) : runtime.call(tool, input, ctx);
+}
+
+function callContext({ userId }: VectorCall["context"]): CallContext {
+  return (userId === undefined ? {} : { userId }) as CallContext;
+}
