@@ -1,27 +1,51 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { threadId } from "node:worker_threads";
 
 import { manifestSection } from "../../shared/manifest.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-const assembler = fileURLToPath(
-  new URL("node_modules/binaryen/bin/wasm-as", import.meta.resolve("memcell/package.json")),
-);
+const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.resolve("memcell/package.json")));
+const assembler = inProject("node_modules/binaryen/bin/wasm-as");
+const cache = inProject("dist/guests");
 
 /** WebAssembly text to a plugin file with any texts as manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {
-  using folder = temporaryFolder();
-  const source = join(folder.path, "guest.wat");
-  const target = join(folder.path, "guest.wasm");
-  writeFileSync(source, text);
-  execFileSync(process.execPath, [assembler, source, "-o", target, ...features]);
-  const sections = readSections(readFileSync(target));
+  const sections = readSections(readFileSync(assembled(text)));
   const sealed = manifests.map((manifest) => customSection(manifestSection, new TextEncoder().encode(manifest)));
   return writeModule([...sections, ...sealed]);
+}
+
+/**
+ * The module's file. The assembler is a process that takes a quarter of a second, so `dist/` keeps what it has made, by
+ * all that it was made from.
+ */
+function assembled(text: string): string {
+  const key = createHash("sha256")
+    .update(JSON.stringify([assemblerVersion(), features, text]))
+    .digest("hex");
+  const file = join(cache, `${key}.wasm`);
+  if (existsSync(file)) return file;
+  using folder = temporaryFolder();
+  const source = join(folder.path, "guest.wat");
+  writeFileSync(source, text);
+  mkdirSync(cache, { recursive: true });
+  // Another test may be making the same file: it appears as a whole, under its name.
+  const target = `${file}.${process.pid}-${threadId}`;
+  execFileSync(process.execPath, [assembler, source, "-o", target, ...features]);
+  renameSync(target, file);
+  return file;
+}
+
+function assemblerVersion(): string {
+  const { version } = createRequire(import.meta.url)("binaryen/package.json") as { version: string };
+  return version;
 }
 
 /** What engines have had for long; without them the assembler refuses guests that the engine would run. */
