@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 
 import { parseLock } from "../../shared/plugin-lock.ts";
-import { copyClone } from "../support/copied-clone.ts";
+import { copyBuiltClone, foreignEnvironment, oddFolder } from "../support/built-clone.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
@@ -15,23 +15,12 @@ import { treeFingerprint } from "../support/tree-fingerprint.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose](), 120_000);
 
-/** Each part of it once was, or could be, taken for a part of the project. */
-const clone = join(folder.path, "shared", "gray-matter", "plugin", "ş with spaces", "c".repeat(100));
+const clone = join(folder.path, oddFolder);
 const fileOf = (path: string): Buffer => readFileSync(join(clone, path));
 const projectFileOf = (path: string): Buffer => readFileSync(new URL(`../../${path}`, import.meta.url));
 const lockFile = join(clone, "build", "plugins.lock.json");
 
-/** Nothing of the machine that ran the other build. */
-const env = {
-  PATH: process.env["PATH"],
-  HOME: folder.path,
-  TMPDIR: join(folder.path, "tmp"),
-  USER: "nobody",
-  LOGNAME: "nobody",
-  LC_ALL: "tr_TR.UTF-8",
-  LANG: "tr_TR.UTF-8",
-  TZ: "Asia/Kathmandu",
-};
+const env = foreignEnvironment(folder.path);
 
 function build(args: readonly string[], node = process.execPath): { status: number | null; output: string } {
   const command = ["umask 077; exec", ...[node, "dist/build/main.js", ...args].map((each) => `"${each}"`)].join(" ");
@@ -40,14 +29,8 @@ function build(args: readonly string[], node = process.execPath): { status: numb
 }
 
 beforeAll(() => {
-  copyClone(clone);
-  mkdirSync(env.TMPDIR);
-  const compiler = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc"], {
-    cwd: clone,
-    env,
-    encoding: "utf8",
-  });
-  if (compiler.status !== 0) throw new Error(`The copy does not compile: ${compiler.stdout}`);
+  copyBuiltClone(clone, inject("runFolder"));
+  mkdirSync(join(folder.path, "tmp"));
 }, 120_000);
 
 /** The lock with another hash in it, of the first plugin. */

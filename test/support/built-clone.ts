@@ -1,0 +1,43 @@
+/** A compiled clone: the first suite of a run that needs one makes it, and each suite changes a copy of its own. */
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+
+import { copyClone } from "./copied-clone.ts";
+
+/** The folder of a clone. Each part of it once was, or could be, taken for a part of the project. */
+export const oddFolder = join("shared", "gray-matter", "plugin", "ş with spaces", "c".repeat(100));
+
+/** Nothing of the machine that ran the other build. `home` is a folder with a folder `tmp`. */
+export const foreignEnvironment = (home: string): Record<string, string | undefined> => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  TMPDIR: join(home, "tmp"),
+  USER: "nobody",
+  LOGNAME: "nobody",
+  LC_ALL: "tr_TR.UTF-8",
+  LANG: "tr_TR.UTF-8",
+  TZ: "Asia/Kathmandu",
+});
+
+/** Copies a clone that the project's compiler has compiled, in a foreign environment. `runFolder` is that of the run. */
+export function copyBuiltClone(to: string, runFolder: string): void {
+  const built = join(runFolder, "clone");
+  if (!existsSync(built)) {
+    // It appears as a whole: another suite may look for it at the same time.
+    const making = join(runFolder, `making-${process.pid}`);
+    buildClone(making);
+    renameSync(making, built);
+  }
+  cpSync(join(built, oddFolder), to, { recursive: true, verbatimSymlinks: true });
+}
+
+function buildClone(folder: string): void {
+  const clone = join(folder, oddFolder);
+  copyClone(clone);
+  mkdirSync(join(folder, "tmp"));
+  const compiler = ["node_modules/typescript/bin/tsc"];
+  const options = { cwd: clone, env: foreignEnvironment(folder), encoding: "utf8" } as const;
+  const { status, stdout } = spawnSync(process.execPath, compiler, options);
+  if (status !== 0) throw new Error(`The copy does not compile: ${stdout}`);
+}

@@ -1,0 +1,16 @@
+/** Runs once before the slow tier: makes a folder for what its suites make once and share, and removes it at the end. */
+import type { TestProject } from "vitest/node";
+
+import { temporaryFolder } from "./temporary-folder.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    runFolder: string;
+  }
+}
+
+export default function makeRunFolder(project: TestProject): () => void {
+  const folder = temporaryFolder();
+  project.provide("runFolder", folder.path);
+  return () => folder[Symbol.dispose]();
+}
