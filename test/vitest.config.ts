@@ -4,18 +4,45 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const forAll = { testTimeout: 60_000, retry: 0 };
+const slow = "test/**/*.slow.test.ts";
 const polyglot = "test/polyglot/**/*.test.ts";
 const mcp = "test/mcp/**/*.test.ts";
 const load = "test/load/**/*.test.ts";
 
-/** One configuration for all kinds of test; `test/README.md` says what each folder is for. */
+/**
+ * One configuration for all kinds of test; `test/README.md` says what each folder is for. `fast` is the tier of `npm test`,
+ * all other projects are that of `npm run test:slow`.
+ */
 export default defineConfig({
   test: {
     root,
     globalSetup: ["test/support/build-test-plugins.ts"],
     reporters: ["default", "./test/plain-reporter.ts"],
     projects: [
-      { root, test: { ...forAll, name: "memcell", include: ["test/**/*.test.ts"], exclude: [polyglot, mcp, load] } },
+      {
+        root,
+        test: {
+          ...forAll,
+          name: "fast",
+          include: ["test/**/*.test.ts"],
+          exclude: [slow, polyglot, mcp, load],
+          // Many of its tests wait: for a deadline, or for a process.
+          maxWorkers: 2,
+        },
+      },
+      {
+        root,
+        test: {
+          ...forAll,
+          name: "slow",
+          include: [slow],
+          exclude: [polyglot, mcp, load],
+          globalSetup: ["test/support/run-folder.ts"],
+          // One file at a time: most suites fill the machine with processes of their own.
+          sequence: { groupOrder: 1 },
+          maxWorkers: 1,
+        },
+      },
       {
         root,
         test: {
@@ -24,7 +51,7 @@ export default defineConfig({
           include: [polyglot],
           globalSetup: ["test/polyglot/prepare-hosts.ts"],
           // After all others and one by one: what they time, they have the machine for.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           maxWorkers: 1,
         },
       },
@@ -36,11 +63,11 @@ export default defineConfig({
           include: [mcp],
           globalSetup: ["test/mcp/prepare-clients.ts"],
           // Its suites start many processes: after those that are timed.
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       // All alone: it takes the whole machine.
-      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 3 }, maxWorkers: 1 } },
+      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 4 }, maxWorkers: 1 } },
     ],
   },
 });

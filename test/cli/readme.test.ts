@@ -46,7 +46,7 @@ test("the README's commands are those of the package", () => {
   const { scripts } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { scripts: object };
   for (const [, name = ""] of readme.matchAll(/npm (?:run )?(test|demo|build|new-family)\b/g))
     expect(scripts).toHaveProperty(name);
-  expect(readFileSync(join(projectFolder, ".ci", "run"), "utf8")).toContain("npm ci && npm test");
+  expect(readFileSync(join(projectFolder, ".ci", "run"), "utf8")).toContain("npm ci && npm test && npm run test:slow");
   expect(readme).toContain("`npm ci && npm test`");
   expect(readme).toContain("\nnpm ci && npm run demo\n");
 });

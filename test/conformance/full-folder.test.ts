@@ -1,30 +1,13 @@
-/** The limits that need a full folder: 1,000 entries, 64 MiB, 200 lines and 25 KB of index. */
+/**
+ * The limits that need a full folder: 1,000 entries, 64 MiB, 200 lines and 25 KB of index. The largest folders are in
+ * `full-folder.slow.test.ts`.
+ */
 import { createRuntime } from "memcell";
-import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
-
-const fact = (description: string, body = ""): string =>
-  `---\nname: x\ndescription: ${description}\ntype: user\ncreated: '2023-01-01T00:00:00.000Z'\n---\n${body}`;
-const entries = (count: number, description: string, body?: string): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`memory/${nameOf(at)}.md`, fact(description, body)]));
-const nameOf = (at: number): string => `e${String(at).padStart(4, "0")}`;
-const line = (at: number, description: string): string => `- [${nameOf(at)}](${nameOf(at)}.md) \u2014 ${description}\n`;
-const index = (count: number, description: string): string =>
-  Array.from({ length: count }, (_, at) => line(at, description)).join("");
-const upsert = (name: string): object => ({ action: "upsert", name, type: "user", description: "new", body: "" });
-
-async function withUser(
-  files: Record<string, string>,
-  work: (runtime: Runtime, dataDir: string) => Promise<void>,
-): Promise<void> {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: files });
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  await work(runtime, folder.path);
-}
+import { readUserFiles } from "../support/user-files.ts";
+import { entries, fact, index, line, nameOf, upsert, withUser } from "./full-folders.ts";
 
 test("the 1,001st entry is QUOTA_EXCEEDED, replacing one of the 1,000 is not", async () => {
   const files = { ...entries(1000, "d"), "memory/MEMORY.md": index(1000, "d") };
@@ -37,28 +20,6 @@ test("the 1,001st entry is QUOTA_EXCEEDED, replacing one of the 1,000 is not", a
     expect(readUserFiles(dataDir, "alice")).toEqual(files);
     const replaced = await runtime.call("UpdateUserMemory", upsert(nameOf(500)), { userId: "alice" });
     expect(replaced).toMatchObject({ ok: true, data: { outcome: "replaced" } });
-  });
-});
-
-test("an index of 1,000 entries of the longest kind is replaced in and rebuilt", async () => {
-  const description = "😀".repeat(300);
-  const facts = entries(999, description, "x".repeat(1000));
-  const name = "n".repeat(100);
-  await withUser({ ...facts, "memory/MEMORY.md": index(999, description) }, async (runtime) => {
-    expect(await runtime.call("UpdateUserMemory", upsert(name), { userId: "alice" })).toMatchObject({ ok: true });
-  });
-  await withUser(facts, async (runtime, dataDir) => {
-    expect(await runtime.call("UpdateUserMemory", upsert(name), { userId: "alice" })).toMatchObject({ ok: true });
-    const rebuilt = `${index(999, description)}- [${name}](${name}.md) \u2014 new\n`;
-    expect(readUserFiles(dataDir, "alice")["memory/MEMORY.md"]).toBe(rebuilt);
-  });
-});
-
-test("1,000 of the largest entries are rebuilt into an index", async () => {
-  await withUser(entries(960, "d", "あ".repeat(21_000)), async (runtime, dataDir) => {
-    const result = await runtime.call("UpdateUserMemory", upsert("new"), { userId: "alice" });
-    expect(result).toMatchObject({ ok: true });
-    expect(readUserFiles(dataDir, "alice")["memory/MEMORY.md"]).toContain(line(959, "d"));
   });
 });
 
@@ -121,27 +82,6 @@ test("the prompt's index is cut at 25 KB, at a whole line", async () => {
     expect(shown.at(-1)).toBe(line(shown.length - 1, description).trimEnd());
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25 * 1024);
     expect(text).toContain(`(${100 - shown.length} more entries are not shown)`);
-  });
-});
-
-test.for([
-  { what: "the longest ASCII kind", description: "d".repeat(300), shown: "d".repeat(300) },
-  {
-    what: "the longest kind, cut so that the answer fits",
-    description: "😀".repeat(300),
-    shown: `${"😀".repeat(74)}…`,
-  },
-])("1,000 entries of $what are listed, from the index and without it", async ({ description, shown }) => {
-  const names = Array.from({ length: 1000 }, (_, at) => `${"n".repeat(95)}${nameOf(at)}`);
-  const lines = names.map((name) => `- [${name}](${name}.md) \u2014 ${description}\n`).join("");
-  const facts = Object.fromEntries(names.map((name) => [`memory/${name}.md`, fact(description)]));
-  const expected = names.map((name) => ({ family: "user-memory", name, description: shown }));
-  await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
-    expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
-  });
-  await withUser(facts, async (runtime, dataDir) => {
-    expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
-    expect(readUserFiles(dataDir, "alice")).toEqual(facts);
   });
 });
 

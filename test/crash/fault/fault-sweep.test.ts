@@ -1,38 +1,5 @@
-/**
- * One file operation after the other fails, alone or with all that follow: the step ends with a coded error and leaves
- * everything as it was, or succeeds; the same store goes on as soon as the disk does; nothing stays open or is left over;
- * and what was acknowledged outlives the machine.
- */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
+/** A disk that fails in one scenario. `fault-sweep.slow.test.ts` has the others. */
+import { isFaultSample, scenarios } from "../kill/scenarios.ts";
+import { testFaults } from "./fault-suite.ts";
 
-import { expect, test } from "vitest";
-
-import { skipWithReason } from "../../support/skip-with-reason.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { scenarios } from "../kill/scenarios.ts";
-import { compiledScript } from "../store-under-test.ts";
-import { whyNoTracing } from "../strace.ts";
-import type { FaultReport } from "./fault-workload.ts";
-
-const reason = await whyNoTracing();
-
-test.concurrent.for(scenarios)("the disk fails in: $name", { timeout: 600_000 }, async ({ name }, context) => {
-  if (reason !== null) skipWithReason(context, reason);
-  using folder = temporaryFolder();
-  const child = spawn(process.execPath, [compiledScript("fault/fault-workload.js"), folder.path, name], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
-  });
-  try {
-    const [printed] = await Promise.all([text(child.stdout), once(child, "close")]);
-    const { injections, acknowledged, failed, problems } = JSON.parse(printed) as FaultReport;
-    const codes = Object.entries(failed).map(([code, count]) => `, ${count} ${code}`);
-    console.log(`${name}: ${injections} faults, ${acknowledged} acknowledged all the same${codes.join("")}`);
-    expect(problems).toEqual([]);
-    expect(injections).toBeGreaterThan(50);
-  } finally {
-    child.kill("SIGKILL");
-  }
-});
+testFaults(scenarios.filter(isFaultSample));

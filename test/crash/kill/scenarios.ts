@@ -82,6 +82,13 @@ export const scenarios: readonly Scenario[] = [
   { name: "recovery from a crash", prepare: crashed, boot: nextBoot, warm: [], step: look, isUpkeep: true },
 ];
 
+/** Whether a process is killed in a scenario in the fast tier. */
+export const isKillSample = ({ name }: Pick<Scenario, "name">): boolean =>
+  isFaultSample({ name }) || name === "recovery from a kill";
+
+/** Whether the disk fails in a scenario in the fast tier. */
+export const isFaultSample = ({ name }: Pick<Scenario, "name">): boolean => name === "upsert";
+
 function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
   return async (dataDir) => {
     const used = `${dataDir}-used`;

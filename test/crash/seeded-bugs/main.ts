@@ -16,14 +16,17 @@ import { seedHost } from "./seed-host.ts";
 
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
 const readme = join(project, "test/crash/README.md");
-/** What only tests the rig of a suite, or counts what no bug here changes, is left out. */
-const suiteFiles = [
-  "test/crash/model/model.test.ts",
-  "test/crash/kill/kill-sweep.test.ts",
-  "test/crash/kill/kill-under-load.test.ts",
-  "test/crash/fault/fault-sweep.test.ts",
-  "test/crash/power-cut/power-cut.test.ts",
-  "test/hammer/processes.test.ts",
+/**
+ * How the paths of each suite's files begin, in both tiers. What only tests the rig of a suite, or counts what no bug here
+ * changes, is left out.
+ */
+const suitePaths = [
+  "test/crash/model/model",
+  "test/crash/kill/kill-sweep",
+  "test/crash/kill/kill-under-load",
+  "test/crash/fault/fault-sweep",
+  "test/crash/power-cut/power-cut",
+  "test/hammer/processes",
 ];
 /** Runs that go on at the same time do not meet. */
 const purpose = `seeded-${pid}`;
@@ -36,7 +39,7 @@ const { values, positionals } = parseArgs({
   options: { suite: { type: "string", multiple: true } },
   allowPositionals: true,
 });
-const suites = suiteFiles.filter((each) => (values.suite ?? [""]).some((part) => each.includes(part)));
+const suites = suitePaths.filter((each) => (values.suite ?? [""]).some((part) => each.includes(part)));
 const bugs = seededBugs.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const table = new Map<SeededBug, Outcome[]>();
 
@@ -90,7 +93,7 @@ function report(bug: SeededBug, suite: string, outcome: Outcome): Outcome {
 }
 
 function markdown(): string {
-  const names = sound.map((suite) => suite.split("/").slice(-2).join("/").replace(".test.ts", ""));
+  const names = sound.map((suite) => suite.split("/").slice(-2).join("/"));
   const rows = Array.from(table, ([{ name, isHarmless }, outcomes]) => {
     const cells = outcomes.map((outcome) => (outcome === "survived" ? "·" : outcome));
     return `| ${[name + (isHarmless === undefined ? "" : " (harmless)"), ...cells].join(" | ")} |`;

@@ -22,7 +22,7 @@ async function refusalsOf({ server, logFile }: Stage, reason: string): Promise<n
   return counts.reduce((sum, times) => sum + times, 0);
 }
 
-test("requests beyond those of a minute: alice is limited, bob is not", async () => {
+test.concurrent("requests beyond those of a minute: alice is limited, bob is not", async () => {
   await using stage = await Stage.open(["--requests-per-minute", "20"]);
   const { alice, bob } = stage;
   const before = treeFingerprint(`${stage.dataDir}/users/bob/memory`);
@@ -39,7 +39,7 @@ test("requests beyond those of a minute: alice is limited, bob is not", async ()
   expect(await refusalsOf(stage, "user-limited")).toBe(answers.filter(({ status }) => status === 429).length);
 });
 
-test("400 forged tokens from one address: those who have shown a good one are served from it", async () => {
+test.concurrent("400 forged tokens from one address: those who have shown a good one are served from it", async () => {
   await using stage = await Stage.open();
   const { server, forge, alice, bob } = stage;
   const forged = bytesOf(withHeaders(readPlan, ["Authorization", `Bearer ${forge.forged({ sub: "bob" })}`]));
@@ -52,7 +52,7 @@ test("400 forged tokens from one address: those who have shown a good one are se
   expect(await refusalsOf(stage, "peer-limited")).toBe(100);
 });
 
-test("100 sessions of alice's: her own end, bob's goes on", async () => {
+test.concurrent("100 sessions of alice's: her own end, bob's goes on", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = stage;
   for (let at = 0; at < 100; at++) expect((await alice.ask(initialize())).status).toBe(200);
@@ -61,7 +61,7 @@ test("100 sessions of alice's: her own end, bob's goes on", async () => {
   expect(alice.heard()).toEqual([]);
 });
 
-test("streams beyond those that a user may have: alice is refused, bob may open one", async () => {
+test.concurrent("streams beyond those that a user may have: alice is refused, bob may open one", async () => {
   await using stage = await Stage.open(["--sessions-per-user-max", "3"]);
   const { server, alice, bob } = stage;
   const listen = modern("subscriptions/listen", { notifications: { resourcesListChanged: true } });
@@ -74,15 +74,19 @@ test("streams beyond those that a user may have: alice is refused, bob may open 
   expect(await refusalsOf(stage, "streams-full")).toBe(2);
 });
 
-test("heads and bodies that never end are cut, and bob is served meanwhile", { timeout: 120_000 }, async () => {
-  await using stage = await Stage.open();
-  const { server, alice, bob } = stage;
-  const whole = bytesOf(authorised(readPlan, alice.token));
-  const isCut = (bytes: Buffer): Promise<Answer[]> => exchange(server.port, { bytes: [bytes] });
-  const slow = [isCut(whole.subarray(0, 60)), isCut(whole.subarray(0, -1))];
-  for (let at = 0; at < 20; at++) expect(await bob.ask(readPlan)).toMatchObject({ status: 200 });
-  const answers = (await Promise.all(slow)).flat();
-  expect(statuses(answers)).toEqual([408, 408]);
-  expect(bobSecrets.filter((secret) => JSON.stringify(answers).includes(secret))).toEqual([]);
-  expect(await refusalsOf(stage, "http-malformed")).toBe(2);
-});
+test.concurrent(
+  "heads and bodies that never end are cut, and bob is served meanwhile",
+  { timeout: 120_000 },
+  async () => {
+    await using stage = await Stage.open();
+    const { server, alice, bob } = stage;
+    const whole = bytesOf(authorised(readPlan, alice.token));
+    const isCut = (bytes: Buffer): Promise<Answer[]> => exchange(server.port, { bytes: [bytes] });
+    const slow = [isCut(whole.subarray(0, 60)), isCut(whole.subarray(0, -1))];
+    for (let at = 0; at < 20; at++) expect(await bob.ask(readPlan)).toMatchObject({ status: 200 });
+    const answers = (await Promise.all(slow)).flat();
+    expect(statuses(answers)).toEqual([408, 408]);
+    expect(bobSecrets.filter((secret) => JSON.stringify(answers).includes(secret))).toEqual([]);
+    expect(await refusalsOf(stage, "http-malformed")).toBe(2);
+  },
+);

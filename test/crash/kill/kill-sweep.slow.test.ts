@@ -1,0 +1,5 @@
+/** Kills in all scenarios but those of `kill-sweep.test.ts`. */
+import { testKills } from "./kill-suite.ts";
+import { isKillSample, scenarios } from "./scenarios.ts";
+
+testKills(scenarios.filter((scenario) => !isKillSample(scenario)));

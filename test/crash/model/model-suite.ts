@@ -1,0 +1,53 @@
+/**
+ * A disk that may lose, tear and reorder all that POSIX lets it, and a store that must keep its promises on it. On a
+ * failure: `TEST_MODEL="<script>" TEST_SEED=<seed>` and `model.slow.test.ts` run that one again.
+ */
+import { env } from "node:process";
+
+import { afterAll, expect, test } from "vitest";
+
+import { DiskRoot, FileStore } from "../host-under-test.ts";
+import { explore } from "./explore.ts";
+import { randomScript } from "./random-script.ts";
+import { scripts } from "./scripts.ts";
+import type { Script } from "./scripts.ts";
+
+const isLong = env["TEST_LONG"] === "1";
+const isShort = env["TEST_SEEDED"] === "1";
+const fixedSeed = env["TEST_SEED"];
+const only = env["TEST_MODEL"];
+
+const randomScripts = isLong ? 40 : isShort ? 4 : 8;
+const factor = isLong ? 5 : 0.5;
+const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
+
+const all = [...scripts, ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at))];
+/** A change of each kind, a person's edit, another process, a failed flush, and steps in no order. */
+const sample = new Set([
+  "first call",
+  "delete",
+  "edits between calls",
+  "two processes",
+  "the WAL's flush fails",
+  all[scripts.length]?.name,
+]);
+
+export const fastScripts = all.filter(({ name }) => sample.has(name));
+/** All others, or the one script that `TEST_MODEL` names. */
+export const slowScripts = all.filter(({ name }) => (only === undefined ? !sample.has(name) : name === only));
+
+/** Declares a test for each script. All of them together must reach more states than `statesMin`. */
+export function testScripts(wanted: readonly Script[], statesMin: number): void {
+  let states = 0;
+
+  test.for(wanted)("after any crash, $name is whole", { timeout: 900_000 }, async ({ name, steps, density = 1 }) => {
+    const findings = await explore({ FileStore, DiskRoot }, { name, script: steps, seed, density: density * factor });
+    states += findings.states;
+    expect(findings.problems, `TEST_MODEL="${name}" TEST_SEED=${seed} shows it again`).toEqual([]);
+  });
+
+  afterAll(() => {
+    console.log(`${states} states of a disk after a crash were recovered from`);
+    if (only === undefined && !isShort) expect(states).toBeGreaterThan(statesMin);
+  });
+}

@@ -1,0 +1,15 @@
+/** More plugin files with a few bytes changed, others than those of `plugin-bytes.test.ts`. */
+import { test } from "vitest";
+
+import { changedFiles, expectAcceptedOrRefused, expectReadAlike, rearrangedFiles } from "./plugin-bytes.ts";
+
+const rounds = 1_600;
+
+test.for([
+  { name: "changed bytes", files: changedFiles },
+  { name: "changed sections", files: rearrangedFiles },
+])("a file with $name is accepted or PLUGIN_REFUSED, and the audit says so beforehand", ({ files }) =>
+  expectAcceptedOrRefused(files(rounds)),
+);
+
+test("what the engine takes, it reads as the host does, or the host refuses it", () => expectReadAlike(rounds));

@@ -1,0 +1,21 @@
+/** More files than a store lists: the same of every one. */
+import { describe, expect, test } from "vitest";
+
+import { remove, storeKinds, StoreStage, write } from "./store-stage.ts";
+
+describe.each(storeKinds)("%s", (kind) => {
+  test("more than 20,000 files are not listed, and can be thinned out", { timeout: 120_000 }, async () => {
+    await using stage = new StoreStage(kind);
+    const paths = Array.from({ length: 20_001 }, (_, at) => `${at % 100}/${at}.md`);
+    await stage.commit(
+      "alice",
+      paths.map((path) => write(path, "")),
+    );
+    const tooMany = { code: "QUOTA_EXCEEDED" };
+    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([tooMany]);
+    await expect(stage.hold("alice", ({ reader }) => reader.survey("memory"))).rejects.toMatchObject(tooMany);
+    expect(await stage.ask("alice", ["list", "memory", "7/"])).toMatchObject([{ value: { length: 200 } }]);
+    await stage.commit("alice", [remove("0/0.md")]);
+    expect(await stage.ask("alice", ["list", "memory", ""])).toMatchObject([{ value: { length: 20_000 } }]);
+  });
+});
