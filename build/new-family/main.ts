@@ -74,7 +74,7 @@ function tell(name: string, { files, grant }: Awaited<ReturnType<typeof layDown>
     ...grant,
     "",
     "The plugin is built, and every command can use it. Next:",
-    `  npx vitest run --config test/vitest.config.ts --project memcell -t ${tool.replace(/write$/, "")} test/unit test/conformance`,
+    `  npx vitest run --config test/vitest.config.ts --project fast -t ${tool.replace(/write$/, "")} test/unit test/conformance`,
     `  npx memcell call ${tool} --user alice --input '{"name":"greeting","text":"Good morning"}'`,
     "",
     "plugin/README.md explains each file. Commit the plugin's hash in build/plugins.lock.json with the family; after",
