@@ -1,8 +1,8 @@
 /**
- * The way out of the sandbox: one function for each capability of the ABI, the only file that calls the host.
+ * The way out of the sandbox: one function for each capability of the ABI. No other file calls the host.
  *
- * Each throws a `ToolError` with the host's code when the host refuses, and then the whole call is refused: the host
- * drops its change set whatever the tool does next.
+ * Each throws a `ToolError` with the host's code when the host refuses a request. After `CAPABILITY_DENIED` the whole
+ * call fails: the host drops its change set even if the tool catches the error.
  */
 import type {
   CapabilityName,
@@ -21,12 +21,12 @@ export class Scope {
     this.#name = name;
   }
 
-  /** A file's text, or `null` when there is none. Sees what this call has written. */
+  /** Returns a file's text, including what this call has written, or `null` if there is no file. */
   read(path: string): string | null {
     return callHost("store_read", { scope: this.#name, path }).content;
   }
 
-  /** Files outside `trash/`, sorted by path; or, with a prefix, those whose path begins with it. */
+  /** Lists files sorted by path: those whose path begins with the prefix; without a prefix, all outside `trash/`. */
   list(prefix?: string): ListedFile[] {
     return callHost("store_list", { scope: this.#name, ...(prefix !== undefined && { prefix }) }).entries;
   }
@@ -42,7 +42,7 @@ export class Scope {
   }
 }
 
-/** The time, as UTC in ISO 8601. It stands still during a call. */
+/** The time in UTC, ISO 8601. It is the same throughout a call. */
 export function now(): string {
   return new Date(callHost("clock_now", {}).epochMs).toISOString();
 }

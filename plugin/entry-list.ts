@@ -1,19 +1,19 @@
-/** What a family tells of its entries, made to fit into what a call may answer. */
+/** Shortens a family's list of entries until it fits into an answer. */
 import { callLimits } from "../shared/limits.ts";
 import type { EntriesOutput } from "../shared/roles.ts";
 import { utf8Bytes } from "../shared/text.ts";
 
 type ListedEntry = EntriesOutput["entries"][number];
 
-/** What stands around the entries in an answer takes 60 bytes. */
+/** The rest of an answer takes 60 bytes. */
 const entriesBytesMax = callLimits.outputBytesMax - 256;
 
-/** No description is cut to less. */
+/** Descriptions are halved again while they can be longer than this. */
 const leastCharsMax = 32;
 
 /**
- * The entries as they are, if they fit. If not, all descriptions are cut to half of what they may be, or a quarter, an
- * eighth; and only when that is not enough, the last entries are left out.
+ * Returns the entries unchanged if they fit. Otherwise it cuts all descriptions to a half, a quarter, … of
+ * `descriptionCharsMax`; if that is not enough, it leaves out the last entries.
  */
 export function withinAnswer(whole: readonly ListedEntry[], descriptionCharsMax: number): ListedEntry[] {
   let entries = [...whole];

@@ -1,4 +1,4 @@
-/** What a tool with the role `inspect` makes of what it has found: the answer to each of a host's questions. */
+/** The answers of a tool with the role `inspect`, one for each kind of question. */
 import { roleLimits } from "../shared/limits.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../shared/roles.ts";
 import { quoted } from "../shared/text.ts";
@@ -6,17 +6,17 @@ import type { Answer } from "./serve-tool.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface Inspected {
-  /** What is wrong with any file, those that come in among them. */
+  /** What is wrong with any file, incoming files included. */
   readonly found: readonly InspectFinding[];
-  /** By problem, what a file that comes in and has it is refused with. Without a code, the problem refuses none. */
+  /** By problem, the code that refuses an incoming file. A problem without a code refuses no file. */
   readonly codes: Readonly<Record<string, RefusedPath["code"]>>;
-  /** Of an import, what is wrong with all files together. */
+  /** What is wrong with all files of an import together. */
   readonly together: readonly RefusedPath[];
 }
 
 /**
- * With `mend` it tells what can be mended, which the family then does. It throws when files of an import cannot be used as they
- * are, so that nothing of it is committed; the code is that of the first.
+ * With `mend`, returns only findings that can be mended; the family then mends them. It throws the first refusal's code
+ * if incoming files cannot be used as they are, so that nothing is committed.
  */
 export function answerInspection(
   { mend, incoming }: Pick<InspectInput, "mend" | "incoming">,
@@ -34,12 +34,14 @@ export function answerInspection(
   return answerOf({ findings, refused: refused.slice(0, roleLimits.toldMax) });
 }
 
-/** To `paths`. No file is looked at for it: an import is judged by its names first. */
+/** Answers `paths`. No file is read: the host checks the paths of an import first. */
 export function answerPaths(unfit: RefusedPath[], derived?: string[]): Answer<InspectOutput> {
   return answerOf({ findings: [], unfit, ...(derived && { derived }) });
 }
 
-/** What can be mended comes first where not all can be told, so that a host knows that there is something to mend. */
+/**
+ * If not all findings fit, those that can be mended come first, so that the host knows that there is something to mend.
+ */
 function answerOf({ findings, ...others }: Omit<InspectOutput, "findingsHidden">): Answer<InspectOutput> {
   const room = roleLimits.toldMax - (others.refused?.length ?? 0);
   const ordered = findings.length > room ? findings.toSorted(mendableFirst) : findings;

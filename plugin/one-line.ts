@@ -3,7 +3,7 @@ export const breaksLine: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 const everyLineBreaker = new RegExp(breaksLine, "gu");
 
-/** What a person may have written, as one line of so many characters; something else where nothing is left of it. */
+/** Returns a text as one line of at most `charsMax` characters, or `otherwise` if nothing is left of it. */
 export function oneLine(text: string, charsMax: number, otherwise: string): string {
   const line = text
     .slice(0, 4 * charsMax)

@@ -1,7 +1,8 @@
 /**
- * What the tools with a role take, with words for whoever sends something else: `shared/roles.ts` says what a host asks.
+ * The inputs of tools with a role, as `shared/roles.ts` defines them, with error texts.
  *
- * Each is made for the call: made once, it would be a part of every instance, and few calls need one.
+ * Each call creates its own schema. Created at load time, the schemas would be part of every instance, and few calls
+ * need one.
  */
 import type { EntriesInput, IndexInput, InspectInput, RestoreInput } from "../shared/roles.ts";
 import * as z from "../shared/zod.ts";
@@ -12,7 +13,7 @@ export function indexInput(): z.ZodMiniType<IndexInput> {
   return z.strictObject({ linesMax: room, bytesMax: room }, { error: "no other fields than linesMax and bytesMax" });
 }
 
-/** What a family shows of its own accord, or less where the host has less room. */
+/** The family's own bound, or the host's if that is lower; at least 0. */
 export const lowered = (own: number, given: number = own): number => Math.max(0, Math.min(own, given));
 
 export function entriesInput(): z.ZodMiniType<EntriesInput> {

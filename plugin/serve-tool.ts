@@ -1,9 +1,10 @@
 /**
- * What every exported tool does around its own work: parse the input, answer with an envelope.
+ * Wraps every exported tool: parses the input and answers with an envelope.
  *
- * Success is an envelope as output and the code 0. Failure is an envelope as Extism error and the code 1; the error
- * reaches Extism as the message of an `Error`, which is how the PDK of any compiler reports one. Its cause stays with
- * it: by that the prelude finds an engine out of memory, which it reports itself, without making any text.
+ * Success is an envelope as output, and the code 0. Failure is an envelope as Extism error, and the code 1. The
+ * envelope is the message of a thrown `Error`, because the PDK of every compiler reports errors like this. The `Error`
+ * keeps its cause, from which the prelude recognizes that the engine is out of memory. The prelude reports that itself,
+ * without creating any text.
  */
 import { failed } from "../shared/envelope.ts";
 import type { Envelope, GuestFailed } from "../shared/envelope.ts";
@@ -11,7 +12,7 @@ import { parseInput } from "./parse-input.ts";
 import type { InputRules, InputSchema } from "./parse-input.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** What a tool returns: a sentence for the model, and data as its output schema says. */
+/** A sentence for the model, and data that fits the tool's output schema. */
 export interface Answer<Data> {
   readonly message: string;
   readonly data: Data;
@@ -25,7 +26,7 @@ export function serveTool<Input, Data>(
   return serveWithCodes({ toolName, schema }, work);
 }
 
-/** The same for a family that has codes of its own for wrong inputs. */
+/** Like `serveTool`, for a family with its own codes for wrong inputs. */
 export function serveWithCodes<Input, Data>(rules: InputRules<Input>, work: (input: Input) => Answer<Data>): number {
   let answer: Answer<Data>;
   try {

@@ -1,8 +1,8 @@
 import type { InputIssue } from "../shared/envelope.ts";
 
 /**
- * A failure with a code of the table, or one that the family declares (`errors` in `family.ts`). Thrown inside the guest
- * only; `serveTool` makes an envelope of it.
+ * An error with a code of the table, or with a code that the family declares (`errors` in `family.ts`). It is thrown
+ * only inside the guest; `serveTool` turns it into an envelope.
  */
 export class ToolError extends Error {
   readonly code: string;

@@ -1,4 +1,4 @@
-/** The best results of a search, and no more of them in memory than an answer can hold. */
+/** Keeps the best results of a search, and no more of them in memory than an answer can hold. */
 import { utf8Bytes } from "../../shared/text.ts";
 import { compareTimes } from "./at-time.ts";
 import type { PointInTime } from "./at-time.ts";
@@ -6,7 +6,7 @@ import type { BlockKind } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import type { SearchResult } from "./output.ts";
 
-/** What the order of results depends on. */
+/** The facts that determine the order of results. */
 export interface Rank {
   readonly kind: BlockKind;
   readonly time: PointInTime;
@@ -15,11 +15,11 @@ export interface Rank {
   readonly start: number;
 }
 
-/** What is kept of a block that was found. */
+/** A block that was found. */
 export interface Hit {
-  /** It takes no fewer bytes as JSON. */
+  /** The result takes at least this many bytes as JSON. */
   readonly bytesMin: number;
-  /** `null` when the answer has no room for it. */
+  /** `null` if the answer has no room for it. */
   readonly result: SearchResult | null;
 }
 
@@ -34,14 +34,14 @@ const { resultsBytesMax } = journalLimits;
 export class BestHits {
   readonly #limit: number;
   readonly #kept: Kept[] = [];
-  /** Of all that are kept. */
+  /** The sum over the kept results, without those that do not fit alone. */
   #bytesMin = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The one that the next better hit drives out; `null` while there is room for any. */
+  /** The rank that a new hit must beat; `null` while there is room. */
   get worst(): Rank | null {
     return this.#kept.length < this.#limit ? null : (this.#kept.at(-1)?.rank ?? null);
   }
@@ -59,8 +59,8 @@ export class BestHits {
   }
 
   /**
-   * In order, as many results as the answer has room for, and how many it has not. One that would not even fit alone is
-   * passed over.
+   * Returns as many results as fit into the answer, in order, and how many are left out. Skips a result that would not
+   * fit alone.
    */
   shown(): { results: SearchResult[]; leftOut: number } {
     const results: SearchResult[] = [];
@@ -75,7 +75,7 @@ export class BestHits {
     return { results, leftOut: this.#kept.length - results.length };
   }
 
-  /** By halves: a file in which each block is better than all before has as many as it has lines. */
+  /** Binary search: a file can have as many blocks as lines, each better than all before it. */
   #placeOf(rank: Rank): number {
     let [from, to] = [0, this.#kept.length];
     while (from < to) {
@@ -87,7 +87,7 @@ export class BestHits {
     return from;
   }
 
-  /** What comes now before a result can only become more, so that one without room for it never has room again. */
+  /** Better results can only be added, so a result that has no room now never gets room again. */
   #dropHopeless(): void {
     let bytes = 0;
     for (const kept of this.#kept) {
@@ -97,20 +97,23 @@ export class BestHits {
   }
 }
 
-/** One that would not even fit alone is passed over, and takes no room. */
+/** A result that would not fit alone is skipped and takes no room. */
 const ofShown = (bytesMin: number): number => (bytesMin > resultsBytesMax ? 0 : bytesMin);
 
 const bytesOf = (result: SearchResult): number => utf8Bytes(JSON.stringify(result)) + ",".length;
 
-/** One that may not fit alone, which only people can write, is measured: it must not count against the others. */
+/**
+ * A lower bound of a result's bytes as JSON. It is exact for a result that possibly does not fit alone, which only
+ * people can write: such a result must not take room from the others.
+ */
 export function bytesMinOf(result: SearchResult): number {
   const units = [result.key, result.content, ...result.tags].reduce((sum, { length }) => sum + length, 0);
-  // JSON writes a unit with six bytes at most, and a path and the names of the fields in less than 1 KiB.
+  // JSON takes at most six bytes per UTF-16 unit, and less than 1 KiB for the path and the field names.
   const fitsAlone = units * 6 + 1024 <= resultsBytesMax;
   return fitsAlone || units > resultsBytesMax ? units : bytesOf(result);
 }
 
-/** Below zero when the first comes before: summary first, then the newest, then by path, then by place. */
+/** Negative if the first comes first: summary first, then newest, then by path, then by position in the file. */
 function compareRanks(a: Rank, b: Rank): number {
   if (a.kind !== b.kind) return a.kind === "summary" ? -1 : 1;
   const byTime = compareTimes(b.time, a.time);

@@ -1,4 +1,4 @@
-/** A block of a journal's file, as it is written: a heading with the key, the content, a line of meta. */
+/** Formats a block of a journal's file: a heading with the key, the content, and a meta line. */
 import { escapeContent } from "./escape.ts";
 import { formatMemcellLine } from "./memcell-line.ts";
 import { formatMeta, metaMark } from "./meta-line.ts";
@@ -10,11 +10,11 @@ export interface NewBlock {
   readonly tags: string[];
   /** When it is written. */
   readonly at: string;
-  /** When it was first written, of a block that replaces one; empty when nobody knows. `null` of a first one. */
+  /** When the replaced block was first written; empty if unknown. `null` for a block that replaces none. */
   readonly created: string | null;
 }
 
-/** The bytes are agentool's, but for the line that only memcell reads, in a block that was escaped or updated. */
+/** The bytes are agentool's. A block that was escaped or updated also has a line that only memcell reads. */
 export function formatBlock({ key, content, tags, at, created }: NewBlock): string {
   const { text, isEscaped } = escapeContent(trimEnd(content));
   const memcellLine = formatMemcellLine({ created, isEscaped });
@@ -23,8 +23,8 @@ export function formatBlock({ key, content, tags, at, created }: NewBlock): stri
 }
 
 /**
- * A file with a block more, at its end. The line that only memcell reads stays behind when agentool takes out its block:
- * it must not come to stand directly behind another block's line of meta, which it would then count for.
+ * Appends a block to a file. When agentool removes a block, it leaves the line that only memcell reads. Such a line
+ * must not directly follow another block's meta line, because it would then belong to that block.
  */
 export function appendBlock(file: string, block: NewBlock): string {
   const text = formatBlock(block);
@@ -33,7 +33,7 @@ export function appendBlock(file: string, block: NewBlock): string {
   return `${file}${lineEnd}${emptyLine}${text}`;
 }
 
-/** Whether a line of meta is the last of a text. */
+/** Whether a text's last line is a meta line. */
 export function endsInMeta(text: string): boolean {
   const end = text.endsWith("\n") ? text.length - 1 : text.length;
   return trim(text.slice(text.lastIndexOf("\n", end - 1) + 1, end)).startsWith(metaMark);

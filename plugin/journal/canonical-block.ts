@@ -1,4 +1,4 @@
-/** Which of the blocks with one key is the one that counts. */
+/** Finds the canonical block among the blocks with a key. */
 import { compareTimes, readAt } from "./at-time.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { holds } from "./holds.ts";
@@ -16,12 +16,12 @@ export interface FoundBlock {
   readonly block: StoredBlock;
 }
 
-/** The newest of the summary; without one there, the newest of the daily files. */
+/** Returns the newest block of the summary, or else the newest of the daily files. */
 export function findCanonical(files: JournalFiles, key: string): FoundBlock | null {
   return newestOf("summary", files, key) ?? newestOf("daily", files, key);
 }
 
-/** Of blocks of one time, the one with the greater path, and of one file, the later. */
+/** Of blocks with the same time, the one with the greater path wins; within a file, the later one. */
 function newestOf(kind: BlockKind, files: JournalFiles, key: string): FoundBlock | null {
   let newest: FoundBlock | null = null;
   let newestTime = readAt("");
@@ -68,7 +68,7 @@ function* blocksOfKey(
   }
 }
 
-/** A look at the first character, which dismisses most blocks without parsing them. False is sure. */
+/** Checks the first character, which excludes most blocks without parsing them. Only `false` is certain. */
 function mayHaveKey(text: string, key: string): boolean {
   const first = text.charCodeAt(0);
   return first === key.charCodeAt(0) || isWhiteSpace(first);

@@ -1,17 +1,17 @@
 /**
- * Cuts a file into blocks, with the engine's own `split`: nothing that JavaScript does comes near its speed. A large file
- * is cut in portions, so that what hundreds of thousands of tiny blocks take is never there at once.
+ * Cuts a file into blocks with the engine's own `split`, which is far faster than code in JavaScript. A large file is
+ * cut in portions, so that hundreds of thousands of tiny blocks are never in memory at once.
  */
 import { journalLimits } from "./journal-limits.ts";
 
-/** A heading's mark, and the end of the line before it. */
+/** The end of the previous line, and a heading's mark. */
 export const headingLine = "\n### ";
 
 /** A part of a file that ends where a block ends. */
 export interface Portion {
-  /** Where it lies in the file. */
+  /** Its offset in the file. */
   readonly start: number;
-  /** Behind one line end, so that a heading at its beginning is found as the others are. */
+  /** It begins with an extra line end, so that a heading at its start is found like the others. */
   readonly text: string;
 }
 
@@ -28,8 +28,8 @@ export function portionsOf(file: string): Portion[] {
 }
 
 /**
- * What stands before the first heading of a text that begins with a line end, and then what stands behind each heading's
- * mark, up to the line end before the next.
+ * Cuts a text that begins with a line end. Returns the text before the first heading, and then for each heading the
+ * text from its mark up to the line end before the next heading.
  */
 export function cutBlocks(text: string): string[] {
   return text.split(headingLine);

@@ -1,13 +1,13 @@
 /**
- * Content that looks like a block's own lines. In agentool's format a line of the content that begins with `### ` begins
- * a block, and one that begins with the mark of a meta line ends one: content could forge both. Such lines are written
- * with a backslash in front, and the block is marked; without the mark nothing is taken away.
+ * Escapes content that looks like a block's own lines. In agentool's format, a line of the content that begins with
+ * `### ` begins a block, and a line that begins with a meta line's mark ends one, so content could forge both. Such
+ * lines are written with a backslash in front, and the block is marked as escaped. Only marked blocks are unescaped.
  */
 import { metaMark } from "./meta-line.ts";
 import { whiteSpace } from "./white-space.ts";
 
 const forges = new RegExp(`^(?:### |[${whiteSpace}]*${metaMark})`);
-/** A line that forges, behind any number of backslashes. */
+/** A forging line after any number of backslashes. */
 const looksForging = new RegExp(`^\\\\*(?:### |[${whiteSpace}]*${metaMark})`);
 
 export interface EscapedContent {
@@ -15,7 +15,10 @@ export interface EscapedContent {
   readonly isEscaped: boolean;
 }
 
-/** Escapes only what holds a line that forges. Then each line that looks so gets a backslash more, to be told apart. */
+/**
+ * Escapes only content that has a forging line. Then each line that looks like one gets one more backslash, so that
+ * unescaping restores every line.
+ */
 export function escapeContent(content: string): EscapedContent {
   if (!mayForge(content)) return { text: content, isEscaped: false };
   const lines = content.split("\n");
@@ -23,7 +26,7 @@ export function escapeContent(content: string): EscapedContent {
   return { text: lines.map((line) => (looksForging.test(line) ? `\\${line}` : line)).join("\n"), isEscaped: true };
 }
 
-/** The content that `escapeContent` was given. */
+/** Reverses `escapeContent`. */
 export function unescapeContent(text: string): string {
   if (!mayForge(text)) return text;
   return text

@@ -1,7 +1,7 @@
 /**
- * What this family is: read by the build, which derives the manifest from it. Not part of the guest.
+ * Declares this family. The build derives the manifest from it; it is not part of the guest.
  *
- * The descriptions are what a model reads when it chooses a tool.
+ * A model reads the descriptions when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
 import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";

@@ -1,6 +1,6 @@
 /**
- * The fields of the tools' inputs. Each schema's `error` is the sentence that says what is allowed; the guest puts the
- * field's name and its present value before it.
+ * The fields of the tools' inputs. Each schema's `error` says what is allowed; the guest puts the field's name and
+ * value before it.
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul, quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
@@ -12,7 +12,7 @@ const { keyCharsMax, contentBytesMax, tagsMax, tagCharsMax, queryCharsMax, resul
 
 const keyAllowed = `1 to ${keyCharsMax} characters on one line, not blank`;
 
-/** Here only what no key can be: whether it is one line is asked where it would be written, as agentool does. */
+/** Refuses only blank keys. `write-entry.ts` checks whether a key is a single line, as late as agentool does. */
 export const keyField = (description: string): z.ZodMiniType<string> =>
   z.string({ error: keyAllowed }).check(
     z.refine((key) => trim(key) !== "", { error: keyAllowed }),
@@ -50,7 +50,7 @@ export const tagsField = (description: string): z.ZodMiniType<string[] | null | 
     )
     .check(z.meta({ description }));
 
-/** A tag stands in a line of its file's, between bars, within a comment. */
+/** A tag is written into one line of the file, between bars, inside a comment. */
 function isTag(tag: string): boolean {
   if (tag.length > tagCharsMax && codePoints(tag) > tagCharsMax) return false;
   return !/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) && !hasLoneSurrogate(tag);

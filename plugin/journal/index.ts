@@ -1,4 +1,4 @@
-/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
+/** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { rehearseInput } from "../parse-input.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
 import { serveTool, serveWithCodes } from "../serve-tool.ts";

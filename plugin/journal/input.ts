@@ -1,4 +1,4 @@
-/** What the tools are given. The fields of each stand in the order in which agentool checks them. */
+/** The inputs of the tools. The fields are in the order in which agentool checks them. */
 import * as z from "../../shared/zod.ts";
 import type { CodeOfField } from "../parse-input.ts";
 import { contentField, keyField, limitField, queryField, tagsField, targetField } from "./fields.ts";
@@ -33,7 +33,7 @@ export const readInput = z.strictObject(
 
 export type ReadInput = z.infer<typeof readInput>;
 
-/** The same for a host. Made for the call, as in `../role-inputs.ts`. */
+/** The same for the host. Created for each call, as in `../role-inputs.ts`. */
 export const readEntryInput = () =>
   z.strictObject({ name: keyField("A key of JournalEntries, or any other") }, { error: "no other field than name" });
 
@@ -48,7 +48,7 @@ export const searchInput = z.strictObject(
 
 export type SearchInput = z.infer<typeof searchInput>;
 
-/** agentool's code for the first field that is wrong; of a wrong type, and unknown to the tool, all fields have one code. */
+/** Returns agentool's code for the first wrong field. Unknown fields and fields of a wrong type have the same code. */
 export function codeOfFieldIn({ shape }: { readonly shape: object }): CodeOfField {
   return (field, value) => {
     const isKnown = Object.hasOwn(shape, field) && typeof value === "string";

@@ -1,9 +1,9 @@
 /**
- * What no tool of this family can use: files that are no text or not Markdown, blocks that no answer has room for. None of
- * it is mended: what to do about it, only who wrote it knows. For a host that imports, it says which paths are a journal's
- * and which of the files that have just come in are no text.
+ * Reports what no tool of this family can use: files that are not text or not Markdown, and blocks too large for any
+ * answer. It mends nothing, because only the author knows what to do. For imports, it reports which paths are a
+ * journal's and which incoming files are not text.
  *
- * That a key stands in several blocks is nothing wrong: agentool writes a key anew each day, and the newest one counts.
+ * A key in several blocks is not an error: agentool writes a key again each day, and the newest block counts.
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
@@ -23,7 +23,7 @@ export function inspectJournal({ mend, paths, incoming }: InspectInput): Answer<
   return answerInspection({ mend, incoming }, { found: findingsOf(files), codes, together: tooManyFiles(files) });
 }
 
-/** A block that is too large is none of them: whoever keeps one takes it along. */
+/** A block that is too large does not refuse the file: an import takes it along. */
 const codes = { "file-unreadable": "ENTRY_UNREADABLE" } as const;
 
 const isUnused = "its name does not end with .md, and no tool of the journal reads it";
@@ -53,7 +53,7 @@ function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     if (error.code === "ENTRY_UNREADABLE") return [finding("file-unreadable", path, "it is not UTF-8 text")];
-    // The host reports itself what it refuses to open.
+    // The host itself reports a file that it refuses to open.
     if (error.code === "STORAGE_UNSAFE") return [];
     throw error;
   }

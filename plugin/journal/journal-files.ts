@@ -1,4 +1,4 @@
-/** The files of a journal: which there are, in what order, and what happens when one cannot be read. */
+/** The files of a journal: lists and reads them, and records which cannot be read. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { quoted } from "../../shared/text.ts";
 import { Scope } from "../capabilities.ts";
@@ -11,17 +11,17 @@ export const summaryPath = "MEMORY.md";
 
 export type BlockKind = "summary" | "daily";
 
-/** A summary is what lies at the place of `MEMORY.md`, in any case; everything else counts as daily. */
+/** `MEMORY.md`, in any case, is the summary; every other file is daily. */
 export function kindOf(path: string): BlockKind {
   return path.toLowerCase() === "memory.md" ? "summary" : "daily";
 }
 
-/** A file that the tools look into. */
+/** Whether the tools read a file. */
 export function isJournalFile(path: string): boolean {
   return path.slice(-".md".length).toLowerCase() === ".md";
 }
 
-/** The files of the user's journal, and those of them that could not be read. */
+/** The files of the user's journal, and which of them could not be read. */
 export class JournalFiles {
   readonly #files: readonly ListedFile[];
   readonly #unreadable: string[] = [];
@@ -44,7 +44,7 @@ export class JournalFiles {
     return this.#files.filter(({ path }) => kindOf(path) === kind);
   }
 
-  /** A file's text; `null` when it cannot be read, or is gone. */
+  /** Returns a file's text, or `null` if it cannot be read or is gone. */
   read(path: string): string | null {
     try {
       return journal.read(path);
@@ -55,19 +55,19 @@ export class JournalFiles {
     }
   }
 
-  /** Ends a call that would cut files into more blocks than it has time for. */
+  /** Throws `MEMORY_STORAGE_ERROR` if the call has cut files into more blocks than it has time for. */
   countCut(count: number): void {
     this.#blocksCut += count;
     if (this.#blocksCut > journalLimits.blocksCutMax) throw tooManyBlocks(journalLimits.blocksCutMax, "pass over");
   }
 
-  /** Ends a call that would read more blocks than it has time for. */
+  /** Throws `MEMORY_STORAGE_ERROR` if the call has parsed more blocks than it has time for. */
   countRead(): void {
     this.#blocksRead++;
     if (this.#blocksRead > journalLimits.blocksReadMax) throw tooManyBlocks(journalLimits.blocksReadMax, "read");
   }
 
-  /** What a message says of files that could not be read, from its own semicolon on; empty when all could be. */
+  /** The part of a message that names files that could not be read, with its semicolon; empty if there are none. */
   unreadableNote(): string {
     const count = this.#unreadable.length;
     if (count === 0) return "";
@@ -84,7 +84,7 @@ function tooManyBlocks(blocksMax: number, verb: string): ToolError {
   );
 }
 
-/** The text of a file that is to be changed; empty when there is none. */
+/** Returns the text of a file before it is changed; empty if there is no file. */
 export function readToChange(path: string): string {
   try {
     return journal.read(path) ?? "";
@@ -94,7 +94,7 @@ export function readToChange(path: string): string {
   }
 }
 
-/** What is wrong with this file alone. A denial is none of these, and ends the call. */
+/** Whether an error concerns only this file. A denial does not, and ends the call. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof ToolError && ["ENTRY_UNREADABLE", "STORAGE_UNSAFE"].includes(error.code);
 }

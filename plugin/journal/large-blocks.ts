@@ -1,4 +1,4 @@
-/** The blocks of a file that are too large to be shown. Their number is small, and all others are passed over unread. */
+/** Finds the blocks of a file that are too large to be shown. They are few; all others are skipped without parsing. */
 import { headingLine } from "./cut-blocks.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { StoredBlock } from "./stored-block.ts";
@@ -9,7 +9,7 @@ export function largeBlocksIn(file: string): StoredBlock[] {
   const found: StoredBlock[] = [];
   let at = text.indexOf(headingLine);
   while (at !== -1 && at + reach < text.length) {
-    // What lies between two headings that are no further apart than this is not too large.
+    // No block between two headings within this distance is too large.
     const last = text.lastIndexOf(headingLine, at + reach);
     if (last > at) {
       at = last;

@@ -1,6 +1,6 @@
-/** Ends of lines, as agentool sees them: LF alone ends one, and what CR stands before it belongs to the end. */
+/** Line ends as in agentool: only LF ends a line, and CRs before it belong to the line end. */
 
-/** Without the CRs before each line end and at the text's end. In one pass, however many there are in a row. */
+/** Removes the CRs before each line end and at the text's end, in one pass even for long rows of them. */
 export function withoutReturns(text: string): string {
   if (!text.includes("\r")) return text;
   const lines = text.replaceAll("\r\n", "\n");

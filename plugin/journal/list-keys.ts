@@ -1,9 +1,9 @@
 /**
- * Every key, once: first those of the summary, then those of the daily files only, of each the newest first, with the
- * first line of its canonical block.
+ * Lists every key once, with the first line of its canonical block: first the keys of the summary, then those that only
+ * daily files have, each newest first.
  *
- * Left out is what comes after the 1,000th, or does not fit into an answer any more; and keys that no tool would write,
- * which only people can: over 200 characters, or with control characters in them.
+ * It leaves out keys after the 1,000th, keys that do not fit into the answer, and keys that only people can write: over
+ * 200 characters, or with control characters.
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { EntriesOutput } from "../../shared/roles.ts";
@@ -28,7 +28,7 @@ export function listKeys(): Answer<EntriesOutput> {
   const newest = new NewestKeys(keysListedMax);
   for (const kind of ["summary", "daily"] as const) {
     if (newest.last?.kind === "summary") break;
-    // From the end of the last file on: the newest blocks are there, and show soon that older ones have none to add.
+    // Backwards from the end of the last file: the newest blocks are there, so older portions can soon be skipped.
     for (const file of files.of(kind).toReversed()) listFile({ files, newest }, file, kind);
     newest.dropSurplus();
   }
@@ -55,7 +55,7 @@ function listFile(listing: Listing, { path }: ListedFile, kind: BlockKind): void
 function listPortion({ files, newest }: Listing, portion: Portion, place: { path: string; kind: BlockKind }): void {
   const [before = "", ...texts] = cutBlocks(portion.text);
   files.countCut(texts.length);
-  // One less: the text begins with a line end that is not of this part of the file.
+  // The portion's extra line end makes up for the line end before the heading.
   let start = portion.start + before.length;
   for (const text of texts) {
     files.countRead();
@@ -67,7 +67,7 @@ function listPortion({ files, newest }: Listing, portion: Portion, place: { path
   }
 }
 
-/** The first line of its content; the key where there is none, or too much. */
+/** The first line of the content, or the key if the content is empty or too large. */
 function descriptionOf(block: StoredBlock): string {
   if (block.isTooLarge) return block.key;
   const [line = ""] = block.content.split("\n", 1);

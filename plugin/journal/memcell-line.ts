@@ -1,10 +1,10 @@
 /**
- * The line behind a meta line for what agentool's form has no place for: when the block was first written, and that its
- * content is escaped. agentool passes over it; anywhere else it means nothing.
+ * The line after a meta line, for facts that agentool's format has no place for: when the block was first written, and
+ * whether its content is escaped. agentool ignores it. In any other place it has no meaning.
  */
 
 export interface MemcellLine {
-  /** Empty when it is not known; `null` when the line does not say it. */
+  /** Empty if unknown; `null` if the line does not have it. */
   readonly created: string | null;
   readonly isEscaped: boolean;
 }
@@ -13,16 +13,16 @@ export const memcellMark = "<!-- memcell:";
 
 const form = /^<!-- memcell:(?: created=([\w:.+-]*))?( escaped)? -->\r*\n?$/;
 
-/** A longer line is none of memcell's. */
+/** memcell writes no longer line. */
 const lineCharsMax = 1_000;
 
-/** `null` when there is nothing to say. */
+/** Returns `null` if there is nothing to write. */
 export function formatMemcellLine({ created, isEscaped }: MemcellLine): string | null {
   if (created === null && !isEscaped) return null;
   return `${memcellMark}${created === null ? "" : ` created=${created}`}${isEscaped ? " escaped" : ""} -->`;
 }
 
-/** `null` for any other line. The line may come with its end. */
+/** Returns `null` for any other line. The line can include its line end. */
 export function parseMemcellLine(line: string): MemcellLine | null {
   if (!line.startsWith(memcellMark) || line.length > lineCharsMax) return null;
   const [, created, escaped] = form.exec(line) ?? [];

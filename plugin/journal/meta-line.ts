@@ -1,17 +1,17 @@
-/** The line that ends a block: when it was written, and its tags. Its form is agentool's. */
+/** The meta line, which ends a block: when it was written, and its tags. The format is agentool's. */
 import { journalLimits } from "./journal-limits.ts";
 import { normalTags } from "./tags.ts";
 import { trim } from "./white-space.ts";
 
 export const metaMark = "<!-- agentool-memory:";
 
-/** Before the tags in a line of meta. */
+/** Precedes the tags in a meta line. */
 export const tagsMark = " tags=";
 
 export interface Meta {
-  /** The text behind `at=`, whatever it is. */
+  /** The text after `at=`, unchecked. */
   readonly at: string;
-  /** The text behind `tags=`, for `splitTags`. */
+  /** The text after `tags=`, for `splitTags`. */
   readonly tags: string;
 }
 
@@ -19,7 +19,7 @@ export function formatMeta({ at, tags }: { readonly at: string; readonly tags: r
   return `${metaMark} at=${at}${tags.length === 0 ? "" : ` tags=${tags.join("|")}`} -->`;
 }
 
-/** `null` for a line that begins as one and is none, and for one that no answer has room for. */
+/** Returns `null` for a line that begins like a meta line but is not one, and for a line too long for any answer. */
 export function parseMeta(line: string): Meta | null {
   if (line.length > journalLimits.blockCharsMax) return null;
   const trimmed = trim(line);
@@ -33,7 +33,7 @@ export function parseMeta(line: string): Meta | null {
   return { at: trim(fields.slice("at=".length, tagsAt)), tags: fields.slice(tagsAt + tagsMark.length) };
 }
 
-/** A file may have a million of them: they are told apart only in the blocks that are asked for. */
+/** Called only for requested blocks, because a file can have a million tags. */
 export function splitTags(text: string): string[] {
   return normalTags(text.split("|"));
 }

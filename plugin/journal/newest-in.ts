@@ -4,8 +4,8 @@ import { metaMark } from "./meta-line.ts";
 const twoDaysSeconds = 2 * 24 * 60 * 60;
 
 /**
- * Whether every block of a text is older than a time, as far as a look at its times shows that without reading them. A
- * time is taken for its date, which its offset moves by less than a day; what is no time counts as 1970.
+ * Whether every block of a text is certainly older than a time, without parsing the blocks. Only the dates are
+ * compared; an offset moves a date by less than a day. Blocks without a valid time count as 1970.
  */
 export function isSurelyOlder(text: string, { seconds }: PointInTime): boolean {
   const boundSeconds = seconds - twoDaysSeconds;

@@ -1,8 +1,7 @@
-/** The newest of all keys, each with its canonical block, and no more of them in memory than a list may have. */
+/** Keeps the newest keys, each with its canonical block: at most twice as many as the list can have. */
 import { compareTimes } from "./at-time.ts";
 import type { Rank } from "./best-hits.ts";
 
-/** A key, and what a list says of it. */
 export interface NewestKey {
   readonly key: string;
   readonly description: string;
@@ -16,7 +15,7 @@ interface Found {
 export class NewestKeys {
   readonly #limit: number;
   readonly #found = new Map<string, Found>();
-  /** Where the list ends, as far as is known: what does not come before it is in no list. */
+  /** The rank of the list's last entry so far; `null` while the list has room. Later blocks are not listed. */
   #last: Rank | null = null;
 
   constructor(limit: number) {
@@ -27,13 +26,16 @@ export class NewestKeys {
     return this.#last;
   }
 
-  /** Whether a block may be one of the list: none with its key that is known comes before it. */
+  /**
+   * Whether a block can be in the list: it comes before the known block of its key or, if there is none, before the
+   * list's last.
+   */
   takes(key: string, rank: Rank): boolean {
     const bound = this.#found.get(key)?.rank ?? this.#last;
     return bound === null || compareRanks(rank, bound) < 0;
   }
 
-  /** Beyond twice the limit the surplus goes. A key that goes has as many newer ones before it as a list may have. */
+  /** Beyond twice the limit, the surplus is dropped. A dropped key has a full list of newer keys before it. */
   add(key: string, found: Found): void {
     this.#found.set(key, found);
     if (this.#found.size > 2 * this.#limit) this.dropSurplus();
@@ -58,7 +60,7 @@ export class NewestKeys {
   }
 }
 
-/** Below zero when the first comes before. Of blocks with one key, the canonical one comes before all others. */
+/** Negative if the first comes first. The canonical block of a key comes before all its others. */
 function compareRanks(a: Rank, b: Rank): number {
   if (a.kind !== b.kind) return a.kind === "summary" ? -1 : 1;
   const byTime = compareTimes(b.time, a.time);

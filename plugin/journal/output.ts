@@ -1,4 +1,4 @@
-/** What the tools answer: agentool's own success answers, whole. */
+/** The outputs of the tools: agentool's complete success answers. */
 import * as z from "../../shared/zod.ts";
 import { targets } from "./fields.ts";
 
@@ -38,7 +38,7 @@ export const readOutput = answerOf(z.strictObject({ key, content, tags, file, ki
 
 export type ReadOutput = z.infer<typeof readOutput>;
 
-/** The same of the tool that a host calls, in the form that hosts know. */
+/** The same for the tool that the host calls, in the form of the role `read`. */
 export const readEntryOutput = z.strictObject({ body: content, tags, file, kind, created_at, updated_at });
 
 export type ReadEntryOutput = z.infer<typeof readEntryOutput>;

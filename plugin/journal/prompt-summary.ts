@@ -1,6 +1,6 @@
 /**
- * The summary as it enters a system prompt, framed as data: whole blocks of `MEMORY.md` in their order, at most 200 lines
- * and 25 KB, or less where the host has less room; then one line that says how many blocks are not shown.
+ * The summary for a system prompt, framed as data: whole blocks of `MEMORY.md` in their order, at most 200 lines and
+ * 25 KB, or less if the host sets lower bounds; then a line with the number of blocks that are not shown.
  */
 import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
@@ -46,7 +46,7 @@ function framed(texts: readonly string[], hidden: number): string {
   return [`<${frameTag}>`, frameNote, ...texts, ...cut, `</${frameTag}>`, ""].join("\n");
 }
 
-/** A block that alone is over the budget is passed over: one of them must not hide all that follow. */
+/** Skips a block that alone exceeds the budget, so that it does not hide all later blocks. */
 class ShownBlocks {
   readonly texts: string[] = [];
   hidden = 0;
@@ -76,7 +76,7 @@ class ShownBlocks {
   }
 }
 
-/** No stored line holds a tag, so none can end the frame or look as if it did; and none of a content is a heading. */
+/** Escapes `<`, so that no stored line has a tag that ends the frame or seems to, and headings in the content. */
 function shownText({ key, content }: StoredBlock): string {
   const { text } = escapeContent(content);
   return `${headingLine.slice(1)}${key}${text === "" ? "" : `\n${text}`}`.replaceAll("<", "&lt;");

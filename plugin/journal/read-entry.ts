@@ -9,7 +9,7 @@ import { keyNotFound } from "./key-not-found.ts";
 import type { ReadOutput } from "./output.ts";
 import { trim } from "./white-space.ts";
 
-/** The canonical block of a key, whole. */
+/** Returns the whole canonical block of a key. */
 export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
   const key = trim(givenKey);
   const files = new JournalFiles();

@@ -14,7 +14,7 @@ import type { SearchOutput } from "./output.ts";
 import { SearchFilter } from "./search-filter.ts";
 import { StoredBlock } from "./stored-block.ts";
 
-/** The best blocks that a query and tags find. Duplicates of a key are found each for itself. */
+/** Returns the best blocks that match a query and tags. If a key has several blocks, each can be a result. */
 export function searchEntries({ query, tags, limit }: SearchInput): Answer<SearchOutput> {
   const { resultsDefault, resultsMax } = journalLimits;
   const files = new JournalFiles();
@@ -23,7 +23,7 @@ export function searchEntries({ query, tags, limit }: SearchInput): Answer<Searc
     best: new BestHits(Math.min(Math.max(limit ?? resultsDefault, 1), resultsMax)),
     files,
   };
-  // From the end of the last file on: the newest blocks are there, and show soon that older ones have none to add.
+  // Backwards from the end of the last file: the newest blocks are there, so older portions can soon be skipped.
   for (const file of files.of("summary").toReversed()) searchFile(search, file, "summary");
   for (const file of files.of("daily").toReversed()) {
     if (search.best.worst?.kind === "summary") break;
@@ -49,7 +49,7 @@ interface Place {
 function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind): void {
   const file = search.files.read(path);
   if (file === null) return;
-  // Every other character takes more bytes than it has UTF-16 units.
+  // A character outside ASCII takes more UTF-8 bytes than UTF-16 units.
   const isAscii = bytes === file.length;
   for (const portion of portionsOf(file).toReversed()) {
     const { worst } = search.best;
@@ -61,7 +61,7 @@ function searchFile(search: Search, { path, bytes }: ListedFile, kind: BlockKind
 function searchPortion({ filter, best, files }: Search, portion: Portion, { isAscii, ...place }: Place): void {
   const [, ...texts] = cutBlocks(portion.text);
   files.countCut(texts.length);
-  // One less: the text begins with a line end that is not of this part of the file.
+  // One less: the portion begins with an extra line end that is not in the file.
   let end = portion.start + portion.text.length - 1;
   for (const text of texts.toReversed()) {
     const start = end - text.length - "### ".length;

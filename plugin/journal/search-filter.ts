@@ -1,4 +1,4 @@
-/** What a search looks for. A text is asked as a whole first: most files hold nothing of it, and are not cut at all. */
+/** Decides what a search finds. A portion is checked as a whole first: most have no match and are never cut. */
 import { foldAscii, foldCase } from "./caseless.ts";
 import { holds } from "./holds.ts";
 import { metaMark, tagsMark } from "./meta-line.ts";
@@ -8,7 +8,7 @@ import { trim } from "./white-space.ts";
 
 export class SearchFilter {
   readonly #query: string;
-  /** A match may go over lines, which end otherwise in a file than in a content. */
+  /** A match can span lines, which can end differently in a file and in a content. */
   readonly #queryLines: string[];
   readonly #tags: string[];
 
@@ -18,7 +18,7 @@ export class SearchFilter {
     this.#tags = normalTags(tags);
   }
 
-  /** Whether a part of a file may hold a block that is looked for; false is sure. */
+  /** Whether a part of a file can contain a match; only `false` is certain. */
   mayBeIn(text: string, isAscii: boolean): boolean {
     if (!this.#tags.every((tag) => holds(text, tag))) return false;
     if (this.#query === "") return true;
@@ -26,7 +26,7 @@ export class SearchFilter {
     return this.#queryLines.every((line) => holds(folded, line));
   }
 
-  /** The same of one block, whose tags stand behind its text. */
+  /** The same for one block, whose tags come after its text. */
   mayBeBlock(text: string, isAscii: boolean): boolean {
     if (this.#tags.length > 0) {
       const tagsAt = text.indexOf(tagsMark, text.indexOf(metaMark));

@@ -1,4 +1,4 @@
-/** What a block says. Parts are read when they are asked for: most blocks are only looked at. */
+/** A block of a file, parsed on demand: most blocks are needed only in part. */
 import { unescapeContent } from "./escape.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { withoutReturns } from "./line-ends.ts";
@@ -6,23 +6,23 @@ import { parseMemcellLine } from "./memcell-line.ts";
 import { metaMark, parseMeta, splitTags } from "./meta-line.ts";
 import { trim } from "./white-space.ts";
 
-/** What stands below a block's content. */
+/** The lines after a block's content. */
 export interface Footer {
-  /** When it was written, as the file has it; empty without a line of meta. */
+  /** When it was written, as in the file; empty without a meta line. */
   readonly at: string;
-  /** Its tags as the file has them, for `splitTags`. */
+  /** Its tags as in the file, for `splitTags`. */
   readonly tags: string;
-  /** When it was first written, where the block says it. */
+  /** When it was first written; `null` if the block does not say it. */
   readonly created: string | null;
   readonly isEscaped: boolean;
-  /** Behind the last line that belongs to the block. */
+  /** The offset after the block's last line. */
   readonly end: number;
 }
 
 export class StoredBlock {
-  /** Empty for a heading that begins no block. */
+  /** Empty if the heading begins no block. */
   readonly key: string;
-  /** From behind the heading's mark on, up to the next heading or its line end. */
+  /** From the end of the heading's mark up to the line end before the next heading. */
   readonly #text: string;
   readonly #bodyStart: number;
   #meta: { start: number; end: number } | undefined;
@@ -38,19 +38,21 @@ export class StoredBlock {
     return (this.#footer ??= this.#readFooter());
   }
 
-  /** As it was written, but for what agentool's form does not keep: CR before LF, and white space around it. */
+  /**
+   * The content as written, without what agentool's format does not keep: CR before LF, and white space at its ends.
+   */
   get content(): string {
     const body = this.#text.slice(this.#bodyStart, this.#metaLine.start);
     const lines = withoutReturns(body);
     return trim(this.footer.isEscaped ? unescapeContent(lines) : lines);
   }
 
-  /** Its content is not to be asked for: no answer has room for it, and taking it apart takes more memory than there is. */
+  /** Whether no answer has room for the content. Callers must not read it then: parsing it could exceed the memory. */
   get isTooLarge(): boolean {
     return this.#text.length > journalLimits.blockCharsMax;
   }
 
-  /** Its UTF-16 units, those of its footer among them. */
+  /** UTF-16 units, including the footer. */
   get length(): number {
     return this.#text.length;
   }
@@ -69,18 +71,18 @@ export class StoredBlock {
     return { ...meta, ...line, end: lineEnd };
   }
 
-  /** Of a block without content only the heading's line belongs to it, as agentool sees it. */
+  /** If a block has no content, only the heading's line belongs to it, as in agentool. */
   #endWithoutMeta(end: number): number {
     const isBare = this.#metaLine.start === end && trim(this.#text.slice(this.#bodyStart)) === "";
     return isBare ? this.#bodyStart : end;
   }
 
-  /** The first line that begins as a line of meta; at the text's end, and empty, when there is none. */
+  /** The first line that begins like a meta line; if there is none, an empty range at the text's end. */
   get #metaLine(): { start: number; end: number } {
     return (this.#meta ??= this.#findMetaLine());
   }
 
-  /** Each line is looked at once, at its first mark: behind that one, no other begins a line. */
+  /** Checks each line once, at its first mark: a later mark cannot begin the line. */
   #findMetaLine(): { start: number; end: number } {
     const text = this.#text;
     let end = this.#bodyStart;

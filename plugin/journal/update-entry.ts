@@ -14,7 +14,7 @@ import type { Footer } from "./stored-block.ts";
 import { normalTags } from "./tags.ts";
 import { trim } from "./white-space.ts";
 
-/** Replaces the canonical block of a key: takes it out of its file, and adds the new one at the end of the same file. */
+/** Replaces the canonical block of a key: removes it from its file and appends the new one to the same file. */
 export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answer<UpdateOutput> {
   const key = trim(givenKey);
   const files = new JournalFiles();
@@ -32,8 +32,8 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
 }
 
 /**
- * The file without the block and the empty line behind it, so that a file does not grow by a line with each update. Where
- * a line of memcell's that belongs to nothing would come to stand behind another block, one keeps them apart.
+ * Removes the block and the empty line after it, so that an update adds no empty line. If a leftover memcell line would
+ * then follow another block's meta line, an empty line keeps them apart.
  */
 function withoutBlock({ file, start, block }: FoundBlock): string {
   const end = start + "### ".length + block.footer.end;
@@ -44,7 +44,7 @@ function withoutBlock({ file, start, block }: FoundBlock): string {
   return `${before}${behind.startsWith(memcellMark) && endsInMeta(before) ? "\n" : ""}${behind}`;
 }
 
-/** When the replaced block was first written; empty when nobody knows, or cannot be read. */
+/** When the replaced block was first written; empty if that is unknown or not a valid time. */
 function createdOf({ created, at }: Footer): string {
   if (created !== null) return created;
   return parseAt(at) === null ? "" : at.replace(" ", "T");

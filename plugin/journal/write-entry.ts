@@ -13,7 +13,7 @@ import type { WriteOutput } from "./output.ts";
 import { normalTags } from "./tags.ts";
 import { trim } from "./white-space.ts";
 
-/** Adds a block under a key that no file has, at the end of the day's file or of the summary. */
+/** Appends a block with a new key to the day's file or to the summary. */
 export function writeEntry(input: WriteInput): Answer<WriteOutput> {
   const key = trim(input.key);
   const target = input.target ?? "daily";
@@ -38,7 +38,7 @@ function keyExists(key: string): ToolError {
   );
 }
 
-/** A key is a heading's line. agentool, too, asks this last. */
+/** Throws `MEMORY_INVALID_KEY` if the key cannot be a heading. agentool, too, checks this last. */
 function refuseUnfitKey(key: string): void {
   if (isFitKey(key)) return;
   throw new ToolError(

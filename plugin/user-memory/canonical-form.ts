@@ -1,13 +1,13 @@
 /**
- * The form in which this family writes front matter, read and written without the YAML library: that takes two
- * milliseconds of a call in the guest's engine, and nearly all files are as we left them.
+ * Reads and writes front matter in this family's own form, without the YAML library. The library takes two milliseconds
+ * of a call in the guest's engine, and nearly all files are still in this form.
  *
- * Strict: five lines in our order, each value a plain or a single-quoted scalar of ordinary characters. Whatever differs
- * in a byte, or could, is `null` here and the library's. What is not `null` is exactly what the library would have said:
- * `test/fuzz/canonical-form.test.ts` compares the two.
+ * The form is strict: five lines in a fixed order, each value a plain or single-quoted scalar of ordinary characters.
+ * For everything else, the functions return `null`, and the caller uses the library. A result other than `null` is
+ * exactly what the library would return: `test/fuzz/canonical-form.test.ts` compares the two.
  */
 
-/** The five values as the file names them, and what follows the closing fence. */
+/** The five values of the front matter, and the text after the closing fence. */
 export interface CanonicalFile {
   readonly name: string;
   readonly description: string;
@@ -30,7 +30,7 @@ export function readCanonicalFile(file: string): CanonicalFile | null {
   return { name, description, type, created, updated, body: file.slice(whole.length) };
 }
 
-/** Lines of `key: value`, or `null`. */
+/** Returns lines of `key: value`, or `null` if a value needs the library. */
 export function formatCanonicalLines(fields: readonly (readonly [key: string, value: string])[]): string | null {
   let lines = "";
   for (const [key, value] of fields) {
@@ -56,21 +56,24 @@ function formatScalar(text: string): string | null {
 
 const singleQuoted = /^'(?:[^']|'')*'$/;
 
-/** Always quoted, as some YAML reader would take it for a date. */
+/** Always quoted, because some YAML readers would read it as a date. */
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Everything that some YAML reader could take for a number, a date, a boolean, null, a merge or a default value. */
+/** Everything that some YAML reader could read as a number, a date, a boolean, null, a merge or a default value. */
 const mayBeNoString = /^(?:[-+.\d][-+.:_ \da-fionxtz]*|[~<=].*|y|n|yes|no|on|off|true|false|null)$/i;
 
-/** What YAML escapes, forbids or folds: controls, no-break space, line separators, byte order mark, non-characters. */
+/**
+ * Characters that YAML escapes, forbids or folds: controls, no-break space, line separators, byte order mark,
+ * non-characters.
+ */
 const unusual = /[^ -~\u00a1-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 
 const isOrdinary = (text: string): boolean => !unusual.test(text) && text.isWellFormed();
 
-/** Begins a scalar with another meaning, in any place or when a space or nothing follows. */
+/** What has a special meaning at the start of a scalar: some characters always, others only before a space or alone. */
 const indicator = /^(?:[ ,[\]{}#&*!|>'"%@`]|[-?:](?: |$))/;
 
-/** Whether a line of ordinary characters can stand without quotes. */
+/** Whether a line of ordinary characters needs no quotes. */
 function isPlain(text: string): boolean {
   if (indicator.test(text)) return false;
   return !text.includes(": ") && !text.includes(" #") && !text.endsWith(":") && !text.endsWith(" ");

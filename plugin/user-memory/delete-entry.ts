@@ -4,8 +4,8 @@ import { loadEntry, loadIndex, memory } from "./memory-scope.ts";
 import type { UpdateUserMemoryOutput } from "./schemas/update.ts";
 
 /**
- * Moves an entry's file to the trash and takes its line out of the index. An entry of which only the line is left, its
- * file having been removed by hand, loses the line.
+ * Moves an entry's file to the trash and removes its line from the index. If the file was removed by hand, only the
+ * line is removed.
  */
 export function deleteEntry(name: string): Answer<UpdateUserMemoryOutput> {
   refuseReservedName(name);

@@ -1,4 +1,4 @@
-/** An entry's file: five fields in front matter, whatever keys people added by hand, then the body. */
+/** An entry's file: five fields in front matter, any keys that people added by hand, then the body. */
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "./front-matter.ts";
 import { entryTypes } from "./schemas/fields.ts";
@@ -7,15 +7,15 @@ import type { EntryType } from "./schemas/fields.ts";
 export interface Entry {
   readonly description: string;
   readonly type: EntryType;
-  /** UTC, ISO 8601. `null` in a file that a person wrote without it. */
+  /** UTC, ISO 8601. `null` if a person wrote the file without it. */
   readonly created: string | null;
   readonly updated: string | null;
   readonly body: string;
-  /** The front matter as it stands in the file; `null` when it is in our own form, and so holds no keys to keep. */
+  /** The front matter as it is in the file; `null` for the canonical form, which has no other keys to keep. */
   readonly frontMatter: string | null;
 }
 
-/** Reads a file, or says in a few words why it is no entry. */
+/** Parses a file. If it is not an entry, returns the reason as a clause about "it". */
 export function parseEntry(file: string): Entry | { unreadable: string } {
   return parseCanonicalEntry(file) ?? parseAnyEntry(file);
 }
@@ -28,7 +28,7 @@ function parseCanonicalEntry(file: string): Entry | null {
   return { description, type, created, updated, body, frontMatter: null };
 }
 
-/** A file that people or other programs wrote, in whatever YAML. */
+/** Parses a file that people or other programs wrote, in any YAML. */
 function parseAnyEntry(file: string): Entry | { unreadable: string } {
   const front = splitFrontMatter(file);
   if (!front) return { unreadable: 'it does not begin with YAML front matter between "---" lines' };
@@ -62,7 +62,7 @@ export interface EntryFields {
 
 const ownKeys: readonly string[] = ["name", "description", "type", "created", "updated"];
 
-/** Writes an entry. With the front matter that is replaced, keys that people added to it survive. */
+/** Formats an entry. Keys that people added to the replaced front matter are kept. */
 export function formatEntry(fields: EntryFields, body: string, replaced: string | null = null): string {
   const { name, description, type, created, updated } = fields;
   const pairs = Object.entries({ name, description, type, created, updated });
@@ -71,8 +71,8 @@ export function formatEntry(fields: EntryFields, body: string, replaced: string 
 }
 
 /**
- * The lines of the keys that are not ours, as they stand, comments included. Taken by line and then checked with the
- * parser: if the result does not mean what it should (keys in braces, say), the keys are written anew instead.
+ * Returns the lines of foreign keys unchanged, comments included. It picks them line by line and parses the result. If
+ * that has other values than the original (keys in braces, for example), it formats the keys again instead.
  */
 function foreignLines(own: string, replaced: string): string {
   const foreign = withoutOwnKeys(parseFields(replaced) ?? new Map());
@@ -86,7 +86,10 @@ function withoutOwnKeys(fields: ReadonlyMap<string, unknown>): Map<string, unkno
   return new Map([...fields].filter(([key]) => !ownKeys.includes(key)));
 }
 
-/** Compared as YAML, which writes a value that occurs again as an alias: aliases may nest without end. */
+/**
+ * Compares YAML text, in which a repeated value is an alias. Comparing values would expand nested aliases without
+ * limit.
+ */
 function sameMeaning(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): boolean {
   return a.size === b.size && formatFields(a) === formatFields(b);
 }

@@ -2,12 +2,12 @@ import { ToolError } from "../tool-error.ts";
 
 export const indexPath = "MEMORY.md";
 
-/** Names of devices on Windows: a file of that name, with any extension, cannot be made there. */
+/** Device names on Windows. A file with such a name, with any extension, cannot be created there. */
 const deviceName = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
 
 const entryPathPattern = /^([a-zA-Z0-9_-]{1,100})\.md$/;
 
-/** Refuses a name that is the index's, in any case, or a device's. */
+/** Throws `NAME_RESERVED` for the index's name, in any case, and for a device's name. */
 export function refuseReservedName(name: string): void {
   if (!isReserved(name)) return;
   throw new ToolError(
@@ -21,14 +21,14 @@ export function isReserved(name: string): boolean {
   return name.toLowerCase() === "memory" || deviceName.test(name);
 }
 
-/** Nearly every name is longer than the longest reserved one, and needs no look. */
+/** Nearly every name is longer than the longest reserved one and needs no comparison. */
 const reservedCharsMax = "memory".length;
 
 export function entryPath(name: string): string {
   return `${name}.md`;
 }
 
-/** The name of the entry that lies at a path, or `null` when a file there is no entry. */
+/** Returns the name of the entry at a path, or `null` if the path cannot be an entry's. */
 export function entryNameAt(path: string): string | null {
   const name = entryPathPattern.exec(path)?.[1];
   return name === undefined || isReserved(name) ? null : name;

@@ -1,13 +1,13 @@
-/** Which paths this family keeps files under, whatever lies there. */
+/** Which paths this family keeps files under. No file is read. */
 import type { RefusedPath } from "../../shared/roles.ts";
 import { entryNameAt, indexPath, isReserved } from "./entry-name.ts";
 
-/** Those that are neither the index's nor an entry's. */
+/** The paths that are neither the index's nor an entry's. */
 export function unfitAmong(paths: readonly string[]): RefusedPath[] {
   return paths.filter((path) => path !== indexPath && entryNameAt(path) === null).map(refusalOf);
 }
 
-/** The index, which is made from the entries. */
+/** The index's path: the family builds the index from the entries. */
 export function derivedAmong(paths: readonly string[]): string[] {
   return paths.filter((path) => path === indexPath);
 }

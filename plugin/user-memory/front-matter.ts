@@ -1,12 +1,11 @@
 /**
- * Front matter, read and written.
+ * Reads and writes front matter.
  *
- * Only a plain `---` opens front matter; `---js` and the like are not even looked at. (There is no `eval` here for them
- * to reach, either.)
+ * Only a plain `---` opens front matter; `---js` and the like are ignored. (The guest has no `eval` either.)
  */
 import { readYaml, writeYaml } from "./yaml.deferred.ts";
 
-/** What a file says before its body. */
+/** A file's front matter and body. */
 export interface FrontMatter {
   /** The text between the fences. */
   readonly text: string;
@@ -17,7 +16,7 @@ export interface FrontMatter {
 const opening = /^\uFEFF?---[ \t]*\r?\n/;
 const closing = /(^|\n)---[ \t]*\r?(?:\n|$)/;
 
-/** Takes a file apart, or returns `null` when it has no front matter that is a YAML mapping. */
+/** Splits a file. Returns `null` if it has no front matter that is a YAML mapping. */
 export function splitFrontMatter(file: string): FrontMatter | null {
   const open = opening.exec(file);
   if (!open) return null;
@@ -26,13 +25,13 @@ export function splitFrontMatter(file: string): FrontMatter | null {
   if (!close) return null;
   const text = rest.slice(0, close.index) + (close[1] ?? "");
   const fields = parseFields(text);
-  // The line break that ends the closing fence belongs to the fence, every byte behind it to the body.
+  // The line break that ends the closing fence belongs to the fence, every byte after it to the body.
   return fields && { text, fields, body: rest.slice(close.index + close[0].length) };
 }
 
-/** The fields of a front matter text in file order, or `null` when it is not a YAML mapping. */
+/** Returns the fields of a front matter text in file order, or `null` if it is not a YAML mapping. */
 export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
-  // gray-matter would take any line that begins so for the closing fence, and drop what stands behind it.
+  // gray-matter would read any line that begins like this as the closing fence and drop the text after it.
   if (/^---/m.test(text)) return null;
   try {
     const data = readYaml(text);
@@ -43,7 +42,6 @@ export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
   }
 }
 
-/** Fields as YAML lines, quoted so that every YAML reader gets the same strings back. */
 export function formatFields(fields: Iterable<readonly [string, unknown]>): string {
   return writeYaml(Object.fromEntries(fields));
 }

@@ -1,11 +1,11 @@
 /**
- * `MEMORY.md`, line by line. A line that is no entry line belongs to people and is kept as it is.
+ * Reads and changes `MEMORY.md`. Lines that are not entry lines belong to people and are kept unchanged.
  *
- * Entry lines are matched from their start, `- [name](name.md)` and then a space or the end: removing `a` touches
- * neither `a-b` nor a description that mentions `(a.md)`.
+ * An entry line begins with `- [name](name.md)`, followed by a space or the line's end: removing `a` affects neither
+ * `a-b` nor a description that mentions `(a.md)`.
  *
- * The text stays whole: to cut an index of 1,000 entries into lines, look at each and join them again takes the guest's
- * engine four times as long as to cut it where one entry's link begins a line.
+ * The text is kept whole and split only at one entry's link. Splitting an index of 1,000 entries into lines, checking
+ * each line and joining them again takes the guest's engine four times as long.
  */
 import { isReserved } from "./entry-name.ts";
 
@@ -14,7 +14,7 @@ const entryLine = /^- \[([a-zA-Z0-9_-]{1,100})\]\(\1\.md\)(?: |\r?$)/;
 export class IndexFile {
   /** A byte order mark, if the file begins with one. */
   readonly #mark: string;
-  /** The lines, each behind a line feed, the first one too; empty when there is none. */
+  /** The lines, each after a line feed, the first one too. */
   #text: string;
 
   constructor(text: string) {
@@ -22,17 +22,17 @@ export class IndexFile {
     this.#text = `\n${text.slice(this.#mark.length)}`;
   }
 
-  /** An index of entries with distinct names, in their order. */
+  /** Creates an index of entries with distinct names, in their order. */
   static of(entries: readonly { readonly name: string; readonly description: string }[]): IndexFile {
     return new IndexFile(entries.map(({ name, description }) => `${lineOf(name, description)}\n`).join(""));
   }
 
-  /** The entries that have a line, in order, each once. */
+  /** The names of the listed entries, in order, each once. */
   get names(): string[] {
     return [...new Set(this.#lineNames())];
   }
 
-  /** The same with what each one's first line says of it, which may be nothing. */
+  /** The listed entries, each with the description in its first line, which can be empty. */
   get entries(): { name: string; description: string }[] {
     const entries = new Map<string, string>();
     for (const line of this.lines) {
@@ -42,7 +42,7 @@ export class IndexFile {
     return [...entries].map(([name, description]) => ({ name, description }));
   }
 
-  /** The entries that have more than one line. */
+  /** The names that have more than one line. */
   get repeatedNames(): string[] {
     const once = new Set<string>();
     const repeated = new Set<string>();
@@ -50,7 +50,7 @@ export class IndexFile {
     return [...repeated];
   }
 
-  /** What the entry's first line says of it, or `null`. */
+  /** Returns the description in the entry's first line, or `null`. */
   descriptionOf(name: string): string | null {
     const [rest] = this.#cutAt(name).slice(1).find(isEntryLine)?.split("\n", 1) ?? [];
     if (rest === undefined) return null;
@@ -62,7 +62,7 @@ export class IndexFile {
     return this.#cutAt(name).slice(1).some(isEntryLine);
   }
 
-  /** Replaces the entry's line where it stands, and drops further ones of the same name; a new entry goes last. */
+  /** Replaces the entry's first line in place and drops its other lines. A new entry goes last. */
   set(name: string, description: string): void {
     const line = lineOf(name, description) + this.#carriageReturn;
     const isReplaced = this.#replaceLines(name, (_old, isFirst) => (isFirst ? `\n${line}` : ""));
@@ -78,7 +78,7 @@ export class IndexFile {
     this.#replaceLines(name, () => "");
   }
 
-  /** The lines without the empty piece behind the last line feed. */
+  /** The lines, without the empty string after the last line feed. */
   get lines(): string[] {
     const lines = this.#text.split("\n").slice(1);
     return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -92,12 +92,14 @@ export class IndexFile {
     return this.lines.map(nameOf).filter((name) => name !== null);
   }
 
-  /** The text, cut where a line begins with the entry's link: each piece but the first is what follows such a link. */
+  /**
+   * Splits the text where a line begins with the entry's link. Each piece but the first is the text after such a link.
+   */
   #cutAt(name: string): string[] {
     return this.#text.split(`\n${linkTo(name)}`);
   }
 
-  /** Puts another text, or none, in the place of each of an entry's lines; tells whether there was one. */
+  /** Replaces each of an entry's lines by another text or by nothing. Returns whether there was a line. */
   #replaceLines(name: string, replacement: (line: string, isFirst: boolean) => string): boolean {
     const [before = "", ...pieces] = this.#cutAt(name);
     const link = `\n${linkTo(name)}`;
@@ -117,7 +119,7 @@ export class IndexFile {
     return !isFirst;
   }
 
-  /** A file that an editor on Windows saved stays in that form. */
+  /** New lines get the line end that the file has, so a file saved on Windows keeps its form. */
   get #carriageReturn(): string {
     const end = this.#text.indexOf("\n", 1);
     return end > 0 && this.#text[end - 1] === "\r" ? "\r" : "";
@@ -130,7 +132,10 @@ function lineOf(name: string, description: string): string {
 
 const linkTo = (name: string): string => `- [${name}](${name}.md)`;
 
-/** People who write a line by hand may leave out the dash, or write another one: then it is part of what they say. */
+/**
+ * Returns the text after the link. A line written by hand can have no dash or another one, which is then part of the
+ * text.
+ */
 function saidBehindLink(line: string, name: string): string {
   return line
     .slice(linkTo(name).length)
@@ -138,12 +143,12 @@ function saidBehindLink(line: string, name: string): string {
     .trim();
 }
 
-/** Whether what follows an entry's link makes the line that entry's. */
+/** Whether the text after an entry's link makes the line an entry line. */
 function isEntryLine(rest: string): boolean {
   return rest === "" || rest === "\r" || rest.startsWith(" ") || rest.startsWith("\n") || rest.startsWith("\r\n");
 }
 
-/** The entry that a line stands for, or `null`. */
+/** Returns the name of the entry that a line lists, or `null`. */
 export function nameOf(line: string): string | null {
   const name = entryLine.exec(line)?.[1];
   return name === undefined || isReserved(name) ? null : name;

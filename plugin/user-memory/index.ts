@@ -1,4 +1,4 @@
-/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
+/** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { rehearseInput } from "../parse-input.ts";
 import { entriesInput, indexInput, inspectInput, restoreInput } from "../role-inputs.ts";
 import { serveTool } from "../serve-tool.ts";
@@ -12,7 +12,7 @@ import { readInput } from "./schemas/read.ts";
 import { updateInput, updateInputFor } from "./schemas/update.ts";
 import { upsertEntry } from "./upsert-entry.ts";
 
-/** Made once: it is asked for before each prompt. */
+/** Created once: the tool is called before each prompt. */
 const promptIndexInput = indexInput();
 
 rehearseInput(updateInput, { action: "upsert", name: "a", type: "user", description: "a", body: "" });

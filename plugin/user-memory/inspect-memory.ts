@@ -1,7 +1,7 @@
 /**
- * Says what is wrong with a user's files, and mends it when told to. For a host that imports or exports, it also says
- * which paths this family keeps files under, whatever lies there; and which of the files that have just come in cannot be
- * used as they are. Those are never altered: mending fails for them, and nothing is written.
+ * Reports what is wrong with a user's files and, with `mend`, mends it. For imports and exports, it also reports which
+ * paths this family keeps files under, without reading them, and which incoming files cannot be used as they are. Such
+ * files are never changed: mending fails, and nothing is written.
  */
 import type { InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
@@ -21,7 +21,7 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
   const state = readMemory(isTooMany ? [] : names);
   const found = isTooMany ? [] : findingsOf(state);
   const together = isTooMany ? [tooMany(names.length)] : [];
-  // The index is made anew from what comes in.
+  // The index is built again from the incoming entries.
   const entries = incoming?.filter((path) => path !== indexPath);
   const answer = answerInspection({ mend, incoming: entries }, { found, codes, together });
   if (mend) {
@@ -33,7 +33,7 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
   return answer;
 }
 
-/** That an entry which comes in has no line yet is settled by mending: it is nothing that was wrong. */
+/** An incoming entry without a line in the index is not refused: mending adds the line. */
 const codes: Partial<Record<MemoryProblem, RefusedPath["code"]>> = {
   "entry-unreadable": "ENTRY_UNREADABLE",
   "entry-too-large": "QUOTA_EXCEEDED",

@@ -1,5 +1,5 @@
 /**
- * What this family exports and imports, in the form that the stock `extism-js` compiler reads. It also gives
+ * This family's exports and imports, in the form that the stock `extism-js` compiler reads. They also give
  * `Host.getFunctions()` its type.
  */
 declare module "main" {

@@ -1,9 +1,9 @@
 /**
- * Every entry of the index, in its order: name and description, for programs that show a user's memory.
+ * Lists every entry of the index in order, with its description, for programs that show a user's memory.
  *
- * Nobody can write more than 1,000 entries, but people can add lines by hand: of those, the first 1,000 are told and the
- * others left out. A thousand of the longest names and a quarter of each description always fit into an
- * answer, 430 KB, so that no entry is lost by that.
+ * The tools write at most 1,000 entries, but people can add lines by hand. Entries after the 1,000th are left out.
+ * 1,000 of the longest names with a quarter of each description (430 KB) always fit into an answer, so no other entry
+ * is left out.
  */
 import type { EntriesOutput } from "../../shared/roles.ts";
 import { withinAnswer } from "../entry-list.ts";

@@ -1,4 +1,4 @@
-/** What may be wrong with a user's files, told so that a person understands it. */
+/** Finds what is wrong with a user's files and describes it for a person. */
 import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
@@ -21,16 +21,19 @@ export interface MemoryFinding extends InspectFinding {
   readonly problem: MemoryProblem;
 }
 
-/** What is to be known of an entry. Its text is not kept: a thousand of the largest do not fit into a guest's memory. */
+/**
+ * The facts about an entry that the checks need. Its text is not kept: 1,000 of the largest do not fit into a guest's
+ * memory.
+ */
 export type FoundEntry = { readonly description: string; readonly bodyBytes: number } | { readonly unreadable: string };
 
 /** A user's files as they are. */
 export interface MemoryState {
-  /** `null` when there is none that can be read. */
+  /** `null` if there is no readable index. */
   readonly index: IndexFile | null;
-  /** `unsafe`: the host refuses to open what lies there, and reports it itself. */
+  /** `unsafe`: the host refuses to open the file and reports it itself. */
   readonly indexKind: "text" | "missing" | "unreadable" | "unsafe";
-  /** By name, in the order of names. An entry that the host refuses to open is `null`: it is the host's to report. */
+  /** By name, sorted. `null` for an entry that the host refuses to open and reports itself. */
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
 }
 
@@ -123,7 +126,7 @@ function entryFindings({ index, entries }: MemoryState, name: string, twin: stri
     found.push(of("names-differ-by-case", `its name differs from "${twin}" only by case`, null));
   }
   if (entry !== null && "unreadable" in entry) {
-    // Whether it is listed is settled together with this.
+    // Mending this also adds or removes its line.
     return [...found, of("entry-unreadable", entry.unreadable, remedyFor(name))];
   }
   if (entry !== null && entry.bodyBytes > entryLimits.bodyBytesMax) {
@@ -134,7 +137,7 @@ function entryFindings({ index, entries }: MemoryState, name: string, twin: stri
   return found;
 }
 
-/** A file that has readable text is kept as an entry; another one can only be put away. */
+/** A file with readable text becomes an entry; any other file can only go to the trash. */
 function remedyFor(name: string): string {
   const text = readText(name);
   return text === null || utf8Bytes(text) > entryLimits.bodyBytesMax
@@ -142,7 +145,7 @@ function remedyFor(name: string): string {
     : "give it the front matter that it lacks; the file as it is now goes to the trash";
 }
 
-/** A file's text, or `null` when it is none. */
+/** Returns a file's text, or `null` if it is missing or not text. */
 export function readText(name: string): string | null {
   try {
     return memory.read(entryPath(name));

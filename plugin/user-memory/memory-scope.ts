@@ -1,4 +1,4 @@
-/** The memory folder as this family sees it: entries, and the index that lists them. */
+/** The memory folder: entries, and the index that lists them. */
 import { Scope } from "../capabilities.ts";
 import { oneLine } from "../one-line.ts";
 import { ToolError } from "../tool-error.ts";
@@ -18,20 +18,20 @@ export function listEntryNames(): string[] {
     .filter((name) => name !== null);
 }
 
-/** An entry; why its file cannot be read; or `null` when there is no file. */
+/** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
 export function loadEntry(name: string): Entry | { unreadable: string } | null {
   let file: string | null;
   try {
     file = memory.read(entryPath(name));
   } catch (error) {
-    // The host found bytes there that are no UTF-8 text: a file all the same.
+    // There is a file, but it is not UTF-8 text.
     if (error instanceof ToolError && error.code === "ENTRY_UNREADABLE") return { unreadable: "it is not UTF-8 text" };
     throw error;
   }
   return file === null ? null : parseEntry(file);
 }
 
-/** As `loadEntry`, and `null` as well for what the host refuses to open: a link, say. */
+/** Like `loadEntry`, but also returns `null` for a file that the host refuses to open, such as a link. */
 export function loadUnlessUnsafe(name: string): Entry | { unreadable: string } | null {
   try {
     return loadEntry(name);
@@ -41,13 +41,13 @@ export function loadUnlessUnsafe(name: string): Entry | { unreadable: string } |
   }
 }
 
-/** The index, made anew from the entries when there is none. */
+/** Returns the index, built from the entries if the file is missing or blank. */
 export function loadIndex(): IndexFile {
   const text = memory.read(indexPath);
   return text === null || text.trim() === "" ? rebuildIndex() : new IndexFile(text);
 }
 
-/** Entries in the order they were created, which is the order their lines had. */
+/** Sorts entries by creation, which is the order that their lines had. */
 function rebuildIndex(): IndexFile {
   const found: { name: string; created: string; description: string }[] = [];
   for (const name of listEntryNames()) {
@@ -63,7 +63,7 @@ const byCreation = (a: { created: string; name: string }, b: { created: string; 
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A description that a person may have edited, as one line within the limit. */
+/** Returns a description, which a person may have edited, as one line within the limit; the name if it is blank. */
 export function asIndexDescription(description: string, name: string): string {
   return oneLine(description, entryLimits.descriptionCharsMax, name);
 }

@@ -1,6 +1,7 @@
 /**
- * Does what the remedies of findings say: brings entries and index together again. What a person has written is never destroyed: a file that is changed or taken
- * away goes to the trash as it is, and so does an index from which lines are taken.
+ * Does what the remedies of findings say, so that entries and index fit together again. Text that a person wrote is
+ * never destroyed: before a file is changed or removed, it goes to the trash unchanged. So does an index that loses
+ * lines.
  */
 import { utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
@@ -14,7 +15,7 @@ import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
 import { entryTypes } from "./schemas/fields.ts";
 import type { EntryType } from "./schemas/fields.ts";
 
-/** The type of an entry of which only its text is known. */
+/** The type of an entry whose front matter has no valid type. */
 const typeWhenUnknown: EntryType = "reference";
 
 export function mendMemory(state: MemoryState, findings: readonly MemoryFinding[]): void {
@@ -28,8 +29,8 @@ export function mendMemory(state: MemoryState, findings: readonly MemoryFinding[
 }
 
 /**
- * The text stays whole: front matter that can be read is completed, any other file becomes the body of an entry. Returns
- * the entry's description, or `null` when the file is no text and has gone to the trash.
+ * Completes front matter that can be parsed; any other text becomes the body of an entry. Returns the entry's
+ * description, or `null` if the file is not text or is too large and has gone to the trash.
  */
 function mendEntry({ index }: MemoryState, name: string): string | null {
   const path = entryPath(name);

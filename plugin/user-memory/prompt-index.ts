@@ -1,6 +1,6 @@
 /**
- * The index as it enters a system prompt: at most 200 lines and 25 KB of it, or less where the host has less room, whole
- * lines only; then one line that says how many entries are not shown; framed as data.
+ * The index for a system prompt, framed as data: whole lines, at most 200 lines and 25 KB, or less if the host sets
+ * lower bounds; then a line with the number of entries that are not shown.
  */
 import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
@@ -33,7 +33,7 @@ function answer(text: string, entriesShown: number, entriesHidden: number): Answ
   return { message: `${entriesShown} entries shown`, data: { text, entriesShown, entriesHidden } };
 }
 
-/** A line that alone is over the budget is passed over: one of them must not hide all that follow. */
+/** Skips a line that alone exceeds the budget, so that it does not hide all later lines. */
 function linesWithinBudget(index: IndexFile, room: IndexInput): string[] {
   const linesMax = lowered(entryLimits.indexLinesMax, room.linesMax);
   const bytesMax = lowered(entryLimits.indexBytesMax, room.bytesMax);
@@ -49,7 +49,7 @@ function linesWithinBudget(index: IndexFile, room: IndexInput): string[] {
   return shown;
 }
 
-/** No stored line holds a tag, so none can end the frame or look as if it did. */
+/** Escapes `<`, so that no stored line has a tag that ends the frame or seems to. */
 function withoutTags(line: string): string {
   return line.replaceAll("<", "&lt;");
 }

@@ -6,7 +6,7 @@ import { entryNotFound, refuseReservedName } from "./entry-name.ts";
 import { loadEntry } from "./memory-scope.ts";
 import type { ReadUserMemoryOutput } from "./schemas/read.ts";
 
-/** The full text of one entry, byte for byte as it was written, and what its front matter says. */
+/** Returns the full text of one entry, byte for byte as it was written, and the fields of its front matter. */
 export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
   refuseReservedName(name);
   const entry = loadEntry(name);

@@ -8,8 +8,8 @@ import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, listEntryNames, loadIndex, memory } from "./memory-scope.ts";
 
 /**
- * Puts the text of a trashed file back under its name, byte for byte, and lists it last in the index. The host takes the
- * file out of the trash together with this.
+ * Writes the text of a trashed file back under its name, byte for byte, and lists it in the index. The host takes the
+ * file out of the trash in the same commit.
  */
 export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: string; trashed: string }> {
   const name = entryNameAt(parseTrashPath(trashed)?.path ?? "");

@@ -33,7 +33,7 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   return { message: upsertMessage(name, outcome, trashed), data: { name, outcome, path, trashed } };
 }
 
-/** A name that is new must differ from the others by more than case, and there must be room for it. */
+/** Throws if a new name differs from another one only by case, or if there is no room for one more entry. */
 function refuseNewName(name: string): void {
   const names = listEntryNames();
   const folded = name.toLowerCase();

@@ -1,15 +1,15 @@
 /**
- * The YAML library behind plain functions. Sole importer of gray-matter and js-yaml.
+ * Wraps the YAML library. Sole importer of gray-matter and js-yaml.
  *
- * Deferred (`build/README.md`): few calls need it, and loaded it would be a third of every instance.
+ * Deferred (`build/README.md`): few calls need it, and it would be a third of every instance.
  *
- * Read with YAML's failsafe schema: every scalar is the text that stands there, so nothing turns into a date, a number
- * or a boolean, and tags are an error.
+ * It uses YAML's failsafe schema: every scalar stays text, so nothing becomes a date, a number or a boolean, and tags
+ * are errors.
  */
 import matter from "gray-matter";
 import { dump, FAILSAFE_SCHEMA, load } from "js-yaml";
 
-/** The value of a front matter text. Throws when it is not YAML. */
+/** Parses a front matter text. Throws if it is not YAML. */
 export function readYaml(text: string): unknown {
   return matter(`---\n${text}\n---\n`, { language: "yaml", engines: { yaml: parseYaml } }).data;
 }
@@ -18,7 +18,7 @@ function parseYaml(text: string): object {
   return load(text, { schema: FAILSAFE_SCHEMA }) as object;
 }
 
-/** Fields as YAML lines, quoted so that every YAML reader gets the same strings back. */
+/** Formats fields as YAML lines, quoted so that every YAML reader reads the same strings. */
 export function writeYaml(fields: object): string {
   return dump(fields, { lineWidth: -1 });
 }

@@ -1,6 +1,6 @@
 /**
- * The fields of a memory entry. Each schema's `error` is the sentence that says what is allowed; the guest puts the
- * field's name and its present value before it.
+ * The fields of a memory entry. Each schema's `error` says what is allowed; the guest puts the field's name and value
+ * before it.
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
@@ -11,7 +11,7 @@ const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;
 
 const nameAllowed = `1 to ${nameCharsMax} characters of a-z, A-Z, 0-9, "_" and "-", without ".md"`;
 
-/** What the entry is called, and its file before `.md`. */
+/** The entry's name, and its file's name before `.md`. */
 export const nameField = z
   .string({ error: nameAllowed })
   .check(
@@ -37,7 +37,7 @@ const descriptionAllowed =
   `1 to ${descriptionCharsMax} characters on one line, not blank, ` +
   "without control characters, line separators or bidirectional overrides";
 
-/** A line for the index. It enters a system prompt, so it can never be more than one line there. */
+/** A line for the index. The index enters a system prompt, so the text must stay one line. */
 export const descriptionField = z.string({ error: descriptionAllowed }).check(
   z.refine((text) => isDescription(text), { error: descriptionAllowed }),
   z.meta({
@@ -54,7 +54,7 @@ function isDescription(text: string): boolean {
 
 const bodyAllowed = `0 to ${bodyBytesMax} UTF-8 bytes, without NUL and without lone surrogates`;
 
-/** The entry's text. It comes back byte for byte. */
+/** The entry's text. `ReadUserMemory` returns it byte for byte. */
 export const bodyField = z.string({ error: bodyAllowed }).check(
   z.refine((text) => isBody(text), { error: bodyAllowed }),
   z.meta({

@@ -2,8 +2,8 @@ import * as z from "../../../shared/zod.ts";
 import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
 
 /**
- * What function-calling APIs are shown: the same fields in one flat object, because most of them refuse a schema whose
- * top level is a union.
+ * The schema for function-calling APIs: the same fields in one flat object, because most APIs refuse a schema whose top
+ * level is a union.
  */
 export const updateInputFlat = z.strictObject({
   action: z.enum(["upsert", "delete"]).check(z.meta({ description: "Operation to perform" })),

@@ -17,7 +17,7 @@ const upsertInput = z.strictObject(
   { error: fieldsAllowed },
 );
 
-/** `delete` takes no notice of the fields that only `upsert` needs: models often send them along. */
+/** `delete` ignores the fields that only `upsert` needs, because models often send them. */
 const deleteInput = z.strictObject(
   {
     action: z.literal("delete"),
@@ -29,12 +29,12 @@ const deleteInput = z.strictObject(
   { error: fieldsAllowed },
 );
 
-/** What the guest parses with. */
+/** The input as the guest parses it. */
 export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteInput], { error: actionAllowed });
 
 /**
- * The schema that `updateInput` would choose for a value, so that both say the same of it: to look for it costs the guest
- * more than to check most of its fields.
+ * Returns the schema that `updateInput` would choose for a value, so both give the same result. The union's own choice
+ * costs the guest more than checking most of the fields.
  */
 export function updateInputFor(value: unknown): z.ZodMiniType<UpdateUserMemoryInput> {
   const action = typeof value === "object" && value !== null && "action" in value ? value.action : undefined;
