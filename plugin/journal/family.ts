@@ -85,7 +85,7 @@ export const family: Family = {
       export: "journal_entries",
       audience: "host",
       role: "entries",
-      description: "The keys of the caller's journal, and the first line of what stands under each. Reads only.",
+      description: "The keys of the caller's journal, each with the first line of its block. Reads only.",
       input: entriesInput(),
       output: entriesOutput,
       scopes: ["journal"],
@@ -107,7 +107,7 @@ export const family: Family = {
       export: "inspect_journal",
       audience: "host",
       role: "inspect",
-      description: "What of the caller's journal no tool can use. Reads only; nothing of it is mended.",
+      description: "Reports what no tool can use in the caller's journal. Reads only.",
       input: inspectInput(),
       output: inspectOutput,
       scopes: ["journal"],
@@ -115,7 +115,7 @@ export const family: Family = {
     },
   ],
   errors: [
-    { code: "INVALID_PATH", of: "INPUT_INVALID", meaning: "A field is missing, unknown, or not what it may be." },
+    { code: "INVALID_PATH", of: "INPUT_INVALID", meaning: "A field is missing, unknown, or has a value that is not allowed." },
     { code: "MEMORY_KEY_EXISTS", of: "NAME_CONFLICT", meaning: "A block of the memory has this key already." },
     { code: "MEMORY_KEY_NOT_FOUND", of: "ENTRY_NOT_FOUND", meaning: "No block of the memory has this key." },
     { code: "MEMORY_INVALID_KEY", of: "INPUT_INVALID", meaning: "The key is blank, too long, or not a single line." },
@@ -123,7 +123,7 @@ export const family: Family = {
     {
       code: "MEMORY_STORAGE_ERROR",
       of: "ENTRY_UNREADABLE",
-      meaning: "The file that is to be changed is no text, or the memory is too large for an answer.",
+      meaning: "The file to change cannot be read, or the memory or a block is too large.",
     },
   ],
 };

@@ -43,7 +43,7 @@ export const tagsField = (description: string): z.ZodMiniType<string[] | null | 
         z.array(z.string({ error: tagsAllowed }), { error: tagsAllowed }).check(
           z.maxLength(tagsMax, { error: tagsAllowed }),
           z.refine((tags) => tags.every((tag) => isTag(tag)), {
-            error: ({ input }) => `${tagsAllowed}; ${quoted(unfitTag(input))} is not one`,
+            error: ({ input }) => `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed`,
           }),
         ),
       ),

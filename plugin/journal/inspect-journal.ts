@@ -33,7 +33,7 @@ const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", rea
 function findingsOf(files: readonly ListedFile[]): InspectFinding[] {
   const own = files.filter(({ path }) => isJournalFile(path));
   const surplus = own.slice(filesMax, filesMax + 1);
-  const crowded = `it is one of ${own.length} files, and at most ${filesMax} can be looked through`;
+  const crowded = `it is one of ${own.length} files, at most ${filesMax} can be read`;
   return [
     ...surplus.map(({ path }) => finding("too-many-files", path, crowded)),
     ...files.filter(({ path }) => !isJournalFile(path)).map(({ path }) => finding("file-unused", path, isUnused)),
@@ -47,7 +47,7 @@ function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
     // A text has no more characters than bytes.
     if (text === null || bytes <= blockCharsMax) return [];
     return largeBlocksIn(text).map(({ key, length }) => {
-      const message = `its block ${quoted(key)} has ${length} characters, and one of over ${blockCharsMax} is never shown`;
+      const message = `its block ${quoted(key)} has ${length} characters, at most ${blockCharsMax} can be shown`;
       return finding("block-too-large", path, message);
     });
   } catch (error) {

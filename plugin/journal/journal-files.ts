@@ -58,7 +58,7 @@ export class JournalFiles {
   /** Throws `MEMORY_STORAGE_ERROR` if the call has cut files into more blocks than it has time for. */
   countCut(count: number): void {
     this.#blocksCut += count;
-    if (this.#blocksCut > journalLimits.blocksCutMax) throw tooManyBlocks(journalLimits.blocksCutMax, "pass over");
+    if (this.#blocksCut > journalLimits.blocksCutMax) throw tooManyBlocks(journalLimits.blocksCutMax, "skip");
   }
 
   /** Throws `MEMORY_STORAGE_ERROR` if the call has parsed more blocks than it has time for. */

@@ -85,5 +85,5 @@ function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">)
 function foundNote(count: number, leftOut: number): string {
   const found = count === 0 ? "No block found" : count === 1 ? "1 block found" : `${count} blocks found`;
   if (leftOut === 0) return found;
-  return `${found}; ${leftOut} more for which the answer has no room: a longer query, tags or memory_read show them`;
+  return `${found}; ${leftOut} more left out for lack of room: use a longer query, tags or memory_read`;
 }

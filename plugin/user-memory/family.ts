@@ -71,7 +71,7 @@ export const family: Family = {
       role: "inspect",
       export: "inspect_memory",
       audience: "host",
-      description: "What is wrong with the caller's files after they were edited or damaged, and its mending.",
+      description: "Reports what is wrong with the caller's files after edits or damage, and mends it.",
       input: inspectInput(),
       output: inspectOutput,
       scopes: ["memory"],

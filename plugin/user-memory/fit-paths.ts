@@ -15,6 +15,6 @@ export function derivedAmong(paths: readonly string[]): string[] {
 function refusalOf(path: string): RefusedPath {
   const name = /^([a-zA-Z0-9_-]+)\.md$/i.exec(path)?.[1];
   if (name !== undefined && isReserved(name)) return { path, code: "NAME_RESERVED", reason: "its name is reserved" };
-  const reason = `it is none of ${indexPath}, <name>.md with a name that an entry can have, and trash/…`;
+  const reason = `it is not ${indexPath}, <name>.md with a valid entry name, or below trash/`;
   return { path, code: "INPUT_INVALID", reason };
 }

@@ -78,14 +78,14 @@ function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFindin
       ofIndex(
         "index-unreadable",
         "the index is not UTF-8 text",
-        "move it to the trash and make it anew from the entries",
+        "move it to the trash and build a new one from the entries",
       ),
     ];
   }
   if (index === null) {
     return indexKind === "unsafe" || entries.size === 0
       ? []
-      : [ofIndex("index-missing", "there is no index", "make it from the entries")];
+      : [ofIndex("index-missing", "there is no index", "build it from the entries")];
   }
   const orphans = index.names.filter((name) => !entries.has(name));
   return [
@@ -93,14 +93,14 @@ function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFindin
       ofIndex(
         "line-without-entry",
         `it lists "${name}", which has no file`,
-        "take the line out; the index as it is now goes to the trash",
+        "remove the line; the old index goes to the trash",
       ),
     ),
     ...index.repeatedNames.map((name) =>
       ofIndex(
         "line-repeated",
         `it lists "${name}" more than once`,
-        "keep the first line; the index as it is now goes to the trash",
+        "keep only the first line; the old index goes to the trash",
       ),
     ),
   ];
@@ -142,7 +142,7 @@ function remedyFor(name: string): string {
   const text = readText(name);
   return text === null || utf8Bytes(text) > entryLimits.bodyBytesMax
     ? "move it to the trash"
-    : "give it the front matter that it lacks; the file as it is now goes to the trash";
+    : "add the missing front matter; the old file goes to the trash";
 }
 
 /** Returns a file's text, or `null` if it is missing or not text. */

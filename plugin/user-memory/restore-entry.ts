@@ -13,7 +13,7 @@ import { asIndexDescription, listEntryNames, loadIndex, memory } from "./memory-
  */
 export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: string; trashed: string }> {
   const name = entryNameAt(parseTrashPath(trashed)?.path ?? "");
-  if (name === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": it is no trashed entry`);
+  if (name === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": it is not a trashed entry`);
   const text = memory.read(trashed);
   if (text === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": no such file`);
   const names = listEntryNames();

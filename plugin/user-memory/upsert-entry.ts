@@ -53,6 +53,6 @@ function refuseNewName(name: string): void {
 }
 
 function upsertMessage(name: string, outcome: string, trashed: string | null): string {
-  const before = trashed === null ? "" : `; the file that stood there could not be read and is now ${trashed}`;
+  const before = trashed === null ? "" : `; the previous file could not be read and is now ${trashed}`;
   return `Memory entry "${name}" ${outcome}${before}`;
 }

@@ -41,7 +41,7 @@ test("doctor --json is for machines", () => {
     problem: "index-missing",
     path: "memory/MEMORY.md",
     message: "there is no index",
-    remedy: "make it from the entries",
+    remedy: "build it from the entries",
   };
   expect(JSON.parse(stdout)).toEqual([
     { userId: "alice", findings: [finding], mended: [finding], remaining: [], error: null },

@@ -92,7 +92,7 @@ test("goes out whatever plugins say of it; an import leaves out what they keep n
   const { files, leftOut } = await runtime.upkeep.export(alice);
   expect(leftOut).toEqual([]);
   expect(files.map(({ path }) => `memory/${path}`)).toEqual(Object.keys({ ...kept, ...strange }).toSorted());
-  const reason = "it is none of MEMORY.md, <name>.md with a name that an entry can have, and trash/…";
+  const reason = "it is not MEMORY.md, <name>.md with a valid entry name, or below trash/";
   const plan = await runtime.upkeep.import({ userId: "bob" }, files);
   expect(plan.refused).toEqual([]);
   expect(plan.leftOut).toEqual([

@@ -52,7 +52,7 @@ export const updateOutput = z.strictObject({
   path: z.described(z.string(), "The entry's file in the user's memory folder"),
   trashed: z.described(
     z.nullable(z.string()),
-    "Where a file that this call took away lies now, in that folder; null for none",
+    "The trash path of the file that this call moved there; null if it moved none",
   ),
 });
 
