@@ -115,7 +115,11 @@ export const family: Family = {
     },
   ],
   errors: [
-    { code: "INVALID_PATH", of: "INPUT_INVALID", meaning: "A field is missing, unknown, or has a value that is not allowed." },
+    {
+      code: "INVALID_PATH",
+      of: "INPUT_INVALID",
+      meaning: "A field is missing, unknown, or has a value that is not allowed.",
+    },
     { code: "MEMORY_KEY_EXISTS", of: "NAME_CONFLICT", meaning: "A block of the memory has this key already." },
     { code: "MEMORY_KEY_NOT_FOUND", of: "ENTRY_NOT_FOUND", meaning: "No block of the memory has this key." },
     { code: "MEMORY_INVALID_KEY", of: "INPUT_INVALID", meaning: "The key is blank, too long, or not a single line." },

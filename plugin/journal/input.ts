@@ -19,7 +19,9 @@ export const updateInput = z.strictObject(
   {
     key: keyField("The key of a block that exists, exactly as memory_read or memory_search show it"),
     content: contentField("The block's new text, all of it, in Markdown"),
-    tags: tagsField("The block's new labels, which replace all present ones; [] removes them; if left out, they are kept"),
+    tags: tagsField(
+      "The block's new labels, which replace all present ones; [] removes them; if left out, they are kept",
+    ),
   },
   { error: "no other fields than key, content and tags" },
 );

@@ -76,7 +76,7 @@ test("a block that no answer holds is told with its size, and does not hide othe
   });
   expect(await runtime.call("memory_search", { query: "x" }, ctx)).toMatchObject({
     ok: true,
-    message: expect.stringContaining("1 more for which the answer has no room"),
+    message: expect.stringContaining("1 more left out for lack of room"),
     data: { data: { results: [{ key: "small" }] } },
   });
 });
