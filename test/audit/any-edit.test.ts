@@ -1,4 +1,4 @@
-/** Whatever single edit is made to a log is found, unless it changes nothing. */
+/** Random single edits of a log: each is found unless it changes nothing. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,7 +22,7 @@ const cut = (bytes: Buffer, from: number, to: number): Buffer =>
 const put = (bytes: Buffer, at: number, more: Uint8Array): Buffer =>
   Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at)]);
 
-/** Anywhere alike: not most often at the beginning, where fast-check looks first. */
+/** Uniform over the file. By default, fast-check prefers values near the beginning. */
 const part = fc.noBias(fc.nat(999_999)).map((millionths) => millionths / 1_000_000);
 const place = part.map(
   (each) =>

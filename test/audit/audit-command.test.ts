@@ -1,4 +1,4 @@
-/** `memcell audit` as a process: what it prints, in which form, and how it ends. */
+/** `memcell audit` as a process: output, formats and exit codes. */
 import { copyFileSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,7 +15,7 @@ import { everyTool, resealed } from "./tamper.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-test("without a file, every shipped plugin is audited, and passes", () => {
+test("without a file, audits every shipped plugin, and each passes", () => {
   const { status, stdout, stderr } = runAudit([], folder.path);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   const told = [...stdout.matchAll(/^file {6}(.+)\.wasm: (.+?) /gm)].map(([, file, name]) => [file, name]);
@@ -23,7 +23,7 @@ test("without a file, every shipped plugin is audited, and passes", () => {
   expect(stdout).toMatch(/\nPASS {2}.*\n$/);
 });
 
-test("--json prints reports with keys in one order, and no log where none was given", () => {
+test("--json prints reports with keys in a fixed order, and no log when none was given", () => {
   const { status, stdout } = runAudit(["--json"]);
   expect(status).toBe(0);
   const { reports, log } = JSON.parse(stdout) as { reports: AuditReport[]; log: null };
@@ -57,7 +57,7 @@ test("--json prints reports with keys in one order, and no log where none was gi
   expect(runAudit(["--json", ...files]).stdout).toBe(stdout);
 });
 
-test("--json of a file that fails is whole, and ends with 1", () => {
+test("--json of a file that fails prints the whole report and exits with 1", () => {
   const file = join(folder.path, "renamed.wasm");
   writeFileSync(file, resealed({ name: "other" }));
   const { status, stdout } = runAudit(["--json", file]);
@@ -68,7 +68,7 @@ test("--json of a file that fails is whole, and ends with 1", () => {
   });
 });
 
-test("--propose prints a policy by which the file passes, and a runtime loads it", async () => {
+test("--propose prints a policy under which the file passes and a runtime loads it", async () => {
   const file = join(folder.path, "own.wasm");
   writeFileSync(file, resealed({ name: "own", tools: everyTool({ scopes: ["notes"] }) }));
   expect(runAudit([file]).status).toBe(1);
@@ -81,7 +81,7 @@ test("--propose prints a policy by which the file passes, and a runtime loads it
   expect(runtime.tools()).toHaveLength(2);
 });
 
-test("--propose makes no policy for a file that none would load", () => {
+test("--propose prints no policy for a file that no runtime would load", () => {
   const file = join(folder.path, "greedy.wasm");
   writeFileSync(file, resealed({ fuelPolls: 1e9 }));
   const { status, stdout } = runAudit([file, "--propose"]);
@@ -90,7 +90,7 @@ test("--propose makes no policy for a file that none would load", () => {
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error });
 });
 
-test("a policy that cannot be used is a coded error, and no verdict", () => {
+test("a policy that cannot be used is a coded error without a verdict", () => {
   const { status, stdout } = runAudit(["--policy", join(folder.path, "absent.json")]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "PLUGIN_REFUSED" } });
@@ -108,7 +108,7 @@ test.for([
   expect(stderr).toContain("memcell audit --help");
 });
 
-test("of files that could not be loaded together, each is told", async () => {
+test("reports each of several files that cannot be loaded together", async () => {
   const files = ["own.wasm", "near.wasm"].map((name) => join(folder.path, name));
   const [own = "", near = ""] = files;
   writeFileSync(own, resealed({ name: "own" }));
@@ -133,7 +133,7 @@ test("of files that could not be loaded together, each is told", async () => {
   );
 });
 
-test("--propose makes no policy for two files of one name, of which it would grant the tools of the last", () => {
+test("--propose prints no policy for two files of the same plugin", () => {
   const { status, stdout } = runAudit([shippedPlugin("user-memory"), shippedPlugin("user-memory"), "--propose"]);
   expect(status).toBe(1);
   expect(stdout).toContain('another file is the plugin \\"user-memory\\" already');
@@ -142,13 +142,13 @@ test("--propose makes no policy for two files of one name, of which it would gra
 test.for([
   { name: "an option", args: ["--\u001b]0;title\u0007"] },
   { name: "a log", args: ["verify", "a", "--\u009b2J\u202e"] },
-])("$name writes nothing to the terminal but visible letters", ({ args }) => {
+])("$name prints only visible characters to the terminal", ({ args }) => {
   const { status, stderr } = runAudit(args);
   expect(status).toBe(2);
   expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
 });
 
-test("--html replaces a page of before, for its owner alone", () => {
+test("--html replaces an existing page and makes it readable by its owner only", () => {
   const page = join(folder.path, "page.html");
   writeFileSync(page, "<!DOCTYPE html><p>an old one</p>", { mode: 0o644 });
   expect(runAudit(["--html", page]).status).toBe(0);
@@ -166,7 +166,7 @@ test.for([
     says: "a link or something other than a plain file is in its place",
   },
   { name: "a folder that is not there", file: "absent/page.html", says: "its folder is not there" },
-])("--html never writes over $name", ({ file, says }) => {
+])("--html never writes to $name", ({ file, says }) => {
   using place = temporaryFolder();
   const at = (name: string): string => join(place.path, name);
   const page = "<!doctype html>";
@@ -182,7 +182,7 @@ test.for([
   expect(["plugin.wasm", "policy.json", "aim.html", "one.html"].map((name) => readFileSync(at(name)))).toEqual(before);
 });
 
-test("no colour reaches what is no terminal, whatever the environment asks for", () => {
+test("prints no colours when stdout is not a terminal, whatever the environment says", () => {
   const { stdout } = runAudit([], folder.path, { FORCE_COLOR: "3", COLORTERM: "truecolor", TERM: "xterm-256color" });
   expect(stdout).not.toContain("\u001b");
 });

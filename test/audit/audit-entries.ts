@@ -1,4 +1,4 @@
-/** What could have happened: entries of every kind, and their numbers told apart. */
+/** Sample entries of every kind, numbered so that they can be told apart. */
 import type { AuditEntry, CallEntry, RefusedEntry } from "../../host/audit/audit-record.ts";
 
 const ofCall = (count: number) => ({ callId: `call-${count}`, userId: `user-${count % 7}`, tool: "UpdateUserMemory" });
@@ -39,7 +39,7 @@ export function useEntry(count: number): AuditEntry {
   };
 }
 
-/** Of some 20 KB, so that few of them fill a file. */
+/** About 20 KB, so that few of them fill a file. */
 export function longEntry(count: number): CallEntry {
   const reads = Array.from({ length: 64 }, (_, at) => ({
     scope: "memory",

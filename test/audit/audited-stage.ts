@@ -1,4 +1,4 @@
-/** A runtime that keeps a log, with a plugin that does what it is told, two that spin, and the tools of the package. */
+/** A runtime with an audit log, a scriptable plugin, two plugins that spin, and the shipped tools. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -20,14 +20,14 @@ export interface AuditedStage extends AsyncDisposable {
   readonly logFile: string;
   /** Every record so far. */
   records(): AuditRecord[];
-  /** Those of a kind, for one call id if it is named. */
+  /** The records of one kind, optionally of one call id only. */
   recordsOf<Kind extends AuditRecord["kind"]>(kind: Kind, callId?: string): Extract<AuditRecord, { kind: Kind }>[];
-  /** Files in a user's scope by path; none for a user without a folder. */
+  /** Files in a user's scope by path. Empty for a user without a folder. */
   filesOf(userId: string): Record<string, string>;
 }
 
 export type StageOptions = Partial<RuntimeOptions> & {
-  /** Where the log lies; without, in the stage's own folder. */
+  /** The log's folder. Default: a folder of the stage. */
   readonly logFolder?: string;
   readonly isUnlogged?: boolean;
 };
@@ -66,7 +66,7 @@ export async function openAuditedStage(stageOptions: StageOptions = {}): Promise
   };
 }
 
-/** Assembled once: that takes longer than most tests. */
+/** Assembled once, because assembling takes longer than most tests. */
 const spinners = new Map<string, Uint8Array>();
 
 function writeSpinners(folder: string): string[] {

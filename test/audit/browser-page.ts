@@ -1,4 +1,4 @@
-/** An HTML text, opened as a file in a browser that listens to all it does. */
+/** Opens HTML text as a file in a browser and records everything the page does. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import type { Browser, Page } from "puppeteer-core";
 import { programFolders } from "../support/run-command.ts";
 import { requirePackages } from "../support/system-packages.ts";
 
-/** What may have to be installed, in milliseconds. */
+/** Time to install the packages, in milliseconds. */
 export const browserSetupMs = 600_000;
 
-/** A browser, or why there is none. `poppler-utils` reads what is printed. */
+/** A browser, or the reason why there is none. `poppler-utils` reads printed pages. */
 export async function openBrowser(): Promise<Browser | string> {
   const reason = await requirePackages({ chromium: "chromium", pdftotext: "poppler-utils" });
   if (reason !== null) return reason;
@@ -38,7 +38,7 @@ function chromiumPath(): string {
 
 export interface OpenPage extends AsyncDisposable {
   readonly page: Page;
-  /** Messages on the console, errors, and requests for anything but the file itself. */
+  /** Console messages, errors, and requests for anything but the file itself. */
   readonly noises: readonly string[];
 }
 

@@ -1,15 +1,15 @@
-/** Contrast of every text on a page, by the formula of WCAG 2. */
+/** Contrast of every text on a page, by the WCAG 2 formula. */
 import type { Page } from "puppeteer-core";
 
 export interface Contrast {
   readonly ratio: number;
-  /** The text that has it. */
+  /** The text with this contrast. */
   readonly text: string;
-  /** How many texts were looked at. */
+  /** The number of texts measured. */
   readonly texts: number;
 }
 
-/** The least that any visible text has against the first opaque background behind it. */
+/** The lowest contrast of any visible text against the first opaque background behind it. */
 export async function leastContrast(page: Page): Promise<Contrast> {
   return (await page.evaluate(script)) as Contrast;
 }

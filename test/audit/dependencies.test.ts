@@ -1,4 +1,4 @@
-/** A report's dependencies come from the shipped list, and only when it is wholly right and about this very file. */
+/** A report lists dependencies only if the shipped SBOM is valid as a whole and describes this exact file. */
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,7 @@ const sbomFile = fileURLToPath(new URL("../../dist/sbom.json", import.meta.url))
 const text = readFileSync(sbomFile, "utf8");
 const sha256 = readFileSync(`${shippedPlugin("user-memory")}.sha256`, "utf8").slice(0, 64);
 
-test("the shipped plugin's packages, with versions and licences, by name", async () => {
+test("lists the shipped plugin's packages by name, with versions and licences", async () => {
   const dependencies = await readDependencies(sha256, sbomFile);
   expect(dependencies).toContainEqual({ name: "zod", version: "4.6.7", licence: "MIT" });
   expect(dependencies).toContainEqual({ name: "quickjs-ng", version: "0.17.0", licence: "MIT" });
@@ -28,7 +28,7 @@ test("the shipped plugin's packages, with versions and licences, by name", async
   expect(names).not.toContain("esbuild");
 });
 
-test("scopes and licence expressions are as their package says", async () => {
+test("keeps scopes and licence expressions as the package states them", async () => {
   const ours = text.replace('"name": "zod"', '"group": "@scope", "name": "zod"');
   const [id, expression] = ['"license": {\n            "id": "MIT"\n          }', '"expression": "MIT OR ISC"'];
   const changed = ours.replace(new RegExp(`("name": "zod"[^]*?)${id}`), `$1${expression}`);
@@ -41,9 +41,9 @@ test("scopes and licence expressions are as their package says", async () => {
   });
 });
 
-test("of another file there is no list", async () => {
+test("returns no list for another file", async () => {
   expect(await readDependencies("0".repeat(64), sbomFile)).toBe(null);
-  // The hash of the altered file, of a package, and of nothing at all.
+  // The hash of the altered file, of a package, and an empty hash.
   expect(await readDependencies("", sbomFile)).toBe(null);
 });
 
@@ -77,14 +77,14 @@ const states: { name: string; sbom: string | ((path: string) => void) }[] = [
   { name: "with the plugins' hashes of another kind", sbom: text.replaceAll('"SHA-256"', '"SHA-1"') },
 ];
 
-test.for(states)("a list that is $name is none", async ({ name, sbom }) => {
+test.for(states)("a list that is $name gives no dependencies", async ({ name, sbom }) => {
   const file = typeof sbom === "string" ? writeSbom(name, sbom) : join(folder.path, name);
   if (typeof sbom !== "string") sbom(file);
   else expect(sbom).not.toBe(text);
   expect(await readDependencies(sha256, file)).toBe(null);
 });
 
-test("a list whose packages depend on each other in a circle is read to its end", async () => {
+test("reads a list whose packages depend on each other in a circle", async () => {
   const list = JSON.parse(text) as { dependencies: { ref: string; dependsOn?: string[] }[] };
   const all = list.dependencies.map(({ ref }) => ref).filter((ref) => /^pkg:(?!npm\/memcell)/.test(ref));
   const dependencies = list.dependencies.map(({ ref }) => ({ ref, dependsOn: all }));

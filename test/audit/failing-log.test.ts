@@ -1,4 +1,6 @@
-/** A log that cannot be written: nothing is committed that is not on record, and nothing that is committed is denied. */
+/**
+ * A log that cannot be written: nothing is committed without a record, and committed changes are reported as committed.
+ */
 import { statSync, writeFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,7 +20,7 @@ async function diskOr(context: TestContext): Promise<LoopDisk> {
   return typeof disk === "string" ? skipWithReason(context, disk) : disk;
 }
 
-/** Takes all room that is left, but for what the log's last page has. */
+/** Fills the disk. The log's last page keeps the room it has. */
 function fill(disk: LoopDisk): string {
   const file = join(disk.path, "filler");
   for (let pages = 1; ; pages++) {
@@ -30,7 +32,7 @@ function fill(disk: LoopDisk): string {
   }
 }
 
-/** Has the log's last page hold so much more, and no more than a hundred bytes above it. */
+/** Writes records until the log's last page has at least `bytes`, and at most 100 bytes more, of room. */
 async function leaveRoom(stage: AuditedStage, bytes: number): Promise<void> {
   const room = (): number => pageBytes - (statSync(stage.logFile).size % pageBytes);
   while (room() < bytes || room() > bytes + 100) {
@@ -46,7 +48,7 @@ const full = {
   error: { code: "STORAGE_FULL", message: expect.stringMatching(/the audit log cannot be written$/) },
 };
 
-test("the log's disk is full: every call fails, and nothing is committed until there is room again", async (context) => {
+test("with the log's disk full, every call fails and nothing is committed until there is room again", async (context) => {
   using disk = await diskOr(context);
   const causes: string[] = [];
   await using stage = await openAuditedStage({ logFolder: disk.path, onLog: ({ text }) => causes.push(text) });
@@ -67,7 +69,7 @@ test("the log's disk is full: every call fails, and nothing is committed until t
   expect(stage.recordsOf("call").at(-1)).toMatchObject({ changes: "committed", code: null });
 });
 
-test("set to continue, calls go on, and the log says how many records are lost", async (context) => {
+test('with onFailure "continue", calls go on and the log says how many records are lost', async (context) => {
   using disk = await diskOr(context);
   const file = join(disk.path, "audit.jsonl");
   await using stage = await openAuditedStage({
@@ -83,7 +85,7 @@ test("set to continue, calls go on, and the log says how many records are lost",
   expect(stage.recordsOf("lost")).toMatchObject([{ records: 2 }]);
 });
 
-test("only the record of a finished call has no room: what is committed is told as a success", async (context) => {
+test("a committed call succeeds even if only its last record has no room", async (context) => {
   using disk = await diskOr(context);
   await using stage = await openAuditedStage({ logFolder: disk.path });
   await leaveRoom(stage, 450);

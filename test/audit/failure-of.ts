@@ -1,6 +1,6 @@
 import { ToolError } from "../../host/values/tool-error.ts";
 
-/** How something has ended; what is no coded failure is thrown on. */
+/** Returns the coded failure with which `work` ends. Rethrows any other error. */
 export async function failureOf(work: () => unknown): Promise<{ code: string; message: string }> {
   try {
     await work();

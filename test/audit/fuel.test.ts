@@ -1,4 +1,4 @@
-/** A plugin tells which of its globals counts the fuel, and the record of a call says what the call has used. */
+/** A plugin names the global that counts its fuel, and a call's record says how much fuel the call used. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -24,7 +24,7 @@ test("the shipped plugin names a mutable i32 global, and exports none", async ()
   expect(exported.filter(({ kind }) => kind === "global")).toEqual([]);
 });
 
-test("a call's fuel is what its guest has counted", async () => {
+test("a call's fuel is what its guest counted", async () => {
   await using stage = await openAuditedStage({ fuelPolls: 1_000 });
   const { runtime } = stage;
   const polls = async (steps: readonly unknown[], callId: string): Promise<number | null | undefined> => {
@@ -62,7 +62,7 @@ test.for([
   { name: "of a constant", sections: [Uint8Array.of(0)], reason: "names no mutable i32 global" },
   { name: "of 64 bits", sections: [Uint8Array.of(1)], reason: "names no mutable i32 global" },
   { name: "of no global", sections: [Uint8Array.of(3)], reason: "names no mutable i32 global" },
-])("a fuel section that is $name", async ({ sections, reason }) => {
+])("reads or refuses a fuel section that is $name", async ({ sections, reason }) => {
   using folder = temporaryFolder();
   const file = join(folder.path, "counting.wasm");
   writeFileSync(file, guestFile(1, sections));
@@ -77,7 +77,7 @@ test.for([
   { name: "has used some", fuel: 19_990, polls: 10 },
   { name: "says it has more than it got", fuel: 2_000_000, polls: 0 },
   { name: "says it has less than nothing", fuel: -5, polls: 20_000 },
-])("a guest that $name is believed between nothing and everything", async ({ fuel, polls }) => {
+])("clamps the fuel reported by a guest that $name", async ({ fuel, polls }) => {
   using folder = temporaryFolder();
   const [counting, silent] = [join(folder.path, "counting.wasm"), join(folder.path, "silent.wasm")];
   writeFileSync(counting, guestFile(fuel, [Uint8Array.of(2)]));

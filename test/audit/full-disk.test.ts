@@ -1,4 +1,4 @@
-/** Disks that refuse: no torn line, and the log goes on when there is room again. */
+/** Full and read-only disks leave no torn line, and the log goes on when it can write again. */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ import { linesOf, logName, openLog, recordsOf, smallestFile } from "./log-under-
 
 const isIntact = (folder: string): boolean => verifyLog([join(folder, logName)]).isIntact;
 
-/** Appends until the disk refuses; returns how many were written. */
+/** Appends until the disk refuses. Returns the number of records written. */
 async function fillUp(log: AuditLog): Promise<number> {
   for (let count = 1; ; count++) {
     const { code } = await failureOf(() => log.append(longEntry(count)));
@@ -26,7 +26,7 @@ test.for([
   { kind: "tmpfs", bytes: 256 * 1024 },
   { kind: "ext4", bytes: 4096 * 1024 },
 ] as const)(
-  "a $kind disk fills up: no torn line, and the log goes on when there is room",
+  "a $kind disk fills up: no line is torn, and the log goes on when there is room",
   async ({ kind, bytes }, context) => {
     using disk = await diskOr(context, kind, { bytes });
     writeFileSync(join(disk.path, "ballast"), Buffer.alloc(80 * 1024, 1));
@@ -44,7 +44,7 @@ test.for([
   },
 );
 
-test("a log that may go on without counts what it could not write", async (context) => {
+test('a log with onFailure "continue" counts the records that it could not write', async (context) => {
   using disk = await diskOr(context, "tmpfs", { bytes: 256 * 1024 });
   writeFileSync(join(disk.path, "ballast"), Buffer.alloc(80 * 1024, 1));
   const notes: string[] = [];
@@ -54,7 +54,7 @@ test("a log that may go on without counts what it could not write", async (conte
   expect([log.append(longEntry(1)), log.append(longEntry(2))]).toEqual([null, null]);
   expect(notes).toEqual(["audit log: calls continue without records: Cannot write the audit log: the disk is full"]);
   rmSync(join(disk.path, "ballast"));
-  // One more than the record that is written now: the one that tells of the loss.
+  // One number more than expected: the record that reports the loss precedes this one.
   expect(log.append(callEntry(9))).toMatchObject({ seq: written + 2 });
   log.close();
   expect(recordsOf(disk.path).slice(-3)).toMatchObject([
@@ -69,7 +69,7 @@ test("a log that may go on without counts what it could not write", async (conte
   });
 });
 
-test("a disk that becomes read-only: the record is refused, or lost", async (context) => {
+test('a disk becomes read-only: the record is refused, or lost with onFailure "continue"', async (context) => {
   using disk = await diskOr(context, "ext4", { bytes: 4096 * 1024 });
   const strict = await openLog(disk.path);
   const lenient = await openLog(disk.path, { file: join(disk.path, "other.jsonl"), onFailure: "continue" });

@@ -1,4 +1,4 @@
-/** Names that a plugin's author might choose for what a terminal does with them. */
+/** Names that a plugin author could choose for their effect on a terminal. */
 export interface HostileText {
   readonly name: string;
   readonly text: string;
@@ -21,5 +21,5 @@ export const hostileTexts: readonly HostileText[] = [
   { name: "a NUL", text: "\u0000" },
 ];
 
-/** Everything but visible characters, spaces and the line feeds of the report itself. */
+/** Everything but visible characters, spaces and the report's own line feeds. */
 export const unsafeOnTerminal: RegExp = /[^\P{C}\n]|[\u2028\u2029]|\p{Default_Ignorable_Code_Point}/u;

@@ -1,10 +1,12 @@
-/** Every text that a plugin, a policy or a log can bring, made to break out of the page, or to deceive who reads it. */
+/**
+ * Every text that a plugin, a policy or a log can supply, written to break out of the page or to deceive the reader.
+ */
 import type { LogSummary, UnfitUse } from "../../host/audit/verify/log-summary.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { busyLog } from "./log-samples.ts";
 import { passingReport } from "./report-samples.ts";
 
-/** Each leaves a trace when it runs: a property of the window, a message on the console, or a request. */
+/** Each leaves a trace when it runs: a property of the window, a console message, or a request. */
 export const payloads: readonly string[] = [
   "<script>window.ran = 1; console.log('ran')</script>",
   '"><img src=x onerror="window.ran = 1">',
@@ -32,7 +34,7 @@ export const payloads: readonly string[] = [
   "W\u0300".repeat(50_000),
 ];
 
-/** The payloads, one after another and again from the first. */
+/** Returns the payloads in turn, again and again. */
 function teller(): () => string {
   let at = 0;
   return () => payloads[at++ % payloads.length] ?? "";

@@ -1,7 +1,7 @@
 /**
- * SIGKILL at one system call after the other, and one call after the other failing, while a log is opened, written, moved
- * away when it is full, and closed. Whatever happens: what was acknowledged is there, what was refused is not, the next
- * opening goes on, and the log is whole.
+ * SIGKILL at each system call in turn, and each call failing in turn, while a log is opened, written, rotated and
+ * closed. Every acknowledged record must be there, every refused one absent, and the next opening must succeed with an
+ * intact log.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const workIn = (folder: string): LogWork => ({
   holds: false,
 });
 
-/** Opens the log again, and says what is wrong. `isExact`: no record is there that was not acknowledged. */
+/** Opens the log again and returns what is wrong. `isExact`: the log holds only acknowledged records. */
 async function faultsAfter(folder: string, told: readonly string[], isExact: boolean): Promise<string[]> {
   const { file } = workIn(folder);
   await writeRun(folder, [callEntry(9)], { file });
@@ -47,7 +47,7 @@ async function faultsAfter(folder: string, told: readonly string[], isExact: boo
   ];
 }
 
-/** Two at a time, each in a folder of its own. */
+/** Runs two points at a time, each in its own folder. */
 async function sweep<Point>(
   points: readonly Point[],
   folder: string,
@@ -68,7 +68,7 @@ async function sweep<Point>(
   return failures;
 }
 
-/** In a folder that is there, as it is in the sweep: calls are counted. */
+/** Uses an existing folder, as the sweep does, so that the calls have the same ordinals. */
 function rehearse(folder: string): Promise<SystemCall[]> {
   const inside = join(folder, "rehearsal");
   mkdirSync(inside);
@@ -81,7 +81,7 @@ const isChange = ({ name, text }: SystemCall): boolean =>
 const ofLog = ({ name, text }: SystemCall): boolean =>
   name === "write" ? text.startsWith("write(1<") : /\/log\b|audit\.jsonl/.test(text);
 
-test("killed at any call", { timeout: 300_000 }, async (context) => {
+test("survives SIGKILL at any call", { timeout: 300_000 }, async (context) => {
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const calls = await rehearse(folder.path);
@@ -117,7 +117,7 @@ const errors: Readonly<Record<string, readonly string[]>> = {
 
 test.for([
   { name: "one call fails", when: (ordinal: number) => `${ordinal}`, isExact: true },
-  // Then what is left of a record cannot be taken back either: it may be there, though it was refused.
+  // The remains of a refused record cannot be removed in this case, so the record can be there.
   {
     name: "a call that changes something fails, and all of its kind that follow",
     when: (ordinal: number) => `${ordinal}+`,

@@ -1,4 +1,4 @@
-/** Each state that a kill can leave while a full file is moved away and the next begins. */
+/** Each state that a kill can leave while a full file is rotated and the next one begins. */
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -19,7 +19,7 @@ import {
   writeRun,
 } from "./log-under-test.ts";
 
-/** Records 0 to 3 in a full file and in the one that is written. */
+/** Records 0 to 3, in one full file and the current one. */
 async function justRotated(folder: string): Promise<void> {
   const log = await openLog(folder, { fileBytesMax: smallestFile });
   for (const count of [1, 2]) log.append(longEntry(count));
@@ -51,7 +51,7 @@ test.for([
       writeFileSync(join(folder, logName), "{");
     },
   },
-])("killed while a full file is moved away: $name", async ({ change }) => {
+])("killed during rotation: $name", async ({ change }) => {
   using folder = temporaryFolder();
   await justRotated(folder.path);
   change(folder.path);
@@ -62,7 +62,7 @@ test.for([
   expect(logFileNames(folder.path)).toContain(fullName);
 });
 
-test("a record that was written behind the head before a kill in the next file is kept", async () => {
+test("keeps a record that was written after the head before a kill in the next file", async () => {
   using folder = temporaryFolder();
   await justRotated(folder.path);
   const head = readFileSync(join(folder.path, headName));
@@ -70,7 +70,7 @@ test("a record that was written behind the head before a kill in the next file i
   rmSync(join(folder.path, logName));
   const log = await openLog(folder.path, { fileBytesMax: smallestFile });
   log.close();
-  // Record 4 is the first of the next file; its successor and the head behind it are lost.
+  // Record 4 is the first of the next file. Its successor and the newer head are lost.
   writeLines(folder.path, logName, linesOf(folder.path).slice(0, 1));
   writeFileSync(join(folder.path, headName), head);
   await writeRun(folder.path, []);

@@ -1,11 +1,11 @@
-/** What a guest has done is on record, whatever becomes of its thread, and however much else it does. */
+/** A guest's actions are on record even if its thread is killed or it floods the host. */
 import { expect, test } from "vitest";
 
 import { auditLimits, callLimits, trailLimits } from "../../shared/limits.ts";
 import { burning } from "../bounds/bounded-stage.ts";
 import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
-test("a guest uses a denied capability and loops until its thread is killed", async () => {
+test("records a denied capability of a guest that then loops until its thread is killed", async () => {
   await using stage = await openAuditedStage({ deadlineMs: 3_000 });
   await stage.runtime.call("Puppet", [write("a.md", "of alice")], { userId: "alice" });
   const result = await stage.runtime.call("Lurk", {}, { userId: "alice", callId: "killed" });
@@ -24,7 +24,7 @@ test("a guest uses a denied capability and loops until its thread is killed", as
   ]);
 });
 
-test("what a killed guest had staged is told as dropped", async () => {
+test("records the staged changes of a killed guest as dropped", async () => {
   await using stage = await openAuditedStage({ deadlineMs: 3_000 });
   await stage.runtime.call("Spin", {}, { userId: "alice", callId: "killed" });
   expect(stage.recordsOf("call", "killed")).toMatchObject([
@@ -34,7 +34,7 @@ test("what a killed guest had staged is told as dropped", async () => {
   expect(stage.filesOf("alice")).toEqual({});
 });
 
-test("a cancelled guest's denial is on record", async () => {
+test("records a cancelled guest's denial", async () => {
   const controller = new AbortController();
   await using stage = await openAuditedStage();
   await stage.runtime.call("Puppet", [], { userId: "alice" });
@@ -47,7 +47,7 @@ test("a cancelled guest's denial is on record", async () => {
   expect(stage.recordsOf("call", "cancelled")).toMatchObject([{ code: "CANCELLED", usesDenied: 1 }]);
 });
 
-test("a flood of denied requests is counted, and its first are on record", async () => {
+test("counts a flood of denied requests and records the first of them", async () => {
   await using stage = await openAuditedStage();
   const flood = Array.from({ length: callLimits.hostCallsMax + 500 }, () => ({ of: "store_read", request: "{}" }));
   const result = await stage.runtime.call("Puppet", flood, { userId: "alice", callId: "flood" });
@@ -60,7 +60,7 @@ test("a flood of denied requests is counted, and its first are on record", async
   ]);
 });
 
-test("a guest cannot fill the trail before its denied use", async () => {
+test("a guest cannot hide its denied use by filling the trail first", async () => {
   await using stage = await openAuditedStage();
   const beyond = 100;
   const reads = Array.from({ length: auditLimits.recordUsesMax + beyond }, (_, at) => read(`f${at}`));
@@ -75,7 +75,7 @@ test("a guest cannot fill the trail before its denied use", async () => {
 test.for([
   { name: "longer names than are kept", request: { scope: "s".repeat(500), path: "p".repeat(500) } },
   { name: "names that JSON writes as escapes", request: { scope: "\u0000".repeat(150), path: "\ud800".repeat(150) } },
-])("a denied request with $name", async ({ request }) => {
+])("records a denied request with $name", async ({ request }) => {
   await using stage = await openAuditedStage();
   const steps = Array.from({ length: trailLimits.refusalsMax }, () => ask("store_read", request));
   await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "long" });

@@ -1,4 +1,4 @@
-/** The process is killed between a change set's record and its commit: the log tells what was about to change. */
+/** The process is killed between a change set's record and its commit. The log says what was about to change. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,11 +17,11 @@ const workload = fileURLToPath(
   new URL("dist/test/audit/killed-workload.js", import.meta.resolve("memcell/package.json")),
 );
 
-/** Runs the workload, which dies at its second call's first use of a system call. Returns all that it said. */
+/** Runs the workload, which is killed at the first use of a system call in its second call. Returns its output. */
 const killedAt = (systemCall: string, args: readonly string[]): Promise<string> =>
   runKilledAt({ systemCall, ordinal: 1, threads: "all" }, workload, args);
 
-test("killed at the flush that commits: the record of what was staged is there, and that of the call is not", async (context) => {
+test("killed at the flush that commits: the record of the staged changes exists, the call's record does not", async (context) => {
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "log", "audit.jsonl")];
@@ -34,7 +34,7 @@ test("killed at the flush that commits: the record of what was staged is there, 
     tool: "UpdateUserMemory",
     writes: [{ path: "b.md" }, { path: "MEMORY.md" }],
   });
-  // The next process finishes what the journal holds: what it may have changed is what the log says.
+  // The next process finishes the change set in the WAL. The log already names its files.
   await using runtime = await createRuntime({ dataDir, auditLog: { file }, threadsMax: 1 });
   await runtime.memoryIndex({ userId: "alice" });
   await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId: "alice" });

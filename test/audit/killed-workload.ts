@@ -1,4 +1,4 @@
-/** A process that makes a call, says that it is ready, and makes another when it is told to; a test kills it meanwhile. */
+/** A process that makes a call, prints "ready", and makes another call on request; a test kills it during that call. */
 import { createInterface } from "node:readline/promises";
 
 import { createRuntime } from "memcell";

@@ -1,4 +1,4 @@
-/** What a caller has recorded beside its calls, to find them again: exactly that, or nothing. */
+/** Labels that a caller adds to its records: they are recorded exactly, or the call is refused. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
@@ -17,7 +17,7 @@ import { logName, recordsOf, writeRun } from "./log-under-test.ts";
 
 const labels = { movement: "3", agent: "planner", "model.name_1-x": "a b ~" };
 
-test("labels are in the records of a call, of what it stages, and of nothing else", async () => {
+test("records labels with a call and what it stages, and nowhere else", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   await runtime.call("UpdateUserMemory", upsert("a"), { userId: "alice", callId: "c1", labels });
@@ -33,7 +33,7 @@ test("labels are in the records of a call, of what it stages, and of nothing els
   expect(use).not.toHaveProperty("labels");
 });
 
-test("labels are in the records of upkeep, and of the calls that it makes", async () => {
+test("records labels with upkeep and the calls that it makes", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   const { upkeep } = runtime;
@@ -51,7 +51,7 @@ test("labels are in the records of upkeep, and of the calls that it makes", asyn
   expect(told.filter((record) => !ofUpkeep.includes(record) && "labels" in record)).toEqual([]);
 });
 
-test("the largest labels that are allowed are recorded, and the log stays whole", async () => {
+test("records the largest allowed labels, and the log stays intact", async () => {
   await using stage = await openAuditedStage();
   const most = Object.fromEntries(
     Array.from({ length: 16 }, (_, at) => [`${at}`.padStart(64, "n"), at === 0 ? "" : "~".repeat(256)]),
@@ -115,7 +115,7 @@ const wrong: readonly { name: string; asked: unknown; value: string }[] = [
   },
 ];
 
-test.for(wrong)("labels that are $name are refused, and nothing of them is recorded", async ({ asked, value }) => {
+test.for(wrong)("refuses labels that are $name and records nothing of them", async ({ asked, value }) => {
   await using stage = await openAuditedStage();
   const ctx = { userId: "alice", callId: "c1", labels: asked } as CallContext;
   const result = await stage.runtime.call("UpdateUserMemory", upsert("a"), ctx);
@@ -149,11 +149,11 @@ test.for([
     asked: Object.defineProperty({}, "movement", { value: "3", enumerable: false }),
   },
   { name: "symbols", asked: { [Symbol("movement")]: "3" } },
-])("labels that are $name are none", ({ asked }) => {
+])("treats labels that are $name as no labels", ({ asked }) => {
   expect(readLabels(asked)).toEqual({ isValid: true, labels: null });
 });
 
-test("each label is read once, and what becomes of the caller's object later changes nothing", () => {
+test("reads each label once; later changes of the caller's object have no effect", () => {
   let reads = 0;
   const asked = {
     get movement() {
@@ -169,7 +169,7 @@ test("each label is read once, and what becomes of the caller's object later cha
   expect(read).toEqual({ isValid: true, labels: { movement: "3" } });
 });
 
-test("the names of an object's own workings are names like any other", async () => {
+test("accepts the names of JavaScript's built-in properties", async () => {
   await using stage = await openAuditedStage();
   const odd = JSON.parse('{ "__proto__": "a", "constructor": "b", "hasownproperty": "c" }') as Record<string, string>;
   const bare = Object.assign(Object.create(null) as object, { movement: "3" }) as Record<string, string>;
@@ -185,7 +185,7 @@ test("the names of an object's own workings are names like any other", async () 
   expect(verifyLog([stage.logFile])).toMatchObject({ isIntact: true, records: 4 });
 });
 
-test("labels are attributes of the call's span", async () => {
+test("sets labels as attributes of the call's span", async () => {
   const exporter = new InMemorySpanExporter();
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
   try {
@@ -204,7 +204,7 @@ test("labels are attributes of the call's span", async () => {
   }
 });
 
-test("no guest and no file sees a label", async () => {
+test("no label reaches a guest or a user's file", async () => {
   const lines: string[] = [];
   await using stage = await openAuditedStage({ onLog: ({ text }) => lines.push(text) });
   const ctx = { userId: "alice", labels: { movement: "needle" } };
@@ -218,7 +218,7 @@ test("no guest and no file sees a label", async () => {
   expect(readFileSync(stage.logFile, "utf8")).toContain("needle");
 });
 
-test("a log from before there were labels and refusals is whole", async () => {
+test("a log from before labels and refusals existed is intact", async () => {
   using folder = temporaryFolder();
   await writeRun(folder.path, [stagedEntry(1), callEntry(1), callEntry(2)]);
   expect(recordsOf(folder.path).filter((record) => "labels" in record)).toEqual([]);

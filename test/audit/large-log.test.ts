@@ -1,4 +1,4 @@
-/** Logs of any size, in bounded memory. */
+/** Logs of any size are read in bounded memory. */
 import { createHash } from "node:crypto";
 import { appendFileSync, closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { headName, logName } from "./log-under-test.ts";
 
-/** As the host writes it, without its checks: those take their time, and are not what is tested here. */
+/** Writes records in the host's form but without its checks, which are slow and not under test here. */
 function writeChain(folder: string, recordsCount: number): void {
   const file = openSync(join(folder, logName), "w");
   let prev = "0".repeat(64);
@@ -27,7 +27,7 @@ function writeChain(folder: string, recordsCount: number): void {
   appendFileSync(join(folder, headName), `${String(recordsCount - 1).padStart(12, "0")} ${prev}\n`);
 }
 
-/** More than the collector lets lie about; a log of 100,000 records has 70 MiB, and as objects many times as much. */
+/** More than uncollected garbage takes. A log of 100,000 records has 70 MiB, and many times that as objects. */
 const memoryMibMax = 150;
 
 test("100,000 records are verified and summarised in bounded memory", { timeout: 120_000 }, () => {
@@ -52,7 +52,7 @@ test("100,000 records are verified and summarised in bounded memory", { timeout:
   expect(summary.timeline.buckets.reduce((sum, { calls }) => sum + calls, 0)).toBe(90_000);
 });
 
-test("a line without an end is a finding, and is not kept in memory", () => {
+test("a line without an end is reported, and not kept in memory", () => {
   using folder = temporaryFolder();
   writeChain(folder.path, 3);
   const file = openSync(join(folder.path, logName), "a");
@@ -69,7 +69,7 @@ test("a line without an end is a finding, and is not kept in memory", () => {
   expect(whole.findings.map(({ text }) => text)).toEqual(["this line is not a record: it is 209715200 bytes long"]);
 });
 
-test("findings and notes are bounded, and what is not shown is counted", () => {
+test("bounds findings and notes, and counts those not shown", () => {
   using folder = temporaryFolder();
   writeChain(folder.path, 1);
   appendFileSync(join(folder.path, logName), "\n".repeat(5_000));

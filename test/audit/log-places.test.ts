@@ -1,4 +1,4 @@
-/** Where a log may lie, and what options make sense. */
+/** Where a log may lie, and which options are valid. */
 import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -91,7 +91,7 @@ const places: Place[] = [
   },
 ];
 
-test.for(places)("a log is not opened in the place of $name", async ({ prepare, file = logName, says }) => {
+test.for(places)("refuses to open a log in the place of $name", async ({ prepare, file = logName, says }) => {
   using folder = temporaryFolder();
   prepare(folder.path);
   const before = readdirSync(folder.path, { recursive: true });
@@ -106,7 +106,7 @@ test.for(places)("a log is not opened in the place of $name", async ({ prepare, 
   expect(openDescriptors(folder.path)).toEqual([]);
 });
 
-test("a log and the folders above it are their owner's alone", async () => {
+test("a log and the folders above it are accessible to their owner only", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "a/b/audit.jsonl");
   await writeRun(folder.path, [], { file });
@@ -123,7 +123,7 @@ test("a log may lie in the data folder", async () => {
   expect(verifyLog([file]).isIntact).toBe(true);
 });
 
-test("a closed log takes nothing more, and closing it again is harmless", async () => {
+test("a closed log refuses records, and closing it again is harmless", async () => {
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
   log.close();
@@ -143,7 +143,7 @@ test.for([
   [{ fileBytesMax: 65_535 }, RangeError, "allowed: a whole number from 65536"],
   [{ fileBytesMax: 70_000.5 }, RangeError, "allowed: a whole number from 65536"],
   [{ onFailure: "ignore" as never }, RangeError, 'onFailure is ignore, allowed: "refuse", "continue"'],
-] as const)("options that make no sense: %o", async ([options, kind, message]) => {
+] as const)("refuses invalid options: %o", async ([options, kind, message]) => {
   using folder = temporaryFolder();
   const opening = openLog(folder.path, options);
   await expect(opening).rejects.toThrow(kind);

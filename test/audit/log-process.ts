@@ -1,6 +1,7 @@
 /**
- * A process that writes a log, to be killed, to be kept waiting, or to have its disk fail: says "ready", waits for a
- * line, opens the log and writes four long records, the last of them into a new file. Tells the outcome of each step.
+ * A process that writes a log, and that tests kill, keep waiting, or run on a failing disk. It prints "ready", waits
+ * for a line, opens the log and writes four long records, the last of them into a new file. It prints the outcome of
+ * each step.
  */
 import { writeSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
@@ -8,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { longEntry } from "./audit-entries.ts";
 import { openLog, smallestFile } from "./log-under-test.ts";
 
-/** What is given as JSON. */
+/** Passed as JSON. */
 export interface LogWork {
   readonly folder: string;
   readonly file: string;

@@ -12,15 +12,15 @@ const script = fileURLToPath(new URL("../../dist/test/audit/log-process.js", imp
 
 export interface WritingProcess extends Disposable {
   readonly pid: number;
-  /** Lines that it has told since "ready"; resolves when there is this one. */
+  /** Resolves when the process has printed this line. */
   until(line: string): Promise<void>;
   go(): void;
   kill(): void;
-  /** All it has told, when it has ended. */
+  /** Everything printed after "ready". Resolves when the process has ended. */
   readonly ended: Promise<{ readonly told: readonly string[]; readonly signal: NodeJS.Signals | null }>;
 }
 
-/** Resolves when the process waits for its line. */
+/** Resolves when the process is ready and waits for `go()`. */
 export async function startWriting(work: LogWork): Promise<WritingProcess> {
   const child = spawn(process.execPath, [script, JSON.stringify(work)], { stdio: ["pipe", "pipe", "inherit"] });
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
@@ -51,7 +51,7 @@ export async function startWriting(work: LogWork): Promise<WritingProcess> {
   };
 }
 
-/** What the process has told; `options` are strace's, from the moment on when it is ready. */
+/** Returns what the process printed. `options` are strace's; it attaches when the process is ready. */
 export async function runTraced(
   work: LogWork,
   options: readonly string[],
@@ -67,7 +67,7 @@ export async function runTraced(
 
 const fileCalls = "openat mkdir rename write pwrite64 ftruncate fsync fcntl pread64 getdents64 statx close";
 
-/** Every call that touches files, of a run in which nothing fails. */
+/** Every file system call of a run in which nothing fails. */
 export async function callsOf(work: LogWork, logFile: string): Promise<SystemCall[]> {
   const options = ["-y", "-o", logFile, "-e", `trace=${fileCalls.split(" ").join(",")}`];
   const { pid, told } = await runTraced(work, options, "all");

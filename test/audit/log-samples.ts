@@ -57,7 +57,7 @@ export function busyLog(): LogSummary {
   };
 }
 
-/** The same after somebody was at it. */
+/** The same log after someone has tampered with it. */
 export function brokenLog(): LogSummary {
   const log = busyLog();
   return {

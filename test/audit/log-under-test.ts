@@ -1,4 +1,4 @@
-/** Logs in a fresh folder, written by the host, and their lines as an attacker sees them. */
+/** Logs in a fresh folder, written by the host, and access to their lines as an attacker has it. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -32,7 +32,7 @@ export function openLog(folder: string, options: OpenOptions = {}): Promise<Audi
   );
 }
 
-/** One run of a runtime: opened, the entries, closed. */
+/** One run of a runtime: opens the log, appends the entries, closes it. */
 export async function writeRun(
   folder: string,
   entries: readonly AuditEntry[],
@@ -43,7 +43,7 @@ export async function writeRun(
   log.close();
 }
 
-/** The files of a log in the order of their records, the head aside. */
+/** The files of a log in the order of their records, without the head file. */
 export function logFileNames(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => name.startsWith(logName) && name !== headName);
   return [...names.filter((name) => name !== logName).toSorted(), ...names.filter((name) => name === logName)];
@@ -67,7 +67,7 @@ export function recordsOf(folder: string): (AuditEntry & { seq: number; prev: st
 
 export const kindsOf = (folder: string): string[] => recordsOf(folder).map(({ kind }) => kind);
 
-/** Records 0 to 13, three in each file but the last: opened, twelve long ones, closed. */
+/** Records 0 to 13, three per file except the last: opened, twelve long ones, closed. */
 export async function writeSeveralFiles(folder: string): Promise<void> {
   const entries = Array.from({ length: 12 }, (_, at) => longEntry(at + 1));
   await writeRun(folder, entries, { fileBytesMax: smallestFile });

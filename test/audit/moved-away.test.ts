@@ -1,4 +1,4 @@
-/** A log that is moved away, replaced or changed while it is written: nothing more is written to it. */
+/** A log that is moved, replaced or changed while it is open: nothing more is written to it. */
 import {
   appendFileSync,
   copyFileSync,
@@ -71,28 +71,23 @@ const removals: Removal[] = [
   },
 ];
 
-test.for(removals)(
-  "nothing is written while $name, and the log goes on afterwards",
-  async ({ change, restore, says }) => {
-    using folder = temporaryFolder();
-    const log = await openLog(folder.path);
-    log.append(callEntry(1));
-    change(folder.path);
-    const before = readdirSync(folder.path).map((name) => [name, readFileSync(join(folder.path, name), "utf8")]);
-    const { code, message } = await failureOf(() => log.append(callEntry(2)));
-    expect([code, message]).toEqual(["STORAGE_UNSAFE", expect.stringContaining(says)]);
-    expect(readdirSync(folder.path).map((name) => [name, readFileSync(join(folder.path, name), "utf8")])).toEqual(
-      before,
-    );
-    restore(folder.path);
-    log.append(callEntry(3));
-    log.close();
-    expect(kindsOf(folder.path)).toEqual(["opened", "call", "call", "closed"]);
-    expect(isIntact(folder.path)).toBe(true);
-  },
-);
+test.for(removals)("writes nothing while $name, and goes on afterwards", async ({ change, restore, says }) => {
+  using folder = temporaryFolder();
+  const log = await openLog(folder.path);
+  log.append(callEntry(1));
+  change(folder.path);
+  const before = readdirSync(folder.path).map((name) => [name, readFileSync(join(folder.path, name), "utf8")]);
+  const { code, message } = await failureOf(() => log.append(callEntry(2)));
+  expect([code, message]).toEqual(["STORAGE_UNSAFE", expect.stringContaining(says)]);
+  expect(readdirSync(folder.path).map((name) => [name, readFileSync(join(folder.path, name), "utf8")])).toEqual(before);
+  restore(folder.path);
+  log.append(callEntry(3));
+  log.close();
+  expect(kindsOf(folder.path)).toEqual(["opened", "call", "call", "closed"]);
+  expect(isIntact(folder.path)).toBe(true);
+});
 
-test("nothing is written while the log's folder is moved away", async () => {
+test("writes nothing while the log's folder is moved away", async () => {
   using folder = temporaryFolder();
   const inside = join(folder.path, "log");
   const log = await openLog(folder.path, { file: join(inside, logName) });
@@ -106,7 +101,7 @@ test("nothing is written while the log's folder is moved away", async () => {
   expect(await failureOf(() => log.close())).toMatchObject({ code: "STORAGE_UNSAFE" });
 });
 
-test("what is lost until the end is told the operator, for no record can", async () => {
+test("reports records lost until the end to the operator, because no record can", async () => {
   using folder = temporaryFolder();
   const notes: string[] = [];
   const log = await openLog(folder.path, { onFailure: "continue", note: (text) => notes.push(text) });

@@ -1,4 +1,4 @@
-/** What names a call in its records, and what none of them ever holds. */
+/** How records name a call, and what no record ever contains. */
 import { readFileSync } from "node:fs";
 
 import type { CallContext } from "memcell";
@@ -14,7 +14,7 @@ test.for([
   { name: "beyond ASCII", callId: "é" },
   { name: "a number", callId: 7 },
   { name: "null", callId: null },
-])("a call id that is $name is refused, and the call is on record under another", async ({ callId }) => {
+])("refuses a call id that is $name and records the call under another id", async ({ callId }) => {
   await using stage = await openAuditedStage();
   const ctx = { userId: "alice", callId } as unknown as CallContext;
   const result = await stage.runtime.call("ReadUserMemory", { name: "a" }, ctx);
@@ -24,7 +24,7 @@ test.for([
   expect(call).toMatchObject({ userId: "alice", code: "INPUT_INVALID" });
 });
 
-test("lines of the operator's log have the call's id, and no guest sees it", async () => {
+test("lines of the operator's log have the call's id, and no guest learns it", async () => {
   const lines: { text: string; callId: string }[] = [];
   await using stage = await openAuditedStage({ onLog: ({ text, callId }) => lines.push({ text, callId }) });
   const callId = "x".repeat(callLimits.callIdCharsMax);
@@ -35,7 +35,7 @@ test("lines of the operator's log have the call's id, and no guest sees it", asy
   expect(lines[1]?.callId).toBe(stage.recordsOf("call").at(-1)?.callId);
 });
 
-test("who is recorded is who the call was made for, though the context says something else each time", async () => {
+test("records the user for whom the call was made, even if the context object answers differently each time", async () => {
   await using stage = await openAuditedStage();
   const users = ["alice", "bob", "carol", "dave"];
   const ctx = {
@@ -49,7 +49,7 @@ test("who is recorded is who the call was made for, though the context says some
   expect(users).toHaveLength(3);
 });
 
-test("nothing that was written, described, answered, logged or denied is in the log", async () => {
+test("the log contains nothing that was written, described, answered, logged or denied", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   const marker = "MARKER-that-nobody-else-would-write";
@@ -79,6 +79,6 @@ test("nothing that was written, described, answered, logged or denied is in the 
   const text = readFileSync(stage.logFile, "utf8");
   expect(text.split("\n").length).toBeGreaterThan(15);
   expect(text).not.toContain(marker);
-  // Of what was read there was something to leak.
+  // The user's files did contain the marker.
   expect(Object.values(stage.filesOf("alice")).join("")).toContain(marker);
 });

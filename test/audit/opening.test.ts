@@ -1,4 +1,4 @@
-/** How a log goes on whose end is not as it was left: by a kill, or by somebody. */
+/** How a log goes on when its end was changed by a kill or by a person. */
 import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ import { headName, linesOf, logName, openLog, writeLines, writeRun } from "./log
 
 interface Row {
   readonly name: string;
-  /** What becomes of records 0 to 5: opened, four calls, closed. `heads` are the heads after each of them. */
+  /** Changes a log with records 0 to 5: opened, four calls, closed. `heads` are the heads after each of them. */
   readonly change: (folder: string, heads: readonly string[]) => void;
   readonly opened: { readonly tornBytes?: number; readonly missing?: number; readonly head: string };
   readonly seq: number;
@@ -83,7 +83,7 @@ const rows: Row[] = [
   {
     name: "records added that fit to the last",
     change: (folder, heads) => {
-      // As if the head had stayed where it was when record 2 was written.
+      // As if the head had not moved since record 2.
       setHead(folder, heads[2]);
     },
     opened: { head: "behind" },
@@ -173,7 +173,7 @@ const rows: Row[] = [
   },
 ];
 
-test.for(rows)("a log is opened after: $name", async ({ change, opened, seq, told }) => {
+test.for(rows)("opens a log after: $name", async ({ change, opened, seq, told }) => {
   using folder = temporaryFolder();
   const heads: string[] = [];
   const keepHead = (): number => heads.push(readFileSync(join(folder.path, headName), "utf8"));
@@ -194,7 +194,7 @@ test.for(rows)("a log is opened after: $name", async ({ change, opened, seq, tol
   expect(head?.seq).toBe(seq + 2);
 });
 
-/** Lines that are no records are left out. */
+/** Skips lines that are not records. */
 function recordsLoosely(folder: string): { kind: string }[] {
   return linesOf(folder).flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as { kind: string }] : []));
 }

@@ -1,4 +1,4 @@
-/** The page of a plugin that has error codes of its own. */
+/** The page of a plugin with its own error codes. */
 import { expect, test } from "vitest";
 
 import { htmlPage } from "../../host/report/page/html-page.ts";
@@ -6,7 +6,7 @@ import { passingReport } from "./report-samples.ts";
 
 const caption = "The plugin’s own error codes, with the meanings that a model gets";
 
-test("htmlPage tells each code, what it is a case of and what it means, as text", () => {
+test("htmlPage shows each code, the standard code behind it and its meaning, as text", () => {
   const report = passingReport();
   const { manifest } = report.artifact;
   if (!manifest) throw new Error("The shipped plugin has no manifest");
@@ -24,6 +24,6 @@ test("htmlPage tells each code, what it is a case of and what it means, as text"
   ]);
 });
 
-test("htmlPage says nothing of codes where a plugin has none of its own", () => {
+test("htmlPage does not mention error codes if a plugin has none of its own", () => {
   expect(htmlPage([passingReport()], null)).not.toContain(caption);
 });

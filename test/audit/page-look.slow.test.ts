@@ -1,4 +1,4 @@
-/** The page can be read: light, dark, on a phone and on paper. Pictures are left in the folder that TEST_SHOTS names. */
+/** The page is readable: light, dark, on a phone and on paper. Saves screenshots in the folder named by TEST_SHOTS. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -41,7 +41,7 @@ test.for(views)("every text of $name has enough contrast in $scheme", async ({ h
   expect(ratio, text).toBeGreaterThanOrEqual(4.5);
 });
 
-test("light and dark are two looks", async (context) => {
+test("light and dark look different", async (context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   const backgrounds = [];
   for (const scheme of ["light", "dark"] as const) {
@@ -68,12 +68,12 @@ test.for(pages)("$name fits a phone", async ({ name, html }, context) => {
   await keepShot(`${name}-360`, await opened.page.screenshot());
 });
 
-test.for(pages)("no name of $name pushes a column out of sight", async ({ html }, context) => {
+test.for(pages)("no name of $name pushes a column out of view", async ({ html }, context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   const tooWide = `Array.from(document.querySelectorAll(".scroll"), (box) => box.scrollWidth - box.clientWidth).filter((px) => px > 0)`;
   await using wide = await openPage(browser, html);
   expect(await wide.page.evaluate(tooWide)).toEqual([]);
-  // On a phone a table scrolls; it is as wide as it is without long names, and no wider.
+  // On a phone a table scrolls. Long names do not make it wider.
   await using narrow = await openPage(browser, html, { width: 360 });
   const widths = `Array.from(document.querySelectorAll(".wide"), (table) => table.getBoundingClientRect().width)`;
   const found = (await narrow.page.evaluate(widths)) as number[];
@@ -82,7 +82,7 @@ test.for(pages)("no name of $name pushes a column out of sight", async ({ html }
 
 const printed = pages.filter(({ name }) => name !== "hostile");
 
-test.for(printed)("$name can be printed, from the dark too", async ({ name, html }, context) => {
+test.for(printed)("$name can be printed, also from the dark scheme", async ({ name, html }, context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   using folder = temporaryFolder();
   const text: string[] = [];

@@ -1,4 +1,4 @@
-/** The page does nothing but stand there, whatever it was made of. */
+/** The page is inert, whatever data it shows. */
 import { randomBytes } from "node:crypto";
 
 import type { Browser } from "puppeteer-core";
@@ -19,7 +19,7 @@ afterAll(async () => {
   if (typeof browser !== "string") await browser.close();
 });
 
-/** What is in a page that no report may bring into one. */
+/** What no report may bring into a page. */
 const strangers = `({
   ran: "ran" in window,
   elements: [...new Set(Array.from(document.querySelectorAll("script, img, iframe, object, embed, base, form, input, link, audio, video, template, noscript"), (each) => each.localName))],
@@ -38,12 +38,15 @@ const pages = [
   { name: "hostile names everywhere", html: htmlPage([hostileReport(), hostileReport()], hostileLog()) },
 ] as const;
 
-test.for(pages)("a page of $name makes no noise and holds nothing strange", async ({ html }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
-  await using opened = await openPage(browser, html);
-  expect(await opened.page.evaluate(strangers)).toEqual(nothing);
-  expect(opened.noises).toEqual([]);
-});
+test.for(pages)(
+  "a page of $name causes no messages or requests and contains nothing foreign",
+  async ({ html }, context) => {
+    if (typeof browser === "string") return skipWithReason(context, browser);
+    await using opened = await openPage(browser, html);
+    expect(await opened.page.evaluate(strangers)).toEqual(nothing);
+    expect(opened.noises).toEqual([]);
+  },
+);
 
 test.for(pages)("a page of $name looks the same without scripts", async ({ html }, context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
@@ -55,7 +58,7 @@ test.for(pages)("a page of $name looks the same without scripts", async ({ html 
   expect(looks[0]?.equals(looks[1] ?? Buffer.of())).toBe(true);
 });
 
-test("every hostile text is on the page, as text", async (context) => {
+test("shows every hostile text as text", async (context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   await using opened = await openPage(browser, htmlPage([hostileReport()], hostileLog()));
   const shown = (await opened.page.evaluate(`document.body.textContent`)) as string;
@@ -65,7 +68,7 @@ test("every hostile text is on the page, as text", async (context) => {
   expect(shown.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
 });
 
-test("no hostile text turns what stands beside it", async (context) => {
+test("no hostile text reverses the text next to it", async (context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   const report = passingReport();
   const hebrew = { ...report, policy: { ...report.policy, name: "\u05d0\u05d1\u05d2" } };
@@ -82,7 +85,7 @@ test("no hostile text turns what stands beside it", async (context) => {
   expect(await opened.page.evaluate(order)).toEqual({ isIsolated: "isolate", isBehind: true });
 });
 
-test("the page's own policy stops what were to get past the escape", async (context) => {
+test("the page's own content security policy stops what gets past the escaping", async (context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   const marker = randomBytes(4).toString("hex");
   const intruder = `<main><script>window.ran = 1</script><img src="http://127.0.0.1:9/${marker}" onerror="window.ran = 1">
@@ -94,7 +97,7 @@ test("the page's own policy stops what were to get past the escape", async (cont
   expect(await guarded.page.evaluate(state)).toEqual({ ran: false, h1: "block", p: "block" });
   expect(guarded.noises.filter((noise) => /violates|Refused|blocked/i.test(noise)).length).toBeGreaterThan(3);
 
-  // The same page without its policy, so that it is known to have been the policy.
+  // The same page without its policy shows that the policy made the difference.
   await using open = await openPage(browser, page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ""));
   expect(await open.page.evaluate(state)).toEqual({ ran: true, h1: "none", p: "none" });
   expect(open.noises.some((noise) => noise.includes(marker))).toBe(true);

@@ -1,4 +1,4 @@
-/** The page for those who do not see it: what a screen reader is told, and what axe finds. */
+/** Accessibility of the page: what a screen reader gets, and what axe finds. */
 import axe from "axe-core";
 import type { AxeResults } from "axe-core";
 import type { Browser, SerializedAXNode } from "puppeteer-core";
@@ -18,7 +18,7 @@ afterAll(async () => {
   if (typeof browser !== "string") await browser.close();
 });
 
-/** A row is like the next, and axe looks at each. */
+/** Fewer rows, because rows are alike and axe examines each. */
 const log = { ...busyLog(), unfitUses: busyLog().unfitUses.slice(0, 20) };
 
 const pages = [
@@ -43,7 +43,7 @@ test.for(views)("axe finds nothing in $name, $width wide, $scheme", async ({ htm
   expect(found.passes.length).toBeGreaterThan(20);
 });
 
-test("a screen reader is told every heading, table and mark", async (context) => {
+test("a screen reader gets every heading, table and mark", async (context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   await using opened = await openPage(browser, htmlPage([failingReport()], busyLog()));
   const root = await opened.page.accessibility.snapshot({ interestingOnly: false });
@@ -79,7 +79,7 @@ test("a screen reader is told every heading, table and mark", async (context) =>
   expect(named("group")).toContain("What each tool asks for, and what the policy allows it");
 });
 
-test("the timeline can be opened as a table, by keyboard", async (context) => {
+test("the timeline can be opened as a table with the keyboard", async (context) => {
   if (typeof browser === "string") return skipWithReason(context, browser);
   await using opened = await openPage(browser, htmlPage([passingReport()], busyLog()), { isScripted: false });
   await opened.page.focus("summary");

@@ -15,7 +15,7 @@ import { logName, writeRun } from "./log-under-test.ts";
 import { failingReport, passingReport, reportOn, unreadableReport } from "./report-samples.ts";
 import { flippedFiles, tamperedFiles } from "./tampered-files.ts";
 
-/** The words of a page, without its style sheet and with its entities read. */
+/** The words of a page, without its style sheet and with its entities decoded. */
 function wordsOf(page: string): string {
   const body = page.slice(page.indexOf("<body>"));
   const entities: Record<string, string> = { lt: "<", gt: ">", quot: '"', "#39": "'", amp: "&", nbsp: " " };
@@ -32,7 +32,7 @@ function headingsOf(page: string, level: number): string[] {
   );
 }
 
-test("htmlPage tells in the order in which a reviewer asks", () => {
+test("htmlPage keeps the order in which a reviewer asks", () => {
   const page = htmlPage([passingReport()], busyLog());
   expect(headingsOf(page, 1)).toEqual(["memcell audit"]);
   expect(headingsOf(page, 2)).toEqual(["user-memory.wasm", "Audit log"]);
@@ -54,7 +54,7 @@ test("htmlPage tells in the order in which a reviewer asks", () => {
   ]);
 });
 
-test("htmlPage makes the same bytes of the same report", () => {
+test("htmlPage returns the same bytes for the same report", () => {
   expect(htmlPage([passingReport()], busyLog())).toBe(htmlPage([passingReport()], busyLog()));
 });
 
@@ -178,7 +178,7 @@ test("htmlPage of a log of 10,000 calls and 200 denials that a host has written"
 
 const denied = { changes: "dropped", code: "CAPABILITY_DENIED", usesDenied: 1 } as const;
 
-test("htmlPage calls the whole bad in its title when one part is", () => {
+test("htmlPage says FAIL in its title when one part fails", () => {
   expect(htmlPage([passing], null)).toContain("<title>PASS: user-memory.wasm – memcell audit</title>");
   expect(htmlPage([passing, failing], null)).toContain(
     "<title>FAIL: user-memory.wasm and 1 more – memcell audit</title>",
@@ -186,7 +186,7 @@ test("htmlPage calls the whole bad in its title when one part is", () => {
   expect(htmlPage([passing], brokenLog())).toContain("<title>FAIL: user-memory.wasm – memcell audit</title>");
 });
 
-test("a limit is set by whoever says the least", () => {
+test("shows the lowest value of each limit and who set it", () => {
   const { manifest } = passing.artifact;
   const report: AuditReport = {
     ...passing,
@@ -200,7 +200,7 @@ test("a limit is set by whoever says the least", () => {
   expect(words).toMatch(/stagedBytes 67,108,864 bytes \(64 MiB\) host/);
 });
 
-test("a table that is too long says how much of it is not shown", () => {
+test("a table that is too long says how many rows it leaves out", () => {
   const dependencies = Array.from({ length: pageLimits.rowsMax + 7 }, (_, at) => {
     return { name: `package-${at}`, version: "1.0.0", licence: "MIT" };
   });
@@ -229,7 +229,7 @@ test.for(texts)("visibleParts shows $name", ({ text, shown }) => {
   expect(parts.join("")).toBe(shown);
 });
 
-test("html refuses a value where it could load, run or style something", () => {
+test("html refuses a value in a place where it could load, run or style something", () => {
   const hostile = "javascript:alert(1)";
   expect(() => html`<a href="${hostile}">x</a>`).toThrow(TypeError);
   expect(() => html`<p style="${hostile}">x</p>`).toThrow(TypeError);
@@ -241,7 +241,7 @@ test("html refuses a value where it could load, run or style something", () => {
   expect(html`<a href="#${'" onclick="x'}">x</a>`.toString()).toBe('<a href="#&quot; onclick=&quot;x">x</a>');
 });
 
-test("nobody but html makes markup", () => {
+test("only html can create markup", () => {
   const key = Symbol("made by html");
   expect(() => new Markup(key as never, "<script>")).toThrow(TypeError);
 });

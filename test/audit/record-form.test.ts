@@ -1,4 +1,4 @@
-/** What a record can hold: nothing that is not named, and nothing without a bound. */
+/** A record has only named fields, and each has a bound. */
 import { expect, test } from "vitest";
 
 import { auditRecordSchema } from "../../host/audit/audit-record.ts";
@@ -23,18 +23,18 @@ interface Schema {
   readonly const?: unknown;
 }
 
-/** A pattern of fixed length bounds a text as well as a number does. */
+/** A pattern of fixed length bounds a text as well as a maximum length does. */
 const isFixed = (pattern = ""): boolean => pattern !== "" && !/[*+]|,\}/.test(pattern);
 
-/** What is inside an object of any names: those names, and what they name. */
+/** The unbounded parts of a map with arbitrary keys: those of its keys and its values. */
 function insideOfMap({ propertyNames, additionalProperties }: Schema, path: string): string[] {
   if (!propertyNames || typeof additionalProperties !== "object") return [];
-  // That it is a text goes without saying.
+  // JSON Schema leaves out that a property name is a string.
   const names = { type: "string", ...propertyNames };
   return [...openPlaces(names, `${path}'s names`), ...openPlaces(additionalProperties, `${path}'s texts`)];
 }
 
-/** What in a schema has no bound, and what is open to keys that it does not name. */
+/** The parts of a schema without a bound, and the objects that accept unknown keys. */
 function openPlaces(schema: Schema, path: string): string[] {
   const inside = [
     ...Object.entries(schema.properties ?? {}).flatMap(([key, each]) => openPlaces(each, `${path}.${key}`)),
@@ -53,13 +53,13 @@ function openPlaces(schema: Schema, path: string): string[] {
   return isOpen === true ? [...inside, `${path}: ${schema.type}`] : inside;
 }
 
-test("every object of a record is closed; every text, list and number has a bound", () => {
+test("every object of a record is closed, and every text, list and number has a bound", () => {
   const schema = toJSONSchema(auditRecordSchema) as unknown as Schema;
   expect(openPlaces(schema, "record")).toEqual([]);
   expect(schema.oneOf ?? schema.anyOf).toHaveLength(8);
 });
 
-test("the check of bounds finds what is open", () => {
+test("the check finds parts without a bound", () => {
   expect(openPlaces({ type: "object", properties: { a: { type: "string" } } }, "r")).toEqual([
     "r.a: string",
     "r: object",
@@ -102,17 +102,17 @@ test.for([
   { name: "a label that is too long", entry: callEntry(1, { labels: { a: "x".repeat(257) } }) },
   { name: "a label of two lines", entry: callEntry(1, { labels: { a: "x\ny" } }) },
   { name: "an unknown kind", entry: { kind: "other" } as never },
-])("a record with $name is not written", ({ entry }) => {
+])("refuses to write a record with $name", ({ entry }) => {
   expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it does not match the record format");
 });
 
-test("a record that is too long is not written", () => {
+test("refuses to write a record that is too long", () => {
   const file = { scope: "memory", path: "\u0001".repeat(255), bytes: 1 };
   const writes = Array.from({ length: auditLimits.recordFilesMax }, () => file);
   expect(() => recordLine(callEntry(1, { writes }), null)).toThrow(/it is \d+ bytes, at most 8388608 allowed/);
 });
 
-test("the longest record that can be right is written", () => {
+test("writes the longest valid record", () => {
   const file = { scope: "s".repeat(32), path: "p".repeat(255), bytes: 2 ** 21 };
   const removed = Array.from({ length: auditLimits.recordFilesMax }, () => file);
   expect(recordLine({ ...longEntry(1), removed }, null).bytes.length).toBeGreaterThan(6_000_000);

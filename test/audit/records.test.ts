@@ -1,4 +1,4 @@
-/** One record for each call, whatever became of it; one for each operation of the data's owner. */
+/** One record for each call, whatever its outcome, and one for each upkeep operation. */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 import { ask, openAuditedStage, read, upsert, write } from "./audited-stage.ts";
 
-test("a call that writes: what it was granted, read and changed", async () => {
+test("a call that writes: the record has what it was granted, read and changed", async () => {
   await using stage = await openAuditedStage();
   await stage.runtime.call("UpdateUserMemory", upsert("a"), { userId: "alice", callId: "c1" });
   const sizes = Object.fromEntries(
@@ -51,7 +51,7 @@ test("a call that writes: what it was granted, read and changed", async () => {
 
 const anyPlace = { seq: expect.any(Number), time: expect.any(String), prev: expect.any(String) };
 
-test("what is staged is on record before it is committed, and the call after", async () => {
+test("records a change set before its commit, and the call afterwards", async () => {
   await using stage = await openAuditedStage();
   for (const name of ["a", "b"]) await stage.runtime.call("UpdateUserMemory", upsert(name), { userId: "alice" });
   expect(stage.records().map(({ kind }) => kind)).toEqual(["opened", "staged", "call", "staged", "call"]);
@@ -71,7 +71,7 @@ test.for([
   { name: "no input", input: undefined, ctx: { userId: "alice" }, code: "INPUT_INVALID" },
   { name: "too large an input", input: "x".repeat(600_000), ctx: { userId: "alice" }, code: "INPUT_INVALID" },
   { name: "an input the tool refuses", input: {}, ctx: { userId: "alice" }, code: "INPUT_INVALID", fuelPolls: 0 },
-])("a call that ends early is on record: $name", async ({ tool, ctx, code, ...row }) => {
+])("records a call that ends early: $name", async ({ tool, ctx, code, ...row }) => {
   await using stage = await openAuditedStage();
   const input = "input" in row ? row.input : { name: "a" };
   const result = await stage.runtime.call((tool ?? "ReadUserMemory") as string, input, ctx as CallContext);
@@ -82,7 +82,7 @@ test.for([
   ]);
 });
 
-test("calls that were too many, and calls after closing has begun, are on record", async () => {
+test("records calls beyond the limit and calls made while closing", async () => {
   await using stage = await openAuditedStage({ queuedCallsPerUserMax: 1 });
   const { runtime } = stage;
   const results = await Promise.all([1, 2, 3].map(() => runtime.call("Puppet", [], { userId: "alice" })));
@@ -96,11 +96,11 @@ test("calls that were too many, and calls after closing has begun, are on record
   expect(new Set(recorded)).toEqual(new Set(codes));
   expect(recorded).toHaveLength(codes.length);
   expect(stage.records().at(-1)).toMatchObject({ kind: "closed" });
-  // The log is closed: nothing more is recorded, and nothing more is done.
+  // The log is closed: calls are refused and no longer recorded.
   expect(await runtime.call("Puppet", [], { userId: "alice" })).toMatchObject({ error: { code: "CLOSED" } });
 });
 
-test("the index of a prompt is a call like any other", async () => {
+test("records the index of a prompt like any other call", async () => {
   await using stage = await openAuditedStage();
   await stage.runtime.memoryIndex({ userId: "alice", callId: "index" });
   expect(stage.recordsOf("call", "index")).toMatchObject([{ tool: "PromptIndex", userId: "alice", code: null }]);
@@ -108,7 +108,7 @@ test("the index of a prompt is a call like any other", async () => {
   expect(stage.recordsOf("call").at(-1)).toMatchObject({ tool: "PromptIndex", code: "USER_INVALID" });
 });
 
-test("a call that was denied something has changed nothing, and tells what it had staged", async () => {
+test("a call with a denied use changes nothing, and its record shows the dropped changes", async () => {
   await using stage = await openAuditedStage();
   const steps = [write("a.md", "four"), ask("store_read", { scope: "memory", path: "../b" }), { output: "{}" }];
   await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "denied" });
@@ -124,7 +124,7 @@ test("a call that was denied something has changed nothing, and tells what it ha
   expect(stage.recordsOf("use", "denied")).toMatchObject([{ capability: "store_read", path: "../b" }]);
 });
 
-test("a use that failed is on record, also in a call that went on and succeeded", async () => {
+test("records a failed use, also of a call that went on and succeeded", async () => {
   await using stage = await openAuditedStage();
   const steps = [{ writeLarge: { path: "big.md", characters: 3 * 2 ** 20 } }, write("a.md", "x")];
   const result = await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "failed" });
@@ -134,7 +134,7 @@ test("a use that failed is on record, also in a call that went on and succeeded"
   expect(stage.records().map(({ kind }) => kind)).toEqual(["opened", "use", "staged", "call"]);
 });
 
-test("calls of two users at the same time do not mix", async () => {
+test("records of two users' simultaneous calls do not mix", async () => {
   await using stage = await openAuditedStage();
   const users = ["alice", "bob"];
   await Promise.all(
@@ -153,7 +153,7 @@ test("calls of two users at the same time do not mix", async () => {
   }
 });
 
-test("a call that is made again, for a person has edited meanwhile: one record, and each change set before its commit", async () => {
+test("a call repeated because of a person's edit: one call record, and each change set recorded before its commit", async () => {
   let edits = 1;
   const edit = (): void => {
     if (edits-- > 0) writeFileSync(join(userFolder(stage.dataDir, "alice"), "memory", "a.md"), "edited by hand");
@@ -169,7 +169,7 @@ test("a call that is made again, for a person has edited meanwhile: one record, 
   expect(stage.recordsOf("call", "again")).toMatchObject([{ reads, writes, changes: "committed", code: null }]);
 });
 
-test("operations of the data's owner, with the calls of tools that they make", async () => {
+test("records upkeep operations and the tool calls that they make", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   const { upkeep } = runtime;

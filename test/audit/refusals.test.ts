@@ -1,4 +1,4 @@
-/** What was refused before any tool was called: on record, in bounds, and told by whoever reads the log. */
+/** Requests refused before any tool was called: recorded, bounded, and shown to whoever reads the log. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -25,14 +25,14 @@ const none = { userId: null, peer: null };
 
 afterEach(() => vi.useRealTimers());
 
-/** The kind's own fields. */
+/** The fields that only records of refusals have. */
 const told = (records: readonly object[]): object[] =>
   records
     .map((record) => record as Record<string, unknown>)
     .filter(({ kind }) => kind === "refused")
     .map(({ surface, reason, userId, peer, times }) => ({ surface, reason, userId, peer, times }));
 
-test("a refusal is a record of its own, at once", async () => {
+test("writes a refusal as its own record at once", async () => {
   await using stage = await openAuditedStage();
   stage.runtime.refused({ ...expired, userId: "alice" });
   stage.runtime.refused({ surface: "mcp", reason: "session-unknown" });
@@ -78,17 +78,14 @@ test.for([
     refusal: { ...expired, token: "secret", times: 9 },
     record: { ...expired, userId: null, times: 1 },
   },
-])(
-  "a refusal that has not the form of one is on record with what of it is valid: $name",
-  async ({ refusal, record }) => {
-    await using stage = await openAuditedStage();
-    stage.runtime.refused(refusal as Refusal);
-    expect(told(stage.records())).toEqual([record]);
-    expect(readFileSync(stage.logFile, "utf8")).not.toContain("secret");
-  },
-);
+])("records the valid parts of a malformed refusal: $name", async ({ refusal, record }) => {
+  await using stage = await openAuditedStage();
+  stage.runtime.refused(refusal as Refusal);
+  expect(told(stage.records())).toEqual([record]);
+  expect(readFileSync(stage.logFile, "utf8")).not.toContain("secret");
+});
 
-test("a flood is written one by one up to a bound, and counted beyond it", async () => {
+test("writes a flood one by one up to a bound and counts the rest", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, logName);
   const runtime = await createRuntime({ dataDir: join(folder.path, "data"), threadsMax: 1, auditLog: { file } });
@@ -107,7 +104,7 @@ test("a flood is written one by one up to a bound, and counted beyond it", async
   expect(readRecords(file).at(-1)).toMatchObject({ kind: "closed" });
 });
 
-test("what was counted is written when the minute is over, and the next is counted anew", async () => {
+test("writes the count when the minute is over, and then counts from zero", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
@@ -126,7 +123,7 @@ test("what was counted is written when the minute is over, and the next is count
   log.close();
 });
 
-test("kinds beyond the bound are counted together", async () => {
+test("counts kinds beyond the bound together", async () => {
   const entries: AuditEntry[] = [];
   const log = {
     append: (entry: AuditEntry): null => {
@@ -146,7 +143,7 @@ test("kinds beyond the bound are counted together", async () => {
   expect(counted.at(-1)).toEqual({ surface: "others", reason: "others", ...none, times: 2 * refusalKindsMax });
 });
 
-test("a log that cannot be written is told to the operator, and what was not written is written later", async () => {
+test("reports a log that cannot be written to the operator, and writes the missing records later", async () => {
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
   const file = join(folder.path, logName);
@@ -171,7 +168,7 @@ test("a log that cannot be written is told to the operator, and what was not wri
   expect(verifyLog([file])).toMatchObject({ isIntact: true });
 });
 
-test("a log whose end cannot be written does not keep the runtime from closing, and refused() never throws", async () => {
+test("closes the runtime even if the log's end cannot be written, and refused() never throws", async () => {
   const lines: LogEntry[] = [];
   await using stage = await openAuditedStage({ onLog: (entry) => lines.push(entry) });
   writeFileSync(stage.logFile, "somebody else's");
@@ -180,7 +177,7 @@ test("a log whose end cannot be written does not keep the runtime from closing, 
   expect(lines.map(({ tool }) => tool)).toContain("log");
 });
 
-test("without a log nothing is recorded, and nothing is made", async () => {
+test("without a log, refused() records and creates nothing", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: join(folder.path, "data"), threadsMax: 1 });
   runtime.refused(expired);
@@ -188,7 +185,7 @@ test("without a log nothing is recorded, and nothing is made", async () => {
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-test("refusals are summed up by kind, and are no calls", async () => {
+test("the summary counts refusals by kind, and not as calls", async () => {
   using folder = temporaryFolder();
   const kinds = Array.from({ length: auditLimits.refusalsToldMax + 5 }, (_, at) =>
     refusedEntry({ reason: `reason-${at}` }),
@@ -202,7 +199,7 @@ test("refusals are summed up by kind, and are no calls", async () => {
   expect(summary.timeline.buckets.reduce((sum, { refused }) => sum + refused, 0)).toBe(summary.refused);
 });
 
-test("memcell audit --log tells of them as text, as JSON and on the page", async () => {
+test("memcell audit --log shows refusals as text, as JSON and on the page", async () => {
   using folder = temporaryFolder();
   await writeRun(folder.path, [refusedEntry({ times: 41 }), refusedEntry({ surface: "mcp", reason: "rate-limit" })]);
   const file = join(folder.path, logName);

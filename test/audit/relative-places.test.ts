@@ -1,4 +1,4 @@
-/** Relative names of the data folder, the log, plugins and the policy mean what they meant when the runtime was asked for. */
+/** Relative paths of the data folder, log, plugins and policy are resolved when createRuntime is called. */
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { readRecords, upsert } from "./audited-stage.ts";
 
-test("a program that changes its folder, and its options, while a runtime is made", async () => {
+test("a later change of working directory or options does not affect a runtime being created", async () => {
   using folder = temporaryFolder();
   using elsewhere = temporaryFolder();
   const before = process.cwd();
@@ -35,13 +35,13 @@ test("a program that changes its folder, and its options, while a runtime is mad
   expect(kinds).toEqual(["opened", "staged", "call", "closed"]);
 });
 
-test.for([null, 0, ["journal"]])("a plugin that is %o is refused, and not taken for a name", async (plugin) => {
+test.for([null, 0, ["journal"]])("refuses a plugin that is %o", async (plugin) => {
   using folder = temporaryFolder();
   const options = { dataDir: folder.path, plugins: [plugin as never] };
   await expect(createRuntime(options)).rejects.toThrow("plugins[0] is neither a file nor a name");
 });
 
-test.for([null, false, "", 0])("an audit log that is %o is refused, not left out", async (auditLog) => {
+test.for([null, false, "", 0])("refuses an audit log that is %o, instead of ignoring it", async (auditLog) => {
   using folder = temporaryFolder();
   const options = { dataDir: folder.path, auditLog: auditLog as never };
   await expect(createRuntime(options)).rejects.toThrow(TypeError);

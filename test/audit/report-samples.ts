@@ -1,4 +1,4 @@
-/** Reports to draw pages of: the shipped plugin, one that has drifted, one that was made to deceive, and two logs. */
+/** Sample reports for pages: the shipped plugin, a drifted one, one made to deceive, and two logs. */
 import { createHash } from "node:crypto";
 
 import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
@@ -11,7 +11,7 @@ import { shippedBytes } from "./tampered-files.ts";
 const policyHash = createHash("sha256").update("a policy").digest("hex");
 const shipped = readArtifact(shippedBytes, "user-memory.wasm");
 const shippedPolicy = await loadPolicy(undefined);
-/** As it comes with the package, with limits of its own, and pinned to what was built here. */
+/** The shipped policy, with other limits, pinned to the plugin built here. */
 const policy: Policy = {
   ...shippedPolicy,
   limits: { ...shippedPolicy.limits, hostCalls: 2_500 },
@@ -25,7 +25,7 @@ const dependencies = [
   { name: "zod", version: "4.6.7", licence: "MIT" },
 ];
 
-/** The shipped plugin, judged as the command judges it. */
+/** The shipped plugin's report, as the command makes it. */
 export function passingReport(): AuditReport {
   return reportOn(shippedBytes);
 }
@@ -36,12 +36,12 @@ export function reportOn(bytes: Uint8Array): AuditReport {
   return makeReport({ artifact, policy, dependencies: isShipped ? dependencies : null });
 }
 
-/** A file that is no module at all. */
+/** A file that is not a module. */
 export function unreadableReport(): AuditReport {
   return reportOn(new TextEncoder().encode("no module"));
 }
 
-/** All that can be wrong at once, in one file. */
+/** Everything that can be wrong, in one file. */
 export function failingReport(): AuditReport {
   const report = passingReport();
   const { artifact, tools } = report;

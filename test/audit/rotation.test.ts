@@ -1,4 +1,4 @@
-/** A log of several files: how one follows the other, and what is found when one is not as it was. */
+/** A log of several files: how one follows the other, and what is reported when one was changed. */
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -26,7 +26,7 @@ const file = (seq: number): string => `${logName}.${String(seq).padStart(12, "0"
 /** The files of `writeSeveralFiles`: records 0 to 3, 4 to 6, 7 to 9, 10 to 13. */
 const [first, second, third] = [file(0), file(4), file(7)] as const;
 
-test("a full file is moved away and the chain goes on in the next", async () => {
+test("moves a full file away and goes on with the chain in the next", async () => {
   using folder = temporaryFolder();
   await writeSeveralFiles(folder.path);
   expect(logFileNames(folder.path)).toEqual([first, second, third, logName]);
@@ -48,7 +48,7 @@ test("a full file is moved away and the chain goes on in the next", async () => 
   });
 });
 
-test("a record that is larger than a file has one for itself", async () => {
+test("a record larger than a file gets its own file", async () => {
   using folder = temporaryFolder();
   const log = await openLog(folder.path, { fileBytesMax: smallestFile });
   const writes = Array.from({ length: 400 }, (_, at) => ({ scope: "memory", path: "a".repeat(200), bytes: at }));
@@ -59,7 +59,7 @@ test("a record that is larger than a file has one for itself", async () => {
   expect(verifyLog([join(folder.path, logName)]).findings).toEqual([]);
 });
 
-test("nothing is ever overwritten: something that lies under the next full file's name stops the log", async () => {
+test("overwrites nothing: a file with the next rotated file's name stops the log", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, first), "mine");
   const log = await openLog(folder.path, { fileBytesMax: smallestFile });
@@ -139,7 +139,7 @@ const rows: Row[] = [
       writeLines(folder, third, rest);
       edited(second, (lines) => [...lines, moved])(folder);
     },
-    // The chain is whole: where one file ends and the next begins says nothing.
+    // The chain is intact: file boundaries carry no information.
     told: [],
   },
   {
@@ -163,7 +163,7 @@ const rows: Row[] = [
       renameSync(join(folder, third), join(folder, second));
       renameSync(join(folder, "kept"), join(folder, third));
     },
-    // Files are read in the order of their records, whatever they are called.
+    // Files are read in the order of their records, whatever their names.
     told: [],
   },
   {
@@ -222,7 +222,7 @@ test.for(rows)("$name", async ({ change, files = [logName], options = {}, told }
   expect(result.findings.map(({ kind, text }) => `${kind}: ${text}`)).toEqual(told);
 });
 
-test("a log that is not there cannot be verified, and one that is opened again goes on with its number", async () => {
+test("a missing log cannot be verified, and a reopened log goes on with the next number", async () => {
   using folder = temporaryFolder();
   expect(() => verifyLog([join(folder.path, logName)])).toThrow(
     new ToolError("STORAGE_FAILED", "Cannot read the audit log: there is no such file"),

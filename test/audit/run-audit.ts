@@ -9,7 +9,7 @@ export interface AuditOutcome {
   readonly stderr: string;
 }
 
-/** `memcell audit` as a process, without a terminal. */
+/** Runs `memcell audit` as a process, without a terminal. */
 export function runAudit(
   args: readonly string[],
   folder?: string,
@@ -21,7 +21,7 @@ export function runAudit(
   return { status, stdout, stderr };
 }
 
-/** A report's sentences, which the terminal's width has broken into lines. */
+/** Joins a report's sentences, which were wrapped at the terminal's width. */
 export function unwrapped(text: string): string {
   return text.replace(/\n {8,}/g, " ");
 }

@@ -1,4 +1,4 @@
-/** One OpenTelemetry span for each call, with the real SDK: where it hangs, what it says, and what it never says. */
+/** One OpenTelemetry span for each call, with the real SDK: its parent, its attributes, and what it never contains. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -33,7 +33,7 @@ afterEach(() => {
 const spanNamed = (name: string): ReadableSpan | undefined =>
   exporter.getFinishedSpans().find((span) => span.name === name);
 
-test("a call's span is a child of the caller's, named and typed by the conventions", async () => {
+test("a call's span is a child of the caller's, with the conventional name and kind", async () => {
   await using stage = await openAuditedStage();
   await trace.getTracer("caller").startActiveSpan("agent", async (agent) => {
     await Promise.all([
@@ -57,7 +57,7 @@ test("a call's span is a child of the caller's, named and typed by the conventio
   expect(calls.find((span) => span !== named)?.parentSpanContext).toBeUndefined();
 });
 
-test("attributes are the facts of the call's record, with its place in the log", async () => {
+test("attributes are the facts of the call's record and its position in the log", async () => {
   await using stage = await openAuditedStage();
   await stage.runtime.call("Puppet", [write("old.md", "four")], { userId: "alice" });
   const steps = [
@@ -102,7 +102,7 @@ test("attributes are the facts of the call's record, with its place in the log",
     "memcell.fuel.polls": call?.fuelPolls,
     "memcell.duration_ms": call?.durationMs,
     "memcell.audit.seq": call?.seq,
-    // What the next record carries.
+    // The next record carries this hash.
     "memcell.audit.hash": closed?.prev,
   });
 });
@@ -110,7 +110,7 @@ test("attributes are the facts of the call's record, with its place in the log",
 test.for([
   { name: "a denial", steps: [ask("store_read", { scope: "x", path: "y" })], code: "CAPABILITY_DENIED" },
   { name: "a crash", steps: [{ fail: "x" }], code: "GUEST_TRAPPED" },
-])("$name is an error of the span, without a log too", async ({ steps, code }) => {
+])("$name is an error of the span, also without a log", async ({ steps, code }) => {
   await using stage = await openAuditedStage({ isUnlogged: true });
   await stage.runtime.call("Puppet", steps, { userId: "alice" });
   const span = spanNamed("execute_tool Puppet");
@@ -121,7 +121,7 @@ test.for([
 
 const failing = (code: string): object => ({ fail: JSON.stringify({ ok: false, error: { code, message: "So" } }) });
 
-test("a code of the plugin's own is in the span and the record, with the one that it is a case of", async () => {
+test("the span and the record have a plugin's own code and the standard code behind it", async () => {
   using folder = temporaryFolder();
   const errors = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT" as const, meaning: "Somebody sits there." }];
   const plugins = [writeCodedPuppet(folder.path, errors)];
@@ -146,7 +146,7 @@ test("a code of the plugin's own is in the span and the record, with the one tha
   expect(summariseLog([stage.logFile])).toMatchObject({ calls: 3, failed: 3, verification: { findings: [] } });
 });
 
-test("a call of what is no tool's name has a span that does not repeat it", async () => {
+test("the span of a call with an unknown tool name does not repeat that name", async () => {
   await using stage = await openAuditedStage();
   await stage.runtime.call("my secret tool", {}, { userId: "alice" });
   const span = spanNamed("execute_tool");
@@ -154,7 +154,7 @@ test("a call of what is no tool's name has a span that does not repeat it", asyn
   expect(span?.attributes).not.toHaveProperty("gen_ai.tool.name");
 });
 
-test("a tracer is told as many paths as the limit says, and how many there were", async () => {
+test("a span has a limited number of paths and their total", async () => {
   await using stage = await openAuditedStage();
   const count = spanLimits.pathsMax + 5;
   await stage.runtime.call(
@@ -167,7 +167,7 @@ test("a tracer is told as many paths as the limit says, and how many there were"
   expect(attributes?.["memcell.reads.path"]).toHaveLength(spanLimits.pathsMax);
 });
 
-test("no span holds what was written, described, answered, logged or failed with", async () => {
+test("no span contains what was written, described, answered, logged or failed with", async () => {
   await using stage = await openAuditedStage();
   const marker = "MARKER-that-nobody-else-would-write";
   const ctx = { userId: "alice" };
@@ -189,7 +189,7 @@ const widen = (attributes: Attributes): void => {
   for (const list of Object.values(attributes)) if (Array.isArray(list)) (list as unknown[]).push("write");
 };
 
-test("what a tracer does to the lists that it is given changes no grant", async () => {
+test("a tracer that changes the lists it gets changes no grant", async () => {
   trace.disable();
   const span = {
     isRecording: () => true,
@@ -207,7 +207,7 @@ test("what a tracer does to the lists that it is given changes no grant", async 
   expect(granted).toEqual([asked, asked]);
 });
 
-test("what a tracer throws ends no call", async () => {
+test("an exception in a tracer ends no call", async () => {
   const broken = new Proxy(
     {},
     {
@@ -227,7 +227,7 @@ test("what a tracer throws ends no call", async () => {
   }
 });
 
-test("without an SDK the package is not loaded, and an SDK that comes later is found", () => {
+test("without an SDK the package is not loaded, and an SDK registered later is found", () => {
   const program = `
     import { createRequire } from "node:module";
     import { createRuntime } from "memcell";

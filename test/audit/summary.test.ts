@@ -1,4 +1,4 @@
-/** What a log says as a whole. */
+/** The summary of a whole log. */
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { logName, recordsOf, writeRun } from "./log-under-test.ts";
 
-test("calls, failures, denials and users are counted", async () => {
+test("counts calls, failures, denials and users", async () => {
   using folder = temporaryFolder();
   await writeRun(folder.path, [
     callEntry(1, { durationMs: 1 }),
@@ -53,7 +53,7 @@ test("calls, failures, denials and users are counted", async () => {
 
 const durationsMs = [0, 0.002, 0.5, 1, 3.7, 1234, 1e9];
 
-test.for(durationsMs)("a median of %d ms is at most 1 %% beside the true one, and the longest is exact", async (ms) => {
+test.for(durationsMs)("a median of %d ms is at most 1 %% off, and the longest is exact", async (ms) => {
   using folder = temporaryFolder();
   const calls = [ms / 2, ms, ms, ms, ms * 2].map((durationMs, at) => callEntry(at, { durationMs }));
   await writeRun(folder.path, calls);
@@ -62,7 +62,7 @@ test.for(durationsMs)("a median of %d ms is at most 1 %% beside the true one, an
   expect(Math.abs((tools[0]?.medianMs ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01 + 0.001);
 });
 
-test("a timeline's spans become wider, and nothing is lost", () => {
+test("a timeline's spans widen without losing anything", () => {
   const timeline = new Timeline(4);
   timeline.add("2026-01-01T00:00:00.000Z", { calls: 1 });
   timeline.add("2026-01-01T00:03:00.000Z", { failed: 1 });

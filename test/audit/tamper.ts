@@ -25,19 +25,22 @@ export function flipped(payload: Uint8Array, at: number): Uint8Array {
   return payload;
 }
 
-/** A counted list with more at its end. Each of ours has fewer than 128 entries, so the count is one byte. */
+/** A counted list with entries appended. Each list has fewer than 128 entries, so the count is one byte. */
 export function listed(payload: Uint8Array, ...entries: readonly Uint8Array[]): Uint8Array {
   return concatBytes([Uint8Array.of((payload[0] ?? 0) + entries.length), payload.subarray(1), ...entries]);
 }
 
-/** With another function imported, whose type is that of a capability; what calls functions by number is then wrong. */
+/**
+ * Imports another function with a capability's type. This shifts function numbers, so code that calls by number is
+ * wrong.
+ */
 export function imported(module: string, name: string): Uint8Array {
   return mapped(sectionIds.import, (payload) =>
     listed(payload, importEntry(module, name, [0, capabilityType(payload)])),
   );
 }
 
-/** The number of the type that the capabilities have: that of the last byte of the entry. */
+/** The number of the capabilities' type: the last byte of the import entry. */
 function capabilityType(payload: Uint8Array): number {
   const text = Buffer.from(payload).toString("latin1");
   return payload[text.indexOf("store_read") + "store_read".length + 1] ?? 0;
@@ -55,7 +58,7 @@ function named(text: string): Uint8Array {
   return concatBytes([encodeUnsigned(text.length), Buffer.from(text, "latin1")]);
 }
 
-/** With a manifest that is written otherwise. */
+/** The plugin with its manifest's text rewritten. */
 export function rewritten(change: (manifest: string) => string): Uint8Array {
   const manifest = change(new TextDecoder().decode(sealed));
   return writeModule([
@@ -72,7 +75,7 @@ export function manifestOf(changes: Partial<Manifest>): WasmSection {
   return customSection(manifestSection, Buffer.from(JSON.stringify({ ...shippedManifest, ...changes })));
 }
 
-/** The shipped plugin with a manifest that somebody has edited. */
+/** The shipped plugin with an edited manifest. */
 export function resealed(changes: Partial<Manifest>): Uint8Array {
   return writeModule([...sections.filter((each) => !isManifest(each)), manifestOf(changes)]);
 }
@@ -89,7 +92,7 @@ export function without(tool: ManifestTool, right: ManifestTool["rights"][number
   return { ...tool, rights: tool.rights.filter((each) => each !== right) };
 }
 
-/** With custom sections of one's own, in front of the manifest. */
+/** The plugin with extra custom sections before the manifest. */
 export function withCustomSections(...names: readonly string[]): Uint8Array {
   const added = names.map((name) => customSection(name, Uint8Array.of(1, 2, 3)));
   return writeModule([...sections.filter((each) => !isManifest(each)), ...added, ...sections.filter(isManifest)]);

@@ -14,7 +14,7 @@ import { tamperedFiles } from "./tampered-files.ts";
 
 testTampered(tamperedFiles);
 
-test("a file too large for a plugin is not read", () => {
+test("does not read a file that is too large for a plugin", () => {
   const file = join(folder.path, "huge.wasm");
   writeFileSync(file, shippedBytes);
   truncateSync(file, 2 ** 40);
@@ -27,13 +27,13 @@ test.for([
   { name: "a file that is not there", file: "absent.wasm", told: "It cannot be read." },
   { name: "a folder", file: ".", told: "It is no regular file." },
   { name: "a device that never ends", file: "/dev/zero", told: "It is no regular file." },
-])("$name is told", ({ file, told }) => {
+])("reports $name", ({ file, told }) => {
   const { status, stdout } = runAudit([file], folder.path);
   expect(status).toBe(1);
   expect(stdout).toContain(told);
 });
 
-test("control: the plugin that these are made from passes, whatever its file is called", () => {
+test("control: the untampered plugin passes, whatever its file is called", () => {
   const file = join(folder.path, "renamed.wasm");
   writeFileSync(file, shippedBytes);
   expect(runAudit([file])).toMatchObject({ status: 0, stdout: expect.stringMatching(/\nPASS {2}.*\n$/) as string });

@@ -1,4 +1,4 @@
-/** The shipped plugin, tampered with in one way each, and the sentence that a reviewer reads of it. */
+/** The shipped plugin, tampered with in one way each, and the sentences that a reviewer reads about it. */
 import { readSections, sectionIds } from "../../shared/wasm-sections.ts";
 import { concatBytes, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
 import {
@@ -24,17 +24,17 @@ export { shippedBytes } from "./tamper.ts";
 export interface TamperedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** All of these are told. */
+  /** All of these are reported. */
   readonly told: readonly string[];
 }
 
 export const notReviewed = "this is not the file that was reviewed.";
 export const ofNoPlugin = "which the policy pins for no plugin: this is not a file that was reviewed.";
 
-/** The kinds of section that the plugin has. Every byte of them is covered by the hash; some changes are told more about. */
+/** The kinds of section in the plugin. The hash covers every byte of them; some changes get more sentences. */
 const kinds = Object.entries({ ...sectionIds, code: 10 }).filter(([, id]) => sections.some((each) => each.id === id));
 
-/** One byte of each kind of section, with another bit: what it makes is not always a module. */
+/** One flipped bit in each kind of section. The result is not always a module. */
 export const flippedFiles: readonly TamperedFile[] = kinds.map(([kind, id]) => ({
   name: `a flipped bit in its ${kind} section`,
   bytes: mapped(id, (payload) => flipped(payload, payload.length - 1)),

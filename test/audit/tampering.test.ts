@@ -1,4 +1,4 @@
-/** A log that somebody has changed: each kind of change, at each place, is found and told in a reviewer's words. */
+/** Each kind of change to a log, at each place, is found and reported in a reviewer's words. */
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -38,7 +38,7 @@ const replaced =
   (lines) =>
     lines.with(index, change(at(lines, index)));
 const altered = (index: number): Edit => replaced(index, (line) => line.replace(/"time":"2/, '"time":"3'));
-/** A record that fits behind the one at `index`, and nobody has written. */
+/** A forged record that fits after the one at `index`. */
 const forged = (lines: readonly string[], index: number): string => {
   const record = JSON.parse(at(lines, index)) as { seq: number };
   const prev = hashOf(Buffer.from(at(lines, index)));

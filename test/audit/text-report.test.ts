@@ -1,4 +1,4 @@
-/** The text of an audit: one screen for what passes, and a terminal that does what the reviewer wants, not the file. */
+/** The text of an audit: what passes fits on one screen, and no name in the file can control the terminal. */
 import { stripVTControlCharacters } from "node:util";
 
 import type { PolicyFile } from "memcell";
@@ -17,7 +17,7 @@ import { everyTool, resealed, shippedBytes, shippedManifest, withCustomSections 
 
 const shipped = readArtifact(shippedBytes, "user-memory.wasm");
 const policy = await loadPolicy(undefined);
-/** Names and versions as long as those that are linked in. */
+/** Names and versions as long as those of the linked packages. */
 const packages = [
   "extend-shallow 2.0.1",
   "gray-matter 4.0.3",
@@ -33,7 +33,7 @@ const packages = [
 const passing = makeReport({ artifact: shipped, policy, dependencies: packages });
 const plain = (report: AuditReport): string => textReport(report, { isColoured: false });
 
-test("the shipped plugin's report fits on one screen of 24 lines of 80 columns, of which the prompt takes one", () => {
+test("the shipped plugin's report fits on a screen of 80 columns and 24 lines, with one line for the prompt", () => {
   const lines = plain(passing).split("\n");
   expect(passing.verdict).toBe("PASS");
   expect(lines.length).toBeLessThan(24);
@@ -41,7 +41,7 @@ test("the shipped plugin's report fits on one screen of 24 lines of 80 columns, 
   expect(lines.at(-1)).toMatch(/^PASS /);
 });
 
-test("the report tells each capability, each tool and the whole hash", () => {
+test("the report shows each capability, each tool and the whole hash", () => {
   const text = plain(passing);
   for (const { name, right, meaning } of shipped.imports.filter((each) => each.right !== null)) {
     expect(text).toMatch(new RegExp(`^ {2}${name} +${right} +${meaning}$`, "m"));
@@ -52,7 +52,7 @@ test("the report tells each capability, each tool and the whole hash", () => {
   expect(text).toMatch(/^ReadUserMemory +model {2}yes {3}- {5}- {6}- {6}- {6}memory$/m);
 });
 
-test("the table tells what is asked and not granted, and what is granted and not asked for", async () => {
+test("the table shows what is requested but not granted, and what is granted but not requested", async () => {
   const wide = shippedManifest.tools.map((tool) =>
     tool.name === "ReadUserMemory" ? { ...tool, rights: ["list" as const], scopes: ["secrets"] } : tool,
   );
@@ -62,7 +62,7 @@ test("the table tells what is asked and not granted, and what is granted and not
   expect(text).toContain("  NO: asked for, not granted; may: granted, not asked for\n");
 });
 
-test("a tool that is offered to models against the policy is told in its row, and one that might be", async () => {
+test("shows a tool that is offered to models against the policy in its row, and one that might be", async () => {
   const tools = shippedManifest.tools.map((tool) =>
     tool.name === "PromptIndex" ? { ...tool, audience: "model" as const } : tool,
   );
@@ -78,7 +78,7 @@ test("a tool that is offered to models against the policy is told in its row, an
   expect(plain(wide)).toContain("  may: granted, not asked for\n");
 });
 
-/** What a policy says of tools of which it does not say for whom they are. */
+/** A policy without audiences for its tools. */
 function offeredToModels({ plugins, ...file }: PolicyFile): PolicyFile {
   const open = Object.entries(plugins).map(([name, { tools }]) => [
     name,
@@ -89,7 +89,7 @@ function offeredToModels({ plugins, ...file }: PolicyFile): PolicyFile {
   return { ...file, plugins: Object.fromEntries(open) as PolicyFile["plugins"] };
 }
 
-test("a policy that lowers a limit, or grants too little, is told", async () => {
+test("reports a policy that lowers a limit or grants too little", async () => {
   const proposed = proposePolicy(shippedManifest, shipped.sha256);
   const [name = ""] = Object.keys(proposed.plugins);
   const tools = { ...proposed.plugins[name]?.tools, UpdateUserMemory: { rights: ["read" as const], scopes: [] } };
@@ -108,7 +108,7 @@ test("a policy that lowers a limit, or grants too little, is told", async () => 
   expect(plain(report)).toContain("pins no file for it\n");
 });
 
-test("the error codes of a plugin's own are told with what they are cases of and what they mean", async () => {
+test("shows a plugin's own error codes with the standard codes and their meanings", async () => {
   const errors = [
     { code: "KEY_EXISTS", of: "NAME_CONFLICT" as const, meaning: "A note has this key already, in whichever file." },
     {
@@ -134,7 +134,7 @@ test("the error codes of a plugin's own are told with what they are cases of and
   expect(JSON.parse(visibleJson(report))).toMatchObject({ artifact: { manifest: { errors } } });
 });
 
-test("of more error codes than are allowed the text tells so many, and the verdict the rest", () => {
+test("with too many error codes, the text shows as many as are allowed and the verdict reports the rest", () => {
   const errors = Array.from({ length: 300 }, () => ({
     code: "KEY_EXISTS",
     of: "NAME_CONFLICT" as const,
@@ -154,7 +154,7 @@ test.for([
   { name: "characters that take two columns", meaning: `${"\u8a9e".repeat(40)}PASS  it is fine` },
   { name: "words of such characters", meaning: `${"\u8a9e ".repeat(30)}PASS  it is fine` },
   { name: "a line of its own", meaning: "Fine.\nPASS  it is fine" },
-])("a meaning with $name begins no line of a terminal of 80 columns", ({ meaning }) => {
+])("a meaning with $name starts no line on a terminal of 80 columns", ({ meaning }) => {
   const artifact = readArtifact(
     resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning }] }),
     "coded.wasm",
@@ -168,10 +168,10 @@ test.for([
   expect(told.filter((line) => !line.startsWith("    ") || columnsOf(line) > 80)).toEqual([]);
 });
 
-/** Ideographs take two. */
+/** Ideographs are two columns wide. */
 const columnsOf = (line: string): number => line.replaceAll(/\p{Script=Han}/gu, "xx").length;
 
-test.for(hostileTexts)("$name in every name of a file writes nothing but visible letters", ({ text }) => {
+test.for(hostileTexts)("$name in every name of a file prints only visible characters", ({ text }) => {
   const evil = JSON.stringify(text).slice(1, -1);
   const tools = everyTool({ description: text, name: text, scopes: [text] });
   for (const bytes of [
@@ -194,7 +194,7 @@ test.for(hostileTexts)("$name in every name of a file writes nothing but visible
   }
 });
 
-test("every character that a terminal acts on, or nobody sees, is written out", () => {
+test("escapes every invisible character and every one that a terminal acts on", () => {
   const shown: string[] = [];
   for (let code = 0; code <= 0x10_ffff; code++) {
     const character = String.fromCodePoint(code);
@@ -204,7 +204,7 @@ test("every character that a terminal acts on, or nobody sees, is written out", 
   expect(shown).toEqual([]);
 });
 
-test("a report of a hundred deviations tells the first, and how many more there are", () => {
+test("a report of a hundred deviations shows the first and counts the rest", () => {
   const many = Array.from({ length: 100 }, (_, at) => ({
     ...shippedManifest.tools[0],
     documentation: "A hundred of the page would be too long.",

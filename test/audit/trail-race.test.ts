@@ -1,4 +1,4 @@
-/** A trail that is closed at any instant holds every use that was answered, and each of them whole. */
+/** A trail that is closed at any moment holds every answered use, and each of them complete. */
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -33,6 +33,6 @@ test(`300 trails closed while they are written, seed ${seed}`, async () => {
     if (reads.length < 2_500) amid++;
   }
   await worker.terminate();
-  // What is claimed above must not be about trails that were full.
+  // Makes sure that trails were closed while being written, not after they were full.
   expect(amid).toBeGreaterThan(20);
 });

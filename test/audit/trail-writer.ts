@@ -1,4 +1,4 @@
-/** A thread that writes down one use after another until its trail is closed, and says how many it would have answered. */
+/** A thread that records uses until its trail is closed, and reports how many it would have answered. */
 import { parentPort } from "node:worker_threads";
 
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";

@@ -1,4 +1,6 @@
-/** A call's trail in shared memory: what the thread writes is what the other side reads, and nothing after it is closed. */
+/**
+ * A call's trail in shared memory: the main thread reads what the worker thread wrote, and nothing after it is closed.
+ */
 import { expect, test } from "vitest";
 
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
@@ -21,7 +23,7 @@ function openCall(): { memory: SharedArrayBuffer; capabilities: BoundCapabilitie
 
 const place = (path: string, more: object = {}): string => JSON.stringify({ scope: "memory", path, ...more });
 
-test("each use is there as it was, once for each path", () => {
+test("records each use once for each path", () => {
   const { memory, capabilities } = openCall();
   for (const path of ["a.md", "b.md", "a.md"]) capabilities.store_read(place(path));
   capabilities.store_write(place("a.md", { content: "four" }));
@@ -67,7 +69,7 @@ test.for([
   expect(denied).toBe(1);
 });
 
-test("a use that fails counts as failed", () => {
+test("counts a failing use as failed", () => {
   const { memory, capabilities } = openCall();
   capabilities.store_write(place("a.md", { content: "x".repeat(2 * 1024 * 1024 + 1) }));
   const { refusals, denied, failed, writes } = readTrail(memory);
@@ -75,7 +77,7 @@ test("a use that fails counts as failed", () => {
   expect({ denied, failed, writes }).toEqual({ denied: 0, failed: 1, writes: [] });
 });
 
-test("after the trail is closed nothing is answered, and nothing is written down that was read", () => {
+test("a closed trail records no uses, and none is answered", () => {
   const { memory, capabilities, record } = openCall();
   capabilities.store_read(place("a.md"));
   closeTrail(memory);
@@ -92,7 +94,7 @@ test("after the trail is closed nothing is answered, and nothing is written down
   expect(record.denial).toBeNull();
 });
 
-test("a trail that is closed while a use is answered: the use is read, or it is not answered", () => {
+test("when a trail is closed during a use, the use is recorded or not answered", () => {
   const { memory, record } = openCall();
   const reader = { ...emptyFolder, read: () => (closeTrail(memory), null), [Symbol.dispose]: () => {} };
   const parts = { grant: fullGrant(checkUserId("alice")), store: reader, staged: new StagedChanges(), epochMs: 0 };
@@ -100,7 +102,7 @@ test("a trail that is closed while a use is answered: the use is read, or it is 
   expect(JSON.parse(store_read(place("a.md")))).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
 });
 
-test("uses that find no room are counted, and never take that of denials", () => {
+test("counts uses that find no room, and they never take the room of denials", () => {
   const memory = new SharedArrayBuffer(trailBytes);
   const trail = new CapabilityTrail(memory);
   const count = Math.ceil(trailLimits.usesBytes / 200);
@@ -114,7 +116,7 @@ test("uses that find no room are counted, and never take that of denials", () =>
   expect(refusals).toHaveLength(1);
 });
 
-test("the largest repair has room: 1,000 entries of the longest name are read, moved and written", () => {
+test("has room for the largest repair: 1,000 entries with the longest names are read, moved and written", () => {
   const memory = new SharedArrayBuffer(trailBytes);
   const trail = new CapabilityTrail(memory);
   for (let at = 0; at < 1_000; at++) {
@@ -128,7 +130,7 @@ test("the largest repair has room: 1,000 entries of the longest name are read, m
   expect(changesNotShown + looksNotShown).toBe(0);
 });
 
-test("memory that is used again holds nothing of the call before", () => {
+test("memory that is used again holds nothing of the previous call", () => {
   const { memory, capabilities } = openCall();
   capabilities.store_read(place("a.md"));
   capabilities.store_read("{");

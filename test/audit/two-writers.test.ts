@@ -1,4 +1,4 @@
-/** One runtime writes a log at a time. */
+/** Only one runtime at a time writes a log. */
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -17,7 +17,7 @@ const workIn = (folder: string, more: { waitMs?: number; holds?: boolean } = {})
   ...more,
 });
 
-test("another process that opens the log is refused", async () => {
+test("refuses another process that opens the log", async () => {
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
   using other = await startWriting(workIn(folder.path));
@@ -28,7 +28,7 @@ test("another process that opens the log is refused", async () => {
   expect(kindsOf(folder.path)).toEqual(["opened", "call", "closed"]);
 });
 
-test("another runtime of the same process is refused, and told for how long the log was kept", async () => {
+test("refuses another runtime of the same process and says for how long the log has been in use", async () => {
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
   await expect(openLog(folder.path, { waitMs: 50 })).rejects.toThrow(
@@ -38,7 +38,7 @@ test("another runtime of the same process is refused, and told for how long the 
   await writeRun(folder.path, []);
 });
 
-test("another process waits for the log to be closed, also while files are moved away", async () => {
+test("another process waits until the log is closed, also during rotation", async () => {
   using folder = temporaryFolder();
   using first = await startWriting(workIn(folder.path, { waitMs: 60_000 }));
   using second = await startWriting(workIn(folder.path, { waitMs: 60_000 }));
@@ -55,7 +55,7 @@ test("another process waits for the log to be closed, also while files are moved
   expect(verifyLog([join(folder.path, logName)])).toMatchObject({ isIntact: true, records: 15 });
 });
 
-test("a log whose writer was killed is free, and can be verified before", async () => {
+test("a killed writer's log is free again, and can be verified before that", async () => {
   using folder = temporaryFolder();
   using other = await startWriting(workIn(folder.path, { holds: true }));
   other.go();

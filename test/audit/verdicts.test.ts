@@ -1,4 +1,4 @@
-/** What the audit says of a file is what a runtime does with it, whatever was done to the file. */
+/** The audit's verdict on a file matches what a runtime does with it, whatever was changed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ import { isManifest, sections, shippedManifest } from "./tamper.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-/** Without a pin: the hash alone would refuse every change. */
+/** Without a pin, because the hash alone would refuse every change. */
 const { plugins, ...proposed } = proposePolicy(shippedManifest, "0".repeat(64));
 const unpinned = Object.entries(plugins).map(([name, { tools }]) => [name, { tools }]);
 const policy = await loadPolicy({ ...proposed, plugins: Object.fromEntries(unpinned) as typeof plugins });
@@ -56,7 +56,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
     ...parts,
     customSection("memcell:fuel", Uint8Array.of(index)),
   ]),
-  // Wherever it stands, it is the same manifest.
+  // The manifest is the same at any position.
   fc.constant<Change>((parts) => [...parts.filter(isManifest), ...parts.filter((each) => !isManifest(each))]),
 );
 
@@ -67,7 +67,7 @@ function flippedAt(payload: Uint8Array, byte: number, bit: number): Uint8Array {
   return copy;
 }
 
-test("PASS is loaded, and FAIL is refused", async () => {
+test("a runtime loads what gets PASS and refuses what gets FAIL", async () => {
   const file = join(folder.path, "changed.wasm");
   const verdicts = { PASS: 0, FAIL: 0 };
   await fc.assert(

@@ -1,4 +1,4 @@
-/** `memcell audit verify`, as a reviewer meets it. */
+/** `memcell audit verify` as a process. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ function verify(...args: string[]): { status: number | null; stdout: string; std
   return spawnSync(process.execPath, [program, "audit", "verify", ...args], { encoding: "utf8" });
 }
 
-test("a whole log passes, and its head is told", async () => {
+test("a whole log passes, and its head is printed", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, logName);
   await writeRun(folder.path, [callEntry(1), useEntry(2)]);
@@ -31,7 +31,7 @@ test("a whole log passes, and its head is told", async () => {
   expect(JSON.parse(json.stdout)).toEqual(verifyLog([file]));
 });
 
-test("what was changed is told by record and line", async () => {
+test("reports changes by record and line", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, logName);
   await writeRun(folder.path, [callEntry(1), callEntry(2), callEntry(3), callEntry(4)]);
@@ -44,7 +44,7 @@ test("what was changed is told by record and line", async () => {
   expect(verify(file, "--partial")).toMatchObject({ status: 1 });
 });
 
-test("a log that was written anew with its head is only found by a place that was noted elsewhere", async () => {
+test("finds a log rewritten together with its head only with a position noted elsewhere", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, logName);
   await writeRun(folder.path, [callEntry(1), callEntry(2)]);
@@ -61,7 +61,7 @@ test("a log that was written anew with its head is only found by a place that wa
   expect(beyond.stdout).toContain("the log ends with record 3, but the noted head names record 99");
 });
 
-test("nothing of a log's text, nor a file's name, reaches a terminal as it is", async () => {
+test("prints no text of a log or file name raw to the terminal", async () => {
   using folder = temporaryFolder();
   const name = "a\u001b[31m\u202e\u009b\u{e0041}.jsonl";
   const file = join(folder.path, name);
@@ -76,7 +76,7 @@ test("nothing of a log's text, nor a file's name, reaches a terminal as it is", 
   expect(JSON.parse(verify(file, "--json").stdout)).toEqual(verifyLog([file]));
 });
 
-test("what cannot be read is exit code 1, a command line that makes no sense is exit code 2", () => {
+test("an unreadable log exits with 1, an invalid command line with 2", () => {
   using folder = temporaryFolder();
   const missing = verify(join(folder.path, "nothing.jsonl"));
   expect(missing.status).toBe(1);
