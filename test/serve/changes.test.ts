@@ -1,4 +1,4 @@
-/** Clients are told of what changes in the memory that they watch, and of nothing else. */
+/** Clients are notified of changes in the memory that they watch, and of nothing else. */
 import { createRuntime, memoryStore } from "memcell";
 import type { Runtime } from "memcell";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { clientKinds, connect } from "./mcp-clients.ts";
 import { entry } from "./serve-process.ts";
 
 describe.for(clientKinds)("client: %s", (kind) => {
-  test("is told of the entries that it watches, and that the list has changed", async () => {
+  test("is notified of watched entries, and that the list has changed", async () => {
     using folder = temporaryFolder();
     await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
     const write = (args: object): Promise<unknown> =>
@@ -29,7 +29,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(await told).toEqual(["memory://index", "memory://user-memory/entry/watched"]);
   });
 
-  test("is told of entries whose files do not tell their names, as it has spelt them, listed before or not", async () => {
+  test("is notified of entries whose files do not reveal their names, with the URI it used, listed before or not", async () => {
     using folder = temporaryFolder();
     await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
     const uris = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
@@ -39,7 +39,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(await told).toEqual(uris);
   });
 
-  test("a call that fails or only reads tells nothing", async () => {
+  test("a call that fails or only reads causes no notification", async () => {
     using folder = temporaryFolder();
     await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
     await served.watch(["memory://user-memory/entry/a", "memory://user-memory/entry/b"]);
@@ -51,7 +51,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
   });
 });
 
-test("an end to watching", async () => {
+test("a client can stop watching", async () => {
   using folder = temporaryFolder();
   await using served = await connect("former SDK", ["--user", "alice", "--data", folder.path]);
   await served.watch(["memory://user-memory/entry/a", "memory://index"]);
@@ -61,7 +61,7 @@ test("an end to watching", async () => {
   expect(await told).toEqual(["memory://index"]);
 });
 
-test("a feed tells of one user, whatever others do, and of nothing when it is closed", async () => {
+test("a feed reports one user's changes only, and none once closed", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path });
   const [alices, bobs] = [new ChangeFeed(runtime, "alice"), new ChangeFeed(runtime, "bob")];
@@ -84,7 +84,7 @@ test("a feed tells of one user, whatever others do, and of nothing when it is cl
   bobs.close();
 });
 
-/** What was committed before this has been told. */
+/** Resolves when all earlier commits have been reported. */
 async function toldOf(runtime: Runtime, userId: string): Promise<void> {
   const feed = new ChangeFeed(runtime, userId);
   const told = new Promise<void>((resolve) =>
@@ -95,7 +95,7 @@ async function toldOf(runtime: Runtime, userId: string): Promise<void> {
   feed.close();
 }
 
-test("what one turn of the event loop brings is told once, of what is watched", async () => {
+test("changes of watched resources within one turn of the event loop are reported once", async () => {
   const listeners: Parameters<Runtime["onChange"]>[0][] = [];
   const onChange: Runtime["onChange"] = (listener) => {
     listeners.push(listener);
@@ -106,7 +106,7 @@ test("what one turn of the event loop brings is told once, of what is watched", 
   const scopes = { indexScopes: ["memory"], entryScopes: ["memory"] };
   const family = { ...scopes, hasIndex: true, hasEntries: true, canRead: true };
   const families = () => [
-    // One whose files tell which entry has changed, and one whose files do not.
+    // Families whose files reveal the changed entry, and one whose files do not.
     { ...family, name: "one", entryFile: "{name}.md" },
     { ...family, name: "other", hasIndex: false, indexScopes: [] },
     { ...family, name: "indexed", entryScopes: ["journal"], entryFile: "{name}.md" },
@@ -138,7 +138,7 @@ test("what one turn of the event loop brings is told once, of what is watched", 
   ]);
 });
 
-test("what a stream over standard input watches is let go when it is cancelled, or answered", async () => {
+test("a cancelled or answered listen request over standard input stops watching its resources", async () => {
   await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
   const feed = new ChangeFeed(runtime, "alice");
   const listened = new ListenedResources(feed);
@@ -158,7 +158,7 @@ test("what a stream over standard input watches is let go when it is cancelled, 
   expect([...told]).toEqual([...ids, 100].map((id) => `memory://journal/entry/${id}`));
 });
 
-test("a connection watches so many resources, and may watch one of them again", async () => {
+test("a connection watches a limited number of resources, and watching one again does not count twice", async () => {
   await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
   const watched = new WatchedResources(new ChangeFeed(runtime, "alice"));
   for (let index = 0; index < mcpLimits.subscriptionsMax; index++) watched.add(`memory://user-memory/entry/${index}`);

@@ -1,4 +1,4 @@
-/** How a server begins and ends: nothing that was acknowledged is lost, and nothing is left behind. */
+/** How a server starts and ends: nothing acknowledged is lost, and nothing is left behind. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { ServeProcess, entry, program } from "./serve-process.ts";
 
 const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
 
-test("at the end of input, what was asked for before is done and answered", async () => {
+test("at the end of input, finishes and answers the requests read before", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   const asked = names.map((name) => served.call("UpdateUserMemory", entry(name)));
@@ -26,7 +26,7 @@ test("at the end of input, what was asked for before is done and answered", asyn
   expect(files).toEqual(expect.arrayContaining(names.map((name) => `memory/${name}.md`)));
 });
 
-test.for(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s: what was read is done and answered", async (signal) => {
+test.for(["SIGTERM", "SIGINT", "SIGHUP"] as const)("on %s, finishes and answers what it has read", async (signal) => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   const first = served.call("UpdateUserMemory", entry("first"));
@@ -38,7 +38,7 @@ test.for(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s: what was read is done an
   expect(await served.ended).toEqual({ code: 0, signal: null, stderr: "", strayLines: [] });
 });
 
-test("a client that closes its end of the output: no crash, and the process ends", async () => {
+test("a client closes the server's output: no crash, and the process ends", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   served.child.stdout.destroy();
@@ -47,7 +47,7 @@ test("a client that closes its end of the output: no crash, and the process ends
   expect(Object.keys(readUserFiles(folder.path, "alice"))).toContain("memory/a.md");
 });
 
-test("a client that closes the log and sends what is told there", async () => {
+test("a client closes standard error and sends something that is logged: no crash", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   served.child.stderr.destroy();
@@ -56,7 +56,7 @@ test("a client that closes the log and sends what is told there", async () => {
   expect(code).toBe(0);
 });
 
-test("a client that takes nothing: the server ends with the grace", async () => {
+test("a client reads nothing: the server ends after the grace period", async () => {
   using folder = temporaryFolder();
   const args = [program, "serve", "--user", "alice", "--data", folder.path, "--close-grace-ms", "100"];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -72,7 +72,7 @@ test("a client that takes nothing: the server ends with the grace", async () => 
   expect(ended).toEqual([0, null]);
 });
 
-test("a call is cancelled where it waits, and nothing is written", async () => {
+test("cancels a call that waits, and writes nothing", async () => {
   using folder = temporaryFolder();
   await using served = await connect("2025-11-25", ["--user", "alice", "--data", folder.path]);
   const write = (name: string, signal?: AbortSignal): Promise<unknown> =>
@@ -85,7 +85,7 @@ test("a call is cancelled where it waits, and nothing is written", async () => {
   for (let turn = 0; turn < 5; turn++) await setImmediate();
   const cancel = new AbortController();
   const waiting = write("cancelled", cancel.signal);
-  // Handled before anything that is sent behind it.
+  // Handled before anything sent after it.
   cancel.abort("not wanted");
   await expect(waiting).rejects.toThrow("not wanted");
   const behind = write("behind");
@@ -100,7 +100,7 @@ test("a call is cancelled where it waits, and nothing is written", async () => {
   ]);
 });
 
-test("one id for many requests, and a cancellation of it: the rest is answered and the process ends", async () => {
+test("with one id for many requests and a cancellation of it, answers the rest and ends", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   for (const name of names) {
@@ -123,7 +123,7 @@ test.for([
     status: 1,
     says: /PLUGIN_REFUSED: Cannot use policy/,
   },
-])("$name: it does not start, and says why where no client reads", ({ args, status, says }) => {
+])("with $name, does not start and says why on standard error", ({ args, status, says }) => {
   using folder = temporaryFolder();
   const options = { cwd: folder.path, encoding: "utf8", input: "" } as const;
   const refused = spawnSync(process.execPath, [program, "serve", ...args], options);
@@ -132,7 +132,7 @@ test.for([
   expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
 });
 
-test("a client that never asks for anything", () => {
+test("a client that sends nothing: the server ends and creates nothing", () => {
   using folder = temporaryFolder();
   const options = { cwd: folder.path, encoding: "utf8", input: "" } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, "serve", "--user", "alice"], options);

@@ -1,4 +1,4 @@
-/** Whatever stands on standard input: the server answers what asks for something, and goes on. */
+/** Arbitrary input: the server answers every request and goes on. */
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 
-describe("lines that ask for nothing are passed over", () => {
+describe("ignores lines that request nothing", () => {
   test.for([
     { name: "an empty line", line: "" },
     { name: "text", line: "hello" },
@@ -46,7 +46,7 @@ describe("lines that ask for nothing are passed over", () => {
   });
 });
 
-test("a flood of garbage is not told to the operator line by line", async () => {
+test("does not log a flood of garbage line by line", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   served.write('{"jsonrpc":"2.0","id":5,"result":{}}\n'.repeat(2_000));
@@ -56,7 +56,7 @@ test("a flood of garbage is not told to the operator line by line", async () => 
   expect(stderr.split("\n").length).toBeLessThanOrEqual(101);
 });
 
-describe("requests that make no sense are answered, and make nothing", () => {
+describe("invalid requests get an error and do nothing", () => {
   test.for([
     { name: "a method that is a number", request: { method: 7 } },
     { name: "another version of JSON-RPC", request: { jsonrpc: "1.0", method: "ping" } },
@@ -93,7 +93,7 @@ describe("requests that make no sense are answered, and make nothing", () => {
   });
 });
 
-describe("arguments that no tool takes are results that say so", () => {
+describe("arguments that no tool takes give an error result", () => {
   test.for([
     { name: "none at all", input: "{}" },
     { name: "deep ones", input: `{"name":${deep(10_000)}}` },
@@ -110,7 +110,7 @@ describe("arguments that no tool takes are results that say so", () => {
   });
 });
 
-test("what a request says of its user counts for nothing", async () => {
+test("ignores what a request says about its user", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   const _meta = { userId: "bob", "memcell/user": "bob" };
@@ -121,7 +121,7 @@ test("what a request says of its user counts for nothing", async () => {
   expect(userFolderNames(folder.path)).toEqual(["alice"]);
 });
 
-test("messages come in any pieces", async () => {
+test("reads messages split at any byte", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   const bytes = Buffer.from(
@@ -132,7 +132,7 @@ test("messages come in any pieces", async () => {
   expect(await served.reply(2000)).toMatchObject({ result: {} });
 });
 
-test("a message of more than 1 MiB ends the connection, when all before it is answered", async () => {
+test("a message of more than 1 MiB ends the connection after all earlier ones are answered", async () => {
   using folder = temporaryFolder();
   await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
   const written = served.call("UpdateUserMemory", entry("before"));

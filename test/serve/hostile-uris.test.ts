@@ -1,4 +1,4 @@
-/** URIs that name nothing: refused alike, on record, and without a look at any disk. */
+/** URIs that name nothing: all refused in the same way, recorded, and without access to a disk. */
 import { join } from "node:path";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { ServeProcess, entry } from "./serve-process.ts";
 
-/** Of no form that there is: nothing is called. */
+/** URIs of neither form. Nothing is called. */
 const misshapen = [
   "",
   " ",
@@ -78,7 +78,7 @@ const misshapen = [
   "/etc/passwd",
 ];
 
-/** Of the form of an entry's URI, with names that no entry can have: the guest refuses these. */
+/** URIs of the form of an entry's, with names that no entry can have. The guest refuses these. */
 const misnamed = [
   "memory://user-memory/entry/.",
   "memory://user-memory/entry/..",
@@ -112,7 +112,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-test.for([...misshapen, ...misnamed])("is not found: %j", async (uri) => {
+test.for([...misshapen, ...misnamed])("not found: %j", async (uri) => {
   const expected = { code: -32602, message: expect.stringMatching(/^Resource not found: /), data: expect.anything() };
   expect(await served.ask("resources/read", { uri })).toMatchObject({ error: expected });
   expect(readUserFiles(dataDir, "alice")).toEqual(before);
@@ -123,12 +123,12 @@ test.for(misshapen)("cannot be watched: %j", async (uri) => {
   expect(await served.ask("resources/subscribe", { uri })).toMatchObject({ error: { code: -32602 } });
 });
 
-test("an answer does not repeat more of a URI than one may have", async () => {
+test("an answer repeats only as much of a URI as a valid one can have", async () => {
   const reply = await served.ask("resources/read", { uri: `memory://user-memory/entry/${"a".repeat(500_000)}` });
   expect(JSON.stringify(reply).length).toBeLessThan(10_000);
 });
 
-test("each one is on record: of no form as a refusal, of no name as a call", async () => {
+test("records each one: a malformed URI as a refusal, an invalid name as a call", async () => {
   const [records, uri] = [readRecords(logFile).length, "memory://user-memory/entry/kept?x"];
   await served.ask("resources/read", { uri });
   await served.ask("resources/read", { uri: "memory://user-memory/entry/.." });
@@ -139,12 +139,12 @@ test("each one is on record: of no form as a refusal, of no name as a call", asy
   await served[Symbol.asyncDispose]();
   const refused = (readRecords(logFile) as { kind: string; times?: number }[]).filter(({ kind }) => kind === "refused");
   expect(refused[0]).toMatchObject({ surface: "mcp", reason: "resource-unknown", userId: "alice" });
-  // Read, watched, repeated at length, and the one above.
+  // Read, watched, the long one, and the one above.
   const total = refused.reduce((sum, { times = 0 }) => sum + times, 0);
   expect(total).toBe(misshapen.length * 2 + 2);
 });
 
-/** Keys that a journal takes: 200 code points of whatever is no control character. */
+/** Valid journal keys: up to 200 code points without control characters. */
 const hostileNames = [
   "Don't forget (important)!",
   "*",
@@ -157,15 +157,15 @@ const hostileNames = [
   "\u{1f389}".repeat(200),
 ];
 
-test.for(["a", "A-b_C", "x".repeat(100), ...hostileNames])("what a name's URI is parsed to is the name: %s", (name) => {
+test.for(["a", "A-b_C", "x".repeat(100), ...hostileNames])("a name's URI parses back to the name: %s", (name) => {
   expect(parseMemoryUri(entryUri("notes", name))).toEqual({ kind: "entry", family: "notes", name });
 });
 
-test.for(["", "x".repeat(4_096)])("a name that no URI can name has one that names nothing: %#", (name) => {
+test.for(["", "x".repeat(4_096)])("a name that no URI can express gets a URI that names nothing: %#", (name) => {
   expect(parseMemoryUri(entryUri("notes", name))).toBe(null);
 });
 
-test("every URI that is listed can be read and watched, whatever the entry is called", async () => {
+test("every listed URI can be read and watched, whatever the entry's name", async () => {
   using root = temporaryFolder();
   await using own = await ServeProcess.open(["--user", "bob", "--data", root.path, "--plugin", "journal"]);
   const target = "summary";

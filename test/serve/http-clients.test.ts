@@ -1,4 +1,4 @@
-/** What the official clients get over HTTP: the present SDK in both revisions, and the former SDK. */
+/** The official clients over HTTP: the current SDK in both revisions, and the previous SDK. */
 import { EventEmitter, once } from "node:events";
 
 import type { Client } from "@modelcontextprotocol/client";
@@ -14,13 +14,13 @@ const kinds = ["2026-07-28", "legacy", "former SDK"] as const;
 type Kind = (typeof kinds)[number];
 
 interface Connected {
-  /** The former client has the same methods. */
+  /** The previous client has the same methods. */
   readonly client: Client;
-  /** Resolves to the URI of the next resource that is told to have changed. */
+  /** Resolves to the URI of the next changed resource. */
   readonly nextChange: () => Promise<string>;
 }
 
-/** A client that watches the index, as its revision does it. */
+/** A client that watches the index in its revision's way. */
 async function connect(stage: HttpStage, user: string, kind: Kind): Promise<Connected> {
   const token = await stage.issuer.token(user);
   const uris: string[] = [];
@@ -50,7 +50,7 @@ async function connect(stage: HttpStage, user: string, kind: Kind): Promise<Conn
 
 const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix it is." };
 
-test.for(kinds)("a client (%s) lists, calls, reads and is told of changes, of its own user alone", async (kind) => {
+test.for(kinds)("a client (%s) lists, calls, reads and gets notifications, for its own user only", async (kind) => {
   await using stage = await openHttpStage();
   const alice = await connect(stage, "alice", kind);
   const bob = await connect(stage, "bob", kind);
@@ -66,7 +66,7 @@ test.for(kinds)("a client (%s) lists, calls, reads and is told of changes, of it
   const others = await bob.client.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
   expect(others.isError).toBe(true);
   expect(JSON.stringify(await bob.client.readResource({ uri: "memory://index" }))).not.toContain("Helix");
-  // The first change that he is told of is his own.
+  // The first change reported to bob is his own.
   const fromBob = bob.nextChange();
   await bob.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry, name: "shell" } });
   expect(await fromBob).toBe("memory://index");

@@ -1,4 +1,4 @@
-/** `memcell serve --http` as a process: where it says that it listens, and how it ends. */
+/** `memcell serve --http` as a process: the address that it prints, and how it ends. */
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -31,7 +31,7 @@ async function urlOf(served: Served): Promise<string> {
 }
 
 test.for(["SIGTERM", "SIGINT"] as const)(
-  "it serves who has a token, and ends in good order with %s",
+  "serves clients with a token and shuts down in order on %s",
   async (signal) => {
     using folder = temporaryFolder();
     await using issuing = await TokenIssuer.start();
@@ -58,7 +58,7 @@ test.for([
     args: ["--issuer", issuer, "--audience", audience, "--public-key", "none.pem"],
     says: "its file cannot be read",
   },
-])("it does not start for $name, and says why", async ({ args, says }) => {
+])("does not start with $name, and says why", async ({ args, says }) => {
   using folder = temporaryFolder();
   const served = start(args, folder.path);
   const [stderr, [code]] = await Promise.all([text(served.stderr), once(served, "exit")]);

@@ -1,4 +1,4 @@
-/** What one user, or one connection, may have the server hold. */
+/** Limits on what the server keeps for one user or connection. */
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -36,7 +36,7 @@ const tooMuch = [
   },
 ];
 
-test.for(tooMuch)("$name is refused as $reason", async ({ reason, status, ask }) => {
+test.for(tooMuch)("refuses $name as $reason", async ({ reason, status, ask }) => {
   await using stage = await openHttpStage();
   expect((await stage.ask(ask(await stage.issuer.token("alice")))).status).toBe(status);
   expect(stage.refusals).toEqual([{ surface: "http", reason, userId: "alice", peer: "127.0.0.1" }]);
@@ -51,11 +51,11 @@ const rooms = [
   },
 ];
 
-test.for(rooms)("$name are all that there is room for, and others have theirs", async ({ bodies }) => {
+test.for(rooms)("$name fill the user's room, and other users have their own", async ({ bodies }) => {
   await using stage = await openHttpStage();
   const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
   const { headers } = modernRequest(alice, "tools/list");
-  // Each is let in before its body has come.
+  // Each request is admitted before its body has arrived.
   const held = bodies.map((body) => {
     const asking = request(stage.url, { method: "POST", headers: { ...headers, ...body }, agent: false });
     asking.on("error", () => null);
@@ -73,7 +73,7 @@ test.for(rooms)("$name are all that there is room for, and others have theirs", 
   expect((await stage.rpc(alice, "tools/list")).status).toBe(200);
 });
 
-test("a connection with more requests than it waits for is cut, and the others go on", async () => {
+test("cuts a connection with too many waiting requests, and others go on", async () => {
   await using stage = await openHttpStage();
   const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
   const { headers, body = "" } = modernRequest(alice, "subscriptions/listen", { params: listen });

@@ -1,4 +1,4 @@
-/** Keys that tokens are verified with: those that can be used, those that cannot, and those that come and go. */
+/** Keys that verify tokens: valid ones, invalid ones, and ones that change. */
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ function fileOf(folder: string, text: string): string {
   return file;
 }
 
-test.for(tokenAlgorithms)("tokens of %s are verified with a set and with a public key, from a file", async (alg) => {
+test.for(tokenAlgorithms)("verifies tokens of %s with a key set and with a public key, from a file", async (alg) => {
   using folder = temporaryFolder();
   await using issuing = await TokenIssuer.start(alg);
   const token = await issuing.token("alice");
@@ -130,22 +130,19 @@ const unusable: Unusable[] = [
   },
 ];
 
-test.for(unusable)(
-  "a server does not start with $name",
-  async ({ kind, text, algorithms = tokenAlgorithms, message }) => {
-    using folder = temporaryFolder();
-    await using stage = await openHttpStage();
-    const keys = { kind, file: fileOf(folder.path, await text(stage.issuer)) };
-    const access = { kind: "token", token: tokenOptions(stage.issuer, { keys, algorithms }) } as const;
-    const starting = startHttpServer(stage.runtime, { ...serveDefaults, access });
-    await expect(starting).rejects.toThrow(RangeError);
-    await expect(starting).rejects.toThrow(message);
-    await expect(starting).rejects.not.toThrow(folder.path);
-  },
-);
+test.for(unusable)("does not start with $name", async ({ kind, text, algorithms = tokenAlgorithms, message }) => {
+  using folder = temporaryFolder();
+  await using stage = await openHttpStage();
+  const keys = { kind, file: fileOf(folder.path, await text(stage.issuer)) };
+  const access = { kind: "token", token: tokenOptions(stage.issuer, { keys, algorithms }) } as const;
+  const starting = startHttpServer(stage.runtime, { ...serveDefaults, access });
+  await expect(starting).rejects.toThrow(RangeError);
+  await expect(starting).rejects.toThrow(message);
+  await expect(starting).rejects.not.toThrow(folder.path);
+});
 
 test.for(["http://keys.example/keys", "ftp://127.0.0.1/keys", "http://127.0.0.1.example/keys"])(
-  "a server does not start with keys from %s, which others could answer",
+  "does not start with keys from %s, where others could answer",
   async (url) => {
     await using stage = await openHttpStage();
     const access = { kind: "token", token: tokenOptions(stage.issuer, { keys: { kind: "jwks-url", url } }) } as const;
@@ -154,7 +151,7 @@ test.for(["http://keys.example/keys", "ftp://127.0.0.1/keys", "http://127.0.0.1.
   },
 );
 
-test("a key that its issuer no longer names is not asked for again and again", async () => {
+test("does not fetch keys again and again for a key id that the issuer does not name", async () => {
   await using stage = await openHttpStage();
   const asked = stage.issuer.asked;
   const signer = await makeKey("ES256", "key-9");
@@ -163,7 +160,7 @@ test("a key that its issuer no longer names is not asked for again and again", a
   expect(stage.issuer.asked).toBe(asked);
 });
 
-test("keys that cannot be had admit nobody, and are told to the operator; a server asks for them until it is ready", async () => {
+test("with unavailable keys, admits nobody, tells the operator, and is not ready", async () => {
   await using issuing = await TokenIssuer.start();
   issuing.answer = { status: 500, body: "{}" };
   const keys: TokenKeys = { kind: "jwks-url", url: issuing.jwksUrl };
@@ -176,7 +173,7 @@ test("keys that cannot be had admit nobody, and are told to the operator; a serv
   expect(answer.headers["retry-after"]).toBe("5");
   expect(stage.refusals).toMatchObject([{ reason: "keys-unavailable" }]);
   expect(stage.log.map(({ text }) => text).join("\n")).toContain("key set");
-  // However often it is asked, its issuer is not.
+  // Requests do not make the server ask the issuer again.
   expect(issuing.asked).toBe(1);
 });
 

@@ -1,10 +1,10 @@
-/** What the operator is told of requests: enough, and not as much as a client likes. */
+/** What the operator's log says about requests: enough, but bounded. */
 import { expect, test } from "vitest";
 
 import { legacyRequest, openSession } from "./http-requests.ts";
 import { openHttpStage } from "./http-stage.ts";
 
-test("a client's mistakes are told in one short line each, and only so many of a minute", async () => {
+test("logs each client mistake in one short line, up to a limit per minute", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);

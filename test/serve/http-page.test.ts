@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { refusals } from "../../host/serve/http/refusals.ts";
 
-test("the page of refusals names each with its status, and no other", () => {
+test("the page of refusals lists every reason with its status, and no others", () => {
   const page = readFileSync(new URL("../../host/serve/http/README.md", import.meta.url), "utf8");
   const named = Array.from(page.matchAll(/^\| `([a-z-]+)` \| (\d{3}) \|/gm), ([, reason, status]) => [
     reason,

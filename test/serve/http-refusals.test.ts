@@ -1,4 +1,4 @@
-/** Each check refuses what it is there for: with a status, a body that tells nothing, and a record. */
+/** Each check refuses with a status, a body that reveals nothing, and a record. */
 import { expect, test } from "vitest";
 
 import { refusals } from "../../host/serve/http/refusals.ts";
@@ -15,9 +15,9 @@ interface Row {
   readonly name: string;
   readonly reason: RefusalReason;
   readonly ask: (token: string, stage: HttpStage) => Asked;
-  /** Headers that the answer has to have. */
+  /** Headers that the answer must have. */
   readonly answered?: Record<string, string>;
-  /** Whose request it is known to be. */
+  /** The user, if known by then. */
   readonly userId?: string;
 }
 
@@ -222,7 +222,7 @@ const rows: Row[] = [
   },
 ];
 
-test.for(rows)("$name is refused as $reason", async ({ reason, ask, answered = {}, userId }) => {
+test.for(rows)("refuses $name as $reason", async ({ reason, ask, answered = {}, userId }) => {
   await using stage = await openHttpStage({ allowedOrigins: ["https://app.example"] });
   const asked = ask(await stage.issuer.token("alice"), stage);
   const { status, headers, body } = await stage.ask(asked);
@@ -235,6 +235,6 @@ test.for(rows)("$name is refused as $reason", async ({ reason, ask, answered = {
   expect(headers).not.toHaveProperty("server");
   expect(headers).not.toHaveProperty("x-powered-by");
   expect(stage.refusals).toEqual([{ surface: "http", reason, userId, peer: "127.0.0.1" }]);
-  // What was refused was never called, and the server goes on.
+  // The refused request called nothing, and the server goes on.
   expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
 });

@@ -6,7 +6,7 @@ import { TokenIssuer } from "./token-issuer.ts";
 
 const times = { keysMs: 5_000, keysCooldownMs: 5_000, keysAgeMs: 600_000 };
 
-test("a new key is fetched when the last fetch is a while ago, and the former one no longer counts", async () => {
+test("fetches a new key after the cooldown, and drops the former one", async () => {
   await using issuing = await TokenIssuer.start();
   const keys = remoteKeys(issuing.jwksUrl, { ...times, keysCooldownMs: 0 });
   expect(await keys.isReady()).toBe(true);
@@ -19,7 +19,7 @@ test("a new key is fetched when the last fetch is a while ago, and the former on
   await expect(jwtVerify(former, keys.find)).rejects.toThrow(errors.JWKSNoMatchingKey);
 });
 
-test("while the issuer cannot be reached, known keys count until they are too old", async () => {
+test("while the issuer cannot be reached, known keys are valid until they are too old", async () => {
   await using issuing = await TokenIssuer.start();
   const [young, old] = [remoteKeys(issuing.jwksUrl, times), remoteKeys(issuing.jwksUrl, { ...times, keysAgeMs: 0 })];
   const token = await issuing.token("alice");
@@ -27,7 +27,7 @@ test("while the issuer cannot be reached, known keys count until they are too ol
   issuing.answer = { status: 500, body: "{}" };
   await jwtVerify(token, young.find);
   await expect(jwtVerify(token, old.find)).rejects.toThrow("answered 500, expected 200");
-  // It is not asked again at once.
+  // The issuer is not asked again at once.
   const { asked } = issuing;
   await expect(jwtVerify(token, old.find)).rejects.toThrow("a moment ago");
   expect(issuing.asked).toBe(asked);

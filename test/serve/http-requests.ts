@@ -1,10 +1,10 @@
-/** Requests as clients of each revision send them, and as no client would. */
+/** Requests as clients of each revision send them, and malformed ones. */
 import { once } from "node:events";
 import { request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 
-/** What an answer says. */
+/** An HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -14,12 +14,12 @@ export interface Answer {
 export interface Asked {
   readonly method?: string;
   readonly path?: string;
-  /** A list is sent as that many headers. `host` may be given. */
+  /** A list is sent as several headers. `host` can be replaced. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Buffer;
 }
 
-/** Sends what `fetch` would not: any header, any number of times. */
+/** Sends what `fetch` cannot: any header, any number of times. */
 export async function askServer(port: number, { method = "POST", path, headers, body }: Asked): Promise<Answer> {
   const list = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).flatMap(([name, value]) =>
     (typeof value === "string" ? [value] : value).flatMap((each) => [name, each]),
@@ -36,7 +36,7 @@ export async function askServer(port: number, { method = "POST", path, headers, 
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks).toString() };
 }
 
-/** Sends bytes as they are, and gives what comes back until the server ends the connection. */
+/** Sends raw bytes and returns the answer when the server ends the connection. */
 export async function sendBytes(port: number, bytes: string | Buffer): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.write(bytes);
@@ -47,7 +47,7 @@ export async function sendBytes(port: number, bytes: string | Buffer): Promise<s
 
 export interface ModernRequest {
   readonly params?: object | undefined;
-  /** Besides, or instead. */
+  /** Additions and replacements. */
   readonly asked?: Asked | undefined;
 }
 
@@ -98,7 +98,7 @@ export const handshake = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "0" } },
 };
 
-/** A session's id. */
+/** Opens a session and returns its id. */
 export async function openSession(stage: { ask(asked: Asked): Promise<Answer> }, token: string): Promise<string> {
   const { status, headers, body } = await stage.ask(legacyRequest(token, handshake));
   const session = headers["mcp-session-id"];

@@ -1,4 +1,4 @@
-/** Sessions of the 2025 revisions: whose they are, when they end, and that nothing is left of them. */
+/** Sessions of the 2025 revisions: their owners, their end, and that nothing remains of them. */
 import { expect, test } from "vitest";
 
 import { SessionRoom } from "../../host/serve/http/sessions.ts";
@@ -10,13 +10,13 @@ import type { HttpStage } from "./http-stage.ts";
 const ping = (stage: HttpStage, token: string, session: string): Promise<Answer> =>
   stage.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }));
 
-/** All that a client can tell answers apart by. */
+/** All by which a client can distinguish answers. */
 function toldBy({ status, headers, body }: Answer): object {
   const { date: _, ...others } = headers;
   return { status, headers: others, body };
 }
 
-test("another user's session is not there, exactly as one that never was", async () => {
+test("answers for another user's session exactly as for a nonexistent one", async () => {
   await using stage = await openHttpStage();
   const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
   const session = await openSession(stage, alice);
@@ -38,7 +38,7 @@ test("another user's session is not there, exactly as one that never was", async
   expect((await ping(stage, alice, session)).status).toBe(200);
 });
 
-test("DELETE ends a session, and nothing is left of it", async () => {
+test("DELETE ends a session and leaves nothing of it", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
@@ -47,7 +47,7 @@ test("DELETE ends a session, and nothing is left of it", async () => {
   expect((await ping(stage, token, session)).status).toBe(404);
 });
 
-test("a session that nobody uses ends", async () => {
+test("an unused session ends", async () => {
   await using stage = await openHttpStage({ sessionIdleMs: 50 });
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
@@ -64,7 +64,7 @@ test("a handshake that fails leaves no session", async () => {
   await stage.nobody();
 });
 
-test("a handshake that would be much to keep is refused", async () => {
+test("refuses a handshake that is too large to keep", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
   const params = { ...handshake.params, clientInfo: { name: "x".repeat(16_384), version: "0" } };
@@ -72,7 +72,7 @@ test("a handshake that would be much to keep is refused", async () => {
   await stage.nobody();
 });
 
-test("when there is no room for more sessions, the longest unused of all users ends", async () => {
+test("when there is no room for more sessions, the longest unused one of all users ends", async () => {
   const ended: string[] = [];
   const room = new SessionRoom(2);
   const end = async (id: string): Promise<void> => {
@@ -90,7 +90,7 @@ test("when there is no room for more sessions, the longest unused of all users e
   expect(ended).toEqual(["second", "first"]);
 });
 
-test("who enters at the same time takes no more room than there is", async () => {
+test("sessions opened at the same time do not exceed the limit", async () => {
   const room = new SessionRoom(1);
   await room.enter("first");
   room.unuse("first", async () => room.leave("first"));
@@ -98,7 +98,7 @@ test("who enters at the same time takes no more room than there is", async () =>
   expect(entered.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("a request without a session keeps nothing", async () => {
+test("a request without a session leaves nothing behind", async () => {
   await using stage = await openHttpStage();
   expect((await stage.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(200);
   await stage.nobody();
@@ -120,7 +120,7 @@ test("the longest unused session makes room for a new one", async () => {
   expect((await ping(stage, bob, others)).status).toBe(200);
 });
 
-test("handshakes at once do not make more sessions than there may be", async () => {
+test("simultaneous handshakes do not exceed the limit of sessions", async () => {
   await using stage = await openHttpStage({ sessionsPerUserMax: 2 });
   const token = await stage.issuer.token("alice");
   const answers = await Promise.all(Array.from({ length: 20 }, () => stage.ask(legacyRequest(token, handshake))));
@@ -130,7 +130,7 @@ test("handshakes at once do not make more sessions than there may be", async () 
   expect(alive.filter(({ status }) => status === 200)).toHaveLength(2);
 });
 
-test("sessions that are all in use stay, and the new one is refused", async () => {
+test("when all sessions are in use, they stay and the new one is refused", async () => {
   await using stage = await openHttpStage({ sessionsPerUserMax: 1 });
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
@@ -150,7 +150,7 @@ test("sessions that are all in use stay, and the new one is refused", async () =
   await expect(stream.text()).rejects.toThrow("aborted");
 });
 
-test("a session's labels and its token's name are on record with each call", async () => {
+test("records a session's labels and its token's name with each call", async () => {
   await using stage = await openHttpStage();
   const [first, second] = [
     await stage.issuer.token("alice", { claims: { jti: "token-1" } }),
@@ -175,7 +175,7 @@ test("a session's labels and its token's name are on record with each call", asy
   ]);
 });
 
-test("two tokens of a user in one session at once are each on record with their own calls", async () => {
+test("two tokens of one user in one session: each is recorded with its own calls", async () => {
   await using stage = await openHttpStage();
   const tokenOf = (jti: string) => stage.issuer.token("alice", { claims: { jti } });
   const tokens = [await tokenOf("token-0"), await tokenOf("token-1")] as const;

@@ -1,4 +1,4 @@
-/** A client that does not read what it asked for. */
+/** A client that does not read the answer. */
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,11 +10,11 @@ import { sendResponse } from "../../host/serve/http/send-response.ts";
 
 interface Source {
   readonly response: Response;
-  /** Resolves when nobody wants more of it. */
+  /** Resolves when the stream is cancelled. */
   readonly cancelled: Promise<unknown>;
 }
 
-/** As the SDK writes its streams: without asking whether anybody takes it. */
+/** Writes as the SDK does: without waiting until the other side reads. */
 function endlessStream(): Source {
   let timer: NodeJS.Immediate;
   const events = new EventEmitter();
@@ -35,7 +35,7 @@ function endlessStream(): Source {
   return { response, cancelled: once(events, "cancel") };
 }
 
-test("a stream that is not read is cut, and nothing more is written for it", async () => {
+test("cuts a stream that is not read, and writes no more for it", async () => {
   const source = endlessStream();
   let largest = 0;
   const server = createServer((_, res) => {
@@ -54,7 +54,7 @@ test("a stream that is not read is cut, and nothing more is written for it", asy
   socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   expect(await once(server, "sent")).toEqual(["stalled"]);
   await source.cancelled;
-  // One piece more than may lie there.
+  // One more piece than the limit can be buffered.
   expect(largest).toBeLessThan(262_144 + 2 * 65_536);
   socket.destroy();
   server.close();

@@ -1,4 +1,4 @@
-/** A server over HTTP in this process, with a runtime, an issuer of tokens, and what it takes to ask it well or badly. */
+/** An HTTP server in this process, with a runtime, a token issuer, and ways to send it valid and invalid requests. */
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export type { Answer, Asked } from "./http-requests.ts";
 
 export interface HttpStageOptions extends Partial<HttpServeOptions> {
   readonly runtime?: Partial<RuntimeOptions>;
-  /** Instead of the defaults of a server that takes tokens. */
+  /** Replaces defaults of a server with tokens. */
   readonly token?: Partial<TokenOptions>;
 }
 
@@ -34,19 +34,19 @@ export interface HttpStage extends AsyncDisposable {
   readonly dataDir: string;
   readonly logFile: string;
   readonly server: HttpServer;
-  /** What has been told to the audit log, in order. */
+  /** All refusals passed to the audit log, in order. */
   readonly refusals: readonly Refusal[];
   /** The audit log so far. */
   records(): Record<string, unknown>[];
-  /** Resolves when nothing is kept for any user: no request, no session, no stream. */
+  /** Resolves when the server keeps nothing for any user: no request, no session, no stream. */
   nobody(): Promise<void>;
-  /** What the operator was told. */
+  /** The operator's log. */
   readonly log: readonly LogEntry[];
-  /** One request, as it is written, to the MCP path unless another is named. */
+  /** Sends one request unchanged, to the MCP path unless another is named. */
   ask(asked: Asked): Promise<Answer>;
-  /** One JSON-RPC message with all that a client of 2026-07-28 sends. */
+  /** Sends one JSON-RPC message with all headers of a 2026-07-28 client. */
   rpc(token: string, method: string, params?: object, asked?: Asked): Promise<Answer>;
-  /** A client that has connected, in the revision named. */
+  /** A connected client, in the given revision. */
   client(token: string | null, mode?: ClientMode): Promise<Client>;
 }
 
@@ -66,7 +66,7 @@ export const serveDefaults: Omit<HttpServeOptions, "access"> = {
   closeGraceMs: 10_000,
 };
 
-/** Options for tokens of an issuer whose keys are fetched from it. */
+/** Options for tokens of an issuer that serves its keys. */
 export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<TokenOptions> = {}): TokenOptions {
   return {
     issuer,
@@ -138,7 +138,7 @@ export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promis
   };
 }
 
-/** They reach the runtime as ever. */
+/** Collects refusals; they still reach the runtime. */
 function listenToRefusals(runtime: Runtime): Refusal[] {
   const refusals: Refusal[] = [];
   const refused = runtime.refused.bind(runtime);
@@ -149,7 +149,7 @@ function listenToRefusals(runtime: Runtime): Refusal[] {
   return refusals;
 }
 
-/** Each user for whom something is kept has a feed, and each feed listens to the runtime. */
+/** Each user for whom the server keeps something has a feed, and each feed listens to the runtime. */
 function listenToFeeds(runtime: Runtime): () => Promise<void> {
   const ended = new EventEmitter();
   const feeds = new Set<object>();

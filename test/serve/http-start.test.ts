@@ -1,4 +1,4 @@
-/** How a server begins and ends: on which addresses, with whom, and what becomes of what is under way. */
+/** How a server starts and ends: its addresses, who has access, and what happens to running requests. */
 import { EventEmitter, once } from "node:events";
 import { connect } from "node:net";
 
@@ -16,7 +16,7 @@ import { openHttpStage, serveDefaults, tokenOptions } from "./http-stage.ts";
 const alone = { kind: "one-user", userId: "alice" } as const;
 
 test.for(["0.0.0.0", "::", "192.0.2.1", "memory.example", "127.0.0.1.example", "127.1", "2130706433"])(
-  "one user is not served on %s, whatever the settings say",
+  "does not serve one user on %s, whatever the settings say",
   async (host) => {
     await using stage = await openHttpStage();
     const starting = startHttpServer(stage.runtime, {
@@ -30,7 +30,7 @@ test.for(["0.0.0.0", "::", "192.0.2.1", "memory.example", "127.0.0.1.example", "
 );
 
 test.for(["127.0.0.1", "127.0.0.9", "::1", "localhost"])(
-  "one user is served on %s, and whoever shows a token is not",
+  "serves one user on %s, and refuses a request with a token",
   async (host) => {
     await using stage = await openHttpStage();
     const server = await startHttpServer(stage.runtime, { ...serveDefaults, access: alone, host });
@@ -54,13 +54,13 @@ test.for<{ name: string; options: Partial<HttpServeOptions>; message: string }>(
     options: { access: { kind: "one-user", userId: "../bob" } },
     message: "allowed: 1 to 128 bytes",
   },
-])("a server does not start with $name", async ({ options, message }) => {
+])("does not start with $name", async ({ options, message }) => {
   await using stage = await openHttpStage();
   const access = { kind: "token", token: tokenOptions(stage.issuer) } as const;
   await expect(startHttpServer(stage.runtime, { ...serveDefaults, access, ...options })).rejects.toThrow(message);
 });
 
-test("its own names and those it was given are hosts that it answers to, and no others", async () => {
+test("answers to its own host names and the configured ones, and to no others", async () => {
   await using stage = await openHttpStage({
     allowedHosts: ["Memory.internal"],
     publicUrl: "https://memory.example/mcp",
@@ -76,7 +76,7 @@ test("its own names and those it was given are hosts that it answers to, and no 
   }
 });
 
-test("a page that may ask is told so, before and with the answer; and no other header lets a page in", async () => {
+test("an allowed page gets CORS headers, in the preflight and with the answer; no other header admits a page", async () => {
   await using stage = await openHttpStage({ allowedOrigins: ["https://app.example"] });
   const origin = "https://app.example";
   const preflight = await stage.ask({
@@ -102,7 +102,7 @@ test("a page that may ask is told so, before and with the answer; and no other h
   expect(program.headers).not.toHaveProperty("access-control-allow-origin");
 });
 
-test("whoever watches over it learns that it serves, by any name and without a token, and nothing is on record", async () => {
+test("health checks work with any host name and without a token, and nothing is recorded", async () => {
   await using stage = await openHttpStage();
   for (const path of ["/healthz", "/readyz"]) {
     for (const method of ["GET", "HEAD"]) {
@@ -126,13 +126,13 @@ test.for([
     bytes: "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     status: "400",
   },
-])("$name is no request", async ({ bytes, status }) => {
+])("refuses $name as malformed", async ({ bytes, status }) => {
   await using stage = await openHttpStage();
   expect(await sendBytes(stage.port, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(stage.refusals).toEqual([{ surface: "http", reason: "http-malformed", peer: "127.0.0.1" }]);
 });
 
-test("a second token behind 2,000 other headers is found", async () => {
+test("finds a second token after 2,000 other headers", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice");
   const head = [
@@ -147,7 +147,7 @@ test("a second token behind 2,000 other headers is found", async () => {
   expect(stage.refusals).toMatchObject([{ reason: "header-repeated" }]);
 });
 
-test("a server that closes answers what is under way, ends its streams and takes nothing new", async () => {
+test("a server that closes answers running requests, ends its streams and accepts nothing new", async () => {
   using folder = temporaryFolder();
   const begun = new EventEmitter();
   const clock = (): number => (begun.emit("begin"), 1_700_000_000_000);
@@ -167,7 +167,7 @@ test("a server that closes answers what is under way, ends its streams and takes
   const { status, body } = await answered;
   expect(status).toBe(200);
   expect(body).toContain("DEADLINE_EXCEEDED");
-  // The stream is told that it ends, and not cut.
+  // The stream ends with a result instead of being cut.
   expect((await stream).body).toContain('"resultType":"complete"');
   await closing;
   await expect(askServer(stage.port, { method: "GET", path: "/healthz" })).rejects.toThrow("ECONNREFUSED");
@@ -175,7 +175,7 @@ test("a server that closes answers what is under way, ends its streams and takes
   idle.destroy();
 });
 
-test("what is under way for longer than the grace is cancelled", async () => {
+test("cancels what runs longer than the grace period", async () => {
   using folder = temporaryFolder();
   const begun = new EventEmitter();
   const clock = (): number => (begun.emit("begin"), 1_700_000_000_000);
@@ -193,7 +193,7 @@ test("what is under way for longer than the grace is cancelled", async () => {
   expect(stage.records().filter(({ kind }) => kind === "call")).toMatchObject([{ tool: "Spin", code: "CANCELLED" }]);
 });
 
-test("a client that goes with its CONNECT ends nothing but its connection", async () => {
+test("a client that disconnects during its CONNECT ends only its connection", async () => {
   await using stage = await openHttpStage();
   for (let count = 0; count < 50; count++) {
     const socket = connect(stage.port, "127.0.0.1");

@@ -1,4 +1,4 @@
-/** Streams and calls under way: what ends them, and what must not. */
+/** Streams and running calls: what ends them, and what must not. */
 import { EventEmitter, once } from "node:events";
 import { connect } from "node:net";
 
@@ -15,7 +15,7 @@ import type { HttpStage, HttpStageOptions } from "./http-stage.ts";
 const listen = { notifications: { resourcesListChanged: true, resourceSubscriptions: ["memory://index"] } };
 const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix" };
 
-/** A stage with a tool that never comes back by itself, and word of when a thread has begun with it. */
+/** A stage with a tool that never returns. `spinning` resolves when a thread has started it. */
 async function openSpinningStage(options: HttpStageOptions = {}): Promise<HttpStage & { spinning(): Promise<void> }> {
   using folder = temporaryFolder();
   const plugins = [writeSpinner(folder.path, 10_000), shippedPlugin("user-memory")];
@@ -35,7 +35,7 @@ async function openSpinningStage(options: HttpStageOptions = {}): Promise<HttpSt
   return Object.assign(stage, { spinning });
 }
 
-/** The codes with which calls of a tool have ended. */
+/** The result codes of the tool's calls. */
 const codesOf = (stage: HttpStage, tool: string): unknown[] =>
   stage.records().flatMap((record) => (record["kind"] === "call" && record["tool"] === tool ? [record["code"]] : []));
 
@@ -53,11 +53,11 @@ test("a stream of changes ends when its token expires, in either revision", asyn
   expect(answers[0]?.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
   expect(answers[0]?.body).toContain("notifications/subscriptions/acknowledged");
   expect((await stage.ask(modern)).status).toBe(401);
-  // The session is the user's, and goes on with another token.
+  // The session belongs to the user and goes on with another token.
   expect((await stage.ask(legacyRequest(lasting, { id: 1, method: "ping" }, { session }))).status).toBe(200);
 });
 
-test("changes of a user are told to his streams, and to nobody else's", async () => {
+test("reports a user's changes on the user's streams only", async () => {
   await using stage = await openHttpStage();
   const told: string[] = [];
   const events = new EventEmitter();
@@ -77,7 +77,7 @@ test("changes of a user are told to his streams, and to nobody else's", async ()
   expect(told).toEqual(["bob: memory://index", "alice: memory://index"]);
 });
 
-test("a stream tells of entries whose files do not tell their names, also of those that nobody has listed", async () => {
+test("a stream reports entries whose files do not reveal their names, also ones never listed", async () => {
   await using stage = await openHttpStage();
   const client = await stage.client(await stage.issuer.token("alice"));
   const events = new EventEmitter();
@@ -90,7 +90,7 @@ test("a stream tells of entries whose files do not tell their names, also of tho
     ["one", "memory_write"],
     ["two", "memory_update"],
   ] as const) {
-    // The former stream is gone, and nothing was kept for this user since.
+    // The previous stream is gone, and the server has kept nothing for this user since.
     const stream = await client.listen({ resourceSubscriptions: [uri] });
     const told = once(events, "told");
     expect((await stage.runtime.call(name, { key: "watched", content }, { userId: "alice" })).ok).toBe(true);
@@ -100,7 +100,7 @@ test("a stream tells of entries whose files do not tell their names, also of tho
   }
 });
 
-test("a client that goes away cancels its call, in either revision", async () => {
+test("a client that disconnects cancels its call, in either revision", async () => {
   await using stage = await openSpinningStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
@@ -124,11 +124,11 @@ test("a client that goes away cancels its call, in either revision", async () =>
   const read = await stage.rpc(token, "tools/call", { name: "ReadUserMemory", arguments: { name: "editor" } });
   expect(read.status).toBe(200);
   expect(codesOf(stage, "Spin")).toEqual(["CANCELLED", "CANCELLED"]);
-  // The id is free again.
+  // The id can be used again.
   expect((await stage.ask(legacyRequest(token, { id: 7, method: "ping" }, { session }))).status).toBe(200);
 });
 
-test("a cancelled request of a session is answered, and its id is taken until then", async () => {
+test("answers a cancelled request of a session; its id is in use until then", async () => {
   await using stage = await openSpinningStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
@@ -147,7 +147,7 @@ test("a cancelled request of a session is answered, and its id is taken until th
   expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(200);
 });
 
-test("a session that its client ends answers what is under way in it, and keeps nothing", async () => {
+test("when a client ends its session, running requests are answered and nothing is kept", async () => {
   await using stage = await openSpinningStage();
   const token = await stage.issuer.token("alice");
   const session = await openSession(stage, token);
@@ -163,7 +163,7 @@ test("a session that its client ends answers what is under way in it, and keeps 
   await stage.nobody();
 });
 
-test("a user has so many requests in a minute, and others theirs", async () => {
+test("limits each user's requests per minute separately", async () => {
   await using stage = await openHttpStage({ requestsPerMinute: 3 });
   const [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
   const statuses = [];
@@ -175,13 +175,13 @@ test("a user has so many requests in a minute, and others theirs", async () => {
   expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
 });
 
-test("a body that is cut short is no request, and nothing waits for its rest", async () => {
+test("refuses a body that is cut short, and nothing waits for the rest", async () => {
   await using stage = await openHttpStage();
   const { headers } = modernRequest(await stage.issuer.token("alice"), "tools/list");
   const lines = { host: "127.0.0.1", ...headers, "content-length": "100" };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
   const socket = connect(stage.port, "127.0.0.1");
-  // Its end comes with it: before the token is verified, there is nobody left.
+  // The socket ends with the data, so the client is gone before the token is verified.
   socket.end(`POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n{"jsonrpc"`);
   socket.resume();
   await once(socket, "close");
@@ -189,7 +189,7 @@ test("a body that is cut short is no request, and nothing waits for its rest", a
   expect(stage.refusals.map(({ reason }) => reason).toSorted()).toEqual(["body-cut", "http-malformed"]);
 });
 
-test("requests of one connection that nobody waits for any more are given up", async () => {
+test("cancels requests of a connection that the client has closed", async () => {
   await using stage = await openSpinningStage();
   const token = await stage.issuer.token("alice");
   const one = modernRequest(token, "tools/call", { params: { name: "Spin", arguments: {} } });

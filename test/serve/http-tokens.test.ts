@@ -1,4 +1,4 @@
-/** Whom a token admits, and why not: told to the operator, and not to the client. */
+/** Which tokens are accepted. The operator learns why one is refused; the client does not. */
 import { createHmac } from "node:crypto";
 
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ import type { TokenIssuer } from "./token-issuer.ts";
 const now = (): number => Math.floor(Date.now() / 1000);
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token of the issuer's whose signed part or signature is replaced. */
+/** The issuer's token with some parts replaced. */
 async function bent(issuing: TokenIssuer, change: (parts: string[]) => void): Promise<string> {
   const parts = (await issuing.token("alice")).split(".");
   change(parts);
@@ -139,7 +139,7 @@ const rows: Row[] = [
   },
 ];
 
-test.for(rows)("a token with $name is refused as $reason", async ({ reason, token }) => {
+test.for(rows)("refuses a token with $name as $reason", async ({ reason, token }) => {
   await using stage = await openHttpStage({ token: { algorithms: ["ES256", "RS256"] } });
   const answer = await stage.rpc(await token(stage.issuer), "tools/list");
   expect(answer.status).toBe(401);
@@ -156,7 +156,7 @@ test.for(rows)("a token with $name is refused as $reason", async ({ reason, toke
 test.for([
   { name: "no header", headers: {} },
   { name: "another scheme", headers: { authorization: "Basic YWxpY2U6c2VjcmV0" } },
-])("with $name a client is told where to get a token", async ({ headers }) => {
+])("with $name, tells the client where to get a token", async ({ headers }) => {
   await using stage = await openHttpStage({ publicUrl: "https://memory.example/mcp" });
   const answer = await stage.ask({ headers, body: "{}" });
   const metadataUrl = "https://memory.example/.well-known/oauth-protected-resource/mcp";
@@ -183,14 +183,14 @@ test.for([
   { name: "a space at its end", sub: "alice " },
   { name: "a control character", sub: "alice\n" },
   { name: "too long a text", sub: "x".repeat(129) },
-])("a good token whose user is $name names nobody", async ({ sub }) => {
+])("refuses a valid token whose user is $name", async ({ sub }) => {
   await using stage = await openHttpStage();
   const answer = await stage.rpc(await stage.issuer.token("", { claims: { sub } }), "tools/list");
   expect(answer.status).toBe(403);
   expect(stage.refusals).toEqual([{ surface: "http", reason: "token-user", userId: undefined, peer: "127.0.0.1" }]);
 });
 
-test("the user is the one of the claim that is asked for, and not of another, or of what all objects have", async () => {
+test("takes the user from the configured claim only, and not from a built-in property of objects", async () => {
   await using stage = await openHttpStage({ token: { userClaim: "email" } });
   const alice = await stage.client(await stage.issuer.token("bob", { claims: { email: "alice@example.org" } }));
   const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix" };
@@ -200,7 +200,7 @@ test("the user is the one of the claim that is asked for, and not of another, or
   expect((await other.rpc(await other.issuer.token("alice"), "tools/list")).status).toBe(403);
 });
 
-test("the tolerance counts at both ends", async () => {
+test("the clock tolerance applies to the start and the end of a token's validity", async () => {
   await using stage = await openHttpStage({ token: { clockToleranceS: 30 } });
   const { issuer: of } = stage;
   const statusOf = async (token: string): Promise<number> => (await stage.rpc(token, "tools/list")).status;
@@ -209,13 +209,13 @@ test("the tolerance counts at both ends", async () => {
   expect(await statusOf(await of.token("alice", { endsInS: -60 }))).toBe(401);
 });
 
-test("of several audiences ours must be one", async () => {
+test("accepts a token if one of its audiences is the server's", async () => {
   await using stage = await openHttpStage();
   const aud = ["https://other.example", "https://memory.example"];
   expect((await stage.rpc(await stage.issuer.token("alice", { claims: { aud } }), "tools/list")).status).toBe(200);
 });
 
-test("one address with too many bad tokens is put off, but not those behind it whose tokens were good", async () => {
+test("limits an address with too many bad tokens, but not tokens from it that were accepted before", async () => {
   await using stage = await openHttpStage();
   const good = await stage.issuer.token("alice");
   expect((await stage.rpc(good, "tools/list")).status).toBe(200);
@@ -229,7 +229,7 @@ test("one address with too many bad tokens is put off, but not those behind it w
   expect(stage.refusals.slice(300)).toMatchObject([{ reason: "peer-limited" }, { reason: "peer-limited" }]);
 });
 
-test("a token that was good is as any other once it is not", async () => {
+test("an expired token that was accepted before counts as a bad one", async () => {
   await using stage = await openHttpStage();
   const token = await stage.issuer.token("alice", { endsInS: 1 });
   const bad = await stage.issuer.token("alice", { endsInS: -60 });

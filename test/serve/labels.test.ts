@@ -1,4 +1,4 @@
-/** What the audit log says of who called over MCP: what a client calls itself is a label, and never more. */
+/** What the audit log says about MCP clients: a client's own name is a label only. */
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { clientKinds, connect } from "./mcp-clients.ts";
 import { ServeProcess } from "./serve-process.ts";
 
-test.for(clientKinds)("each call says by which way and from which client it came: %s", async (kind) => {
+test.for(clientKinds)("each call's labels name the transport and the client: %s", async (kind) => {
   using folder = temporaryFolder();
   const logFile = join(folder.path, "log", "audit.jsonl");
   await using served = await connect(kind, ["--user", "alice", "--data", folder.path, "--audit-log", logFile]);
@@ -26,7 +26,7 @@ test.for(clientKinds)("each call says by which way and from which client it came
   ]);
 });
 
-test("a client's name that would be no label is made one, and the call goes on", async () => {
+test("turns an invalid client name into a valid label, and the call goes on", async () => {
   using folder = temporaryFolder();
   const logFile = join(folder.path, "log", "audit.jsonl");
   await using served = new ServeProcess(["--user", "alice", "--data", folder.path, "--audit-log", logFile]);

@@ -1,4 +1,4 @@
-/** What is read is bounded by what has been answered, and by what the other side takes. */
+/** Reading is limited by unanswered requests and by what the other side accepts. */
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
@@ -26,7 +26,7 @@ function open(output: Writable): { input: PassThrough; wire: LineTransport; read
   return { input, wire, read };
 }
 
-test("no more requests are read than may be unanswered; each answer lets one in", async () => {
+test("reads only up to the limit of unanswered requests; each answer admits one more", async () => {
   const { input, wire, read } = open(new PassThrough().resume());
   input.write(pings(1_000));
   await turns();
@@ -37,7 +37,7 @@ test("no more requests are read than may be unanswered; each answer lets one in"
   await wire.close();
 });
 
-test("a cancellation frees the place of its request, for it gets no answer", async () => {
+test("a cancellation frees its request's place, because the request gets no answer", async () => {
   const { input, wire, read } = open(new PassThrough().resume());
   const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } };
   input.write(`${pings(mcpLimits.requestsInFlightMax)}${JSON.stringify(cancel)}\n${ping(1_000)}${ping(1_001)}`);
@@ -46,7 +46,7 @@ test("a cancellation frees the place of its request, for it gets no answer", asy
   await wire.close();
 });
 
-test("nothing is read while the other side does not take what it was sent", async () => {
+test("reads nothing while the other side does not accept output", async () => {
   let take: (() => void) | null = null;
   const output = new Writable({ highWaterMark: 10, write: (_chunk, _encoding, done) => (take = done) });
   const { input, wire, read } = open(output);
@@ -62,7 +62,7 @@ test("nothing is read while the other side does not take what it was sent", asyn
   await wire.close();
 });
 
-test("a side that has gone ends it, and what is sent to it is dropped", async () => {
+test("ends when the other side is gone, and drops what is sent to it", async () => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("gone")) });
   const { wire } = open(output);
   await wire.send(answer(0));
@@ -71,7 +71,7 @@ test("a side that has gone ends it, and what is sent to it is dropped", async ()
   await wire.flushed(new AbortController().signal);
 });
 
-test("streams of changes are not waited for at the end", async () => {
+test("does not wait for streams of changes at the end", async () => {
   const { input, wire, read } = open(new PassThrough().resume());
   input.end(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params: {} })}\n`);
   await wire.ended();
@@ -79,7 +79,7 @@ test("streams of changes are not waited for at the end", async () => {
   expect(read).toHaveLength(1);
 });
 
-test("the end of the grace ends the waiting", async () => {
+test("stops waiting when the grace period ends", async () => {
   const { input, wire } = open(new PassThrough().resume());
   input.end(ping(1));
   await wire.ended();
@@ -89,7 +89,7 @@ test("the end of the grace ends the waiting", async () => {
   await answered;
 });
 
-test("a line may have as many bytes as allowed, and not one more", () => {
+test("accepts a line with as many bytes as allowed, and not one more", () => {
   const lines = new LineBuffer(5);
   const take = (text: string): string[] => Array.from(lines.take(Buffer.from(text)), String);
   expect(take("12345\n123")).toEqual(["12345"]);

@@ -1,4 +1,4 @@
-/** The official clients, each connected to a process of its own: the present SDK in both revisions, and the former SDK. */
+/** The official clients, each connected to its own process: the current SDK in both revisions, and the previous SDK. */
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as FormerClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -14,11 +14,11 @@ export const clientKinds = ["2026-07-28", "2025-11-25", "former SDK"] as const;
 export type ClientKind = (typeof clientKinds)[number];
 
 export interface Connected extends AsyncDisposable {
-  /** The former client has the same methods. */
+  /** The previous client has the same methods. */
   readonly client: Client;
-  /** Watches resources, as the client's revision does it. */
+  /** Watches resources in the revision's way. */
   watch(uris: readonly string[]): Promise<void>;
-  /** The URIs that are told of as updated, up to the next word that the list has changed. */
+  /** The URIs reported as updated until the next notification that the list has changed. */
   nextChange(): Promise<string[]>;
 }
 

@@ -1,4 +1,4 @@
-/** What the official clients see of one user's memory, in every revision that they speak. */
+/** What the official clients get of one user's memory, in every revision that they support. */
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { entry } from "./serve-process.ts";
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `e-${1000 + index}`);
 
-/** Files as the tool writes them, made at one stroke. */
+/** Files as the tool writes them, created all at once. */
 function writeEntries(dataDir: string, userId: string, names: readonly string[]): void {
   const lines = names.map((name) => `- [${name}](${name}.md) \u2014 About ${name}\n`);
   const facts = names.map((name) => [
@@ -35,7 +35,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     folder[Symbol.dispose]();
   });
 
-  test("the server says who it is, what it offers and what memory is for", () => {
+  test("the server describes itself, its capabilities and what memory is for", () => {
     const { client } = served;
     expect(client.getServerVersion()).toMatchObject({ name: "memcell" });
     expect(client.getServerCapabilities()).toEqual({
@@ -47,7 +47,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(client.getInstructions()).toContain("memory://index");
   });
 
-  test("tools are annotated by what they are granted", async () => {
+  test("tools are annotated according to their grants", async () => {
     const { tools } = await served.client.listTools();
     const annotations = Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]));
     const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
@@ -67,7 +67,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     });
   });
 
-  test("a call's answer is a sentence, then its data, and its data as such", async () => {
+  test("a call's answer is a sentence and its data as text, and the same data as structured content", async () => {
     const written = await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("new") } });
     const data = { name: "new", outcome: "created", path: "new.md", trashed: null };
     expect(written).toMatchObject({
@@ -81,7 +81,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     await served.client.callTool({ name: "UpdateUserMemory", arguments: { action: "delete", name: "new" } });
   });
 
-  test("a failed call is a result with its code, and nothing that would have to fit the schema", async () => {
+  test("a failed call is a result with a code and without structured content", async () => {
     const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: { name: "absent" } });
     expect(failed.structuredContent).toBeUndefined();
     const message = 'Cannot find memory entry "absent": no entry of this name exists';
@@ -96,19 +96,19 @@ describe.for(clientKinds)("client: %s", (kind) => {
     { name: "no arguments", args: undefined },
     { name: "an unknown field", args: { name: "x", path: "/etc/passwd" } },
     { name: "too large an input", args: { name: "x".repeat(600_000) } },
-  ])("input that is no good is told with its issues: $name", async ({ args }) => {
+  ])("invalid input is reported with its issues: $name", async ({ args }) => {
     const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: args });
     expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
   });
 
-  test("a tool that is not there, or is the host's own, is a fault of the request", async () => {
+  test("an unknown tool, or one of the host's own, is an error of the request", async () => {
     for (const name of ["Absent", "PromptIndex", "ListEntries", "__proto__", ""]) {
       const asked = served.client.callTool({ name, arguments: {} });
       await expect(asked).rejects.toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
     }
   });
 
-  test("resources are the indexes and each entry, a hundred a page", async () => {
+  test("lists the indexes and each entry as resources, a hundred per page", async () => {
     const uris: string[] = [];
     const counts: number[] = [];
     let cursor: string | undefined;
@@ -122,18 +122,18 @@ describe.for(clientKinds)("client: %s", (kind) => {
     } while (cursor !== undefined);
     const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
     expect(uris).toEqual([...indexes, ...namesOf(250).map((name) => `memory://user-memory/entry/${name}`)]);
-    // The present client fetches all pages itself.
+    // The current client fetches all pages itself.
     if (kind === "former SDK") expect(counts).toEqual([100, 100, 53]);
   });
 
   test.for(["x", "", "ZnJvbSAw", "ZnJvbSAxMDA=", "bob", "-1", "x".repeat(1000)])(
-    "a cursor that no page gave is refused: %s",
+    "refuses a cursor that no page returned: %s",
     async (cursor) => {
       await expect(served.client.listResources({ cursor })).rejects.toMatchObject({ code: -32602 });
     },
   );
 
-  test("the index is what enters a prompt", async () => {
+  test("the index is what the prompt contains", async () => {
     const { contents } = await served.client.readResource({ uri: "memory://index" });
     const { messages } = await served.client.getPrompt({ name: "memory" });
     const text = expect.stringMatching(/^<user_memory_index>[^]*\[e-1000\]\(e-1000\.md\)[^]*<\/user_memory_index>\n$/);
@@ -143,7 +143,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     await expect(served.client.getPrompt({ name: "other" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("an entry's text is its body, exactly", async () => {
+  test("an entry's text is exactly its body", async () => {
     const body = "---\r\nnot: front matter\n---\n\n # Ünïcode \u{1f600}\n\n";
     await served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("exact", body) } });
     const { contents } = await served.client.readResource({ uri: "memory://user-memory/entry/exact" });
@@ -158,7 +158,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     await served.client.callTool({ name: "UpdateUserMemory", arguments: { action: "delete", name: "exact" } });
   });
 
-  test("names of entries are completed, at most a hundred at once", async () => {
+  test("completes names of entries, at most a hundred at once", async () => {
     const { resourceTemplates } = await served.client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([
       { uriTemplate: "memory://journal/entry/{name}" },
@@ -181,7 +181,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     }
   });
 
-  test("for a user without entries there is an empty index, and nothing is made", async () => {
+  test("a user without entries gets an empty index, and nothing is created", async () => {
     await using empty = await connect(kind, ["--user", "bob", "--data", dataDir]);
     const { resources } = await empty.client.listResources();
     const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];

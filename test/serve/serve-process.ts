@@ -1,4 +1,4 @@
-/** `memcell serve` over standard input and output as a process, spoken to line by line: for what no client would send. */
+/** `memcell serve` over standard input and output as a process, line by line, to send what no client would send. */
 import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
   readonly stderr: string;
-  /** Lines of standard output that are no JSON. */
+  /** Lines of standard output that are not JSON. */
   readonly strayLines: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export class ServeProcess implements AsyncDisposable {
 
   constructor(args: readonly string[]) {
     this.child = spawn(process.execPath, [program, "serve", ...args], { stdio: ["pipe", "pipe", "pipe"] });
-    // What is sent to a process that has ended is lost, which is for the test to notice.
+    // Ignores writes to a process that has ended. The test notices the missing answer.
     this.child.stdin.on("error", () => {});
     const strayLines: string[] = [];
     const lines = createInterface({ input: this.child.stdout });
@@ -43,7 +43,7 @@ export class ServeProcess implements AsyncDisposable {
       if (!line.startsWith("{")) strayLines.push(line);
       else this.#receive(JSON.parse(line) as Reply);
     });
-    // A test may close its end of it.
+    // A test can close its end of standard error.
     const logged = text(this.child.stderr).catch(() => "");
     this.ended = Promise.all([once(this.child, "close"), logged]).then(([[code, signal], stderr]) => ({
       code: code as number | null,
@@ -53,7 +53,7 @@ export class ServeProcess implements AsyncDisposable {
     }));
   }
 
-  /** Shakes hands as clients of the 2025 revisions do. */
+  /** Does the handshake of the 2025 revisions. */
   static async open(args: readonly string[]): Promise<ServeProcess> {
     const served = new ServeProcess(args);
     const clientInfo = { name: "raw", version: "0" };

@@ -1,4 +1,6 @@
-/** Who issues tokens in tests: keys of one algorithm, served as a key set by a real server, and tokens signed with them. */
+/**
+ * A token issuer for tests: keys of one algorithm, served as a key set by a real server, and tokens signed with them.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
@@ -11,12 +13,12 @@ export const issuer = "https://issuer.example";
 export const audience = "https://memory.example";
 
 export interface TokenParts {
-  /** Besides `iss`, `aud`, `exp` and `sub`, or instead; one that is `undefined` is left out. */
+  /** Added to `iss`, `aud`, `exp` and `sub`, or replacing them. `undefined` removes a claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
   /** In seconds from now. Default: an hour. */
   readonly endsInS?: number;
-  /** Default: the issuer's present one. */
+  /** Default: the issuer's current key. */
   readonly signer?: SigningKey;
 }
 
@@ -28,9 +30,9 @@ export interface SigningKey {
 }
 
 export class TokenIssuer implements AsyncDisposable {
-  /** How the key set's server answers: `null` as it should. */
+  /** The key set server's answer. `null`: the key set. */
   answer: { readonly status: number; readonly body: string } | null = null;
-  /** How often it was asked. */
+  /** The number of requests for keys. */
   asked = 0;
   readonly #server = createServer((_, res) => {
     this.asked++;
@@ -56,7 +58,7 @@ export class TokenIssuer implements AsyncDisposable {
     return key;
   }
 
-  /** The public keys, as its server gives them. */
+  /** The public keys, as the server returns them. */
   async keySet(): Promise<{ keys: JWK[] }> {
     const keys = this.#keys.map(async ({ publicKey, kid, alg }) => ({ ...(await exportJWK(publicKey)), kid, alg }));
     return { keys: await Promise.all(keys) };
@@ -66,7 +68,7 @@ export class TokenIssuer implements AsyncDisposable {
     return exportSPKI(this.key.publicKey);
   }
 
-  /** A new key signs from now on; the former one is no longer in the set. */
+  /** Signs with a new key from now on. The former one is no longer in the set. */
   async rotate(): Promise<void> {
     this.#keys = [await makeKey(this.key.alg, `key-${Number(this.key.kid.slice(4)) + 1}`)];
   }

@@ -1,4 +1,4 @@
-/** What clients see of two plugins at once, and of the journal alone. */
+/** What clients get of two plugins at once, and of the journal alone. */
 import { join } from "node:path";
 
 import type { Client } from "@modelcontextprotocol/client";
@@ -37,7 +37,7 @@ async function goThrough(client: Client, own: string): Promise<void> {
   });
 }
 
-/** What was written by tools is there as resources. */
+/** What tools wrote can be read as resources. */
 async function readsJournal(client: Client, content: string): Promise<void> {
   const uri = "memory://journal/entry/editor";
   const { contents } = await client.readResource({ uri });
@@ -48,40 +48,43 @@ async function readsJournal(client: Client, content: string): Promise<void> {
   }
 }
 
-test.for(clientKinds)("a client (%s) is offered the tools of both, and what memory has besides", async (kind) => {
-  using folder = temporaryFolder();
-  const dataDir = join(folder.path, "data");
-  await using served = await connect(kind, ["--user", "alice", "--data", dataDir]);
-  const { client } = served;
-  const { tools } = await client.listTools();
-  expect(Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]))).toMatchObject({
-    memory_write: writing,
-    memory_update: writing,
-    memory_read: reading,
-    memory_search: reading,
-    UpdateUserMemory: writing,
-    ReadUserMemory: reading,
-  });
-  const names = tools.map(({ name }) => name);
-  expect(names.filter((name) => name.startsWith("memory_"))).toEqual([
-    "memory_write",
-    "memory_update",
-    "memory_read",
-    "memory_search",
-  ]);
-  for (const { outputSchema } of tools.filter(({ name }) => name.startsWith("memory_"))) {
-    expect(outputSchema).toMatchObject({ type: "object", required: ["success", "data"] });
-  }
-  expect(client.getServerCapabilities()).toHaveProperty("resources");
-  await goThrough(client, "alice");
-  const { resources } = await client.listResources();
-  const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
-  expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://journal/entry/editor"]);
-  await readsJournal(client, "alice uses vi");
-  expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual(["journal/MEMORY.md"]);
-});
+test.for(clientKinds)(
+  "a client (%s) gets the tools of both plugins, and their memory as prompt and resources",
+  async (kind) => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    await using served = await connect(kind, ["--user", "alice", "--data", dataDir]);
+    const { client } = served;
+    const { tools } = await client.listTools();
+    expect(Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]))).toMatchObject({
+      memory_write: writing,
+      memory_update: writing,
+      memory_read: reading,
+      memory_search: reading,
+      UpdateUserMemory: writing,
+      ReadUserMemory: reading,
+    });
+    const names = tools.map(({ name }) => name);
+    expect(names.filter((name) => name.startsWith("memory_"))).toEqual([
+      "memory_write",
+      "memory_update",
+      "memory_read",
+      "memory_search",
+    ]);
+    for (const { outputSchema } of tools.filter(({ name }) => name.startsWith("memory_"))) {
+      expect(outputSchema).toMatchObject({ type: "object", required: ["success", "data"] });
+    }
+    expect(client.getServerCapabilities()).toHaveProperty("resources");
+    await goThrough(client, "alice");
+    const { resources } = await client.listResources();
+    const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://journal/entry/editor"]);
+    await readsJournal(client, "alice uses vi");
+    expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual(["journal/MEMORY.md"]);
+  },
+);
 
-test.for(clientKinds)("with the journal alone, a client (%s) is offered its tools and what it keeps", async (kind) => {
+test.for(clientKinds)("with the journal alone, a client (%s) gets its tools and its entries", async (kind) => {
   using folder = temporaryFolder();
   await using served = await connect(kind, [
     "--user",
@@ -93,7 +96,7 @@ test.for(clientKinds)("with the journal alone, a client (%s) is offered its tool
   ]);
   const { client } = served;
   expect(client.getServerCapabilities()).toHaveProperty("prompts");
-  // In the words of what is loaded.
+  // The instructions of the loaded plugin.
   expect(client.getInstructions()).toContain("Persistent memory");
   expect(client.getInstructions()).not.toContain("ReadUserMemory");
   await goThrough(client, "alice");
@@ -104,7 +107,7 @@ test.for(clientKinds)("with the journal alone, a client (%s) is offered its tool
   await expect(absent).rejects.toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
 });
 
-test.for(["2026-07-28", "legacy"] as const)("over HTTP (%s) each user has a journal of their own", async (mode) => {
+test.for(["2026-07-28", "legacy"] as const)("over HTTP (%s), each user has their own journal", async (mode) => {
   await using stage = await openHttpStage();
   const [alice, bob] = await Promise.all(
     ["alice", "bob"].map(async (user) => await stage.client(await stage.issuer.token(user), mode)),

@@ -1,4 +1,4 @@
-/** What a well-behaved client of either revision sends, for attacks to change one thing of. */
+/** What a well-behaved client of either revision sends. Each attack changes one part of it. */
 export type HeaderLine = readonly [name: string, value: string];
 
 export interface Ask {
@@ -6,14 +6,14 @@ export interface Ask {
   readonly target: string;
   readonly headers: readonly HeaderLine[];
   readonly body: string | Buffer;
-  /** Without the attacker's token. Otherwise it is added where the headers have no `Authorization`. */
+  /** Sends no token. Otherwise the attacker's token is added if the headers have no `Authorization`. */
   readonly isAnonymous?: true;
 }
 
 const json = ["Content-Type", "application/json"] as const;
 const accept = ["Accept", "application/json, text/event-stream"] as const;
 
-/** A message of the revision of 2026, which stands alone. */
+/** A message of the 2026 revision, which needs no session. */
 export function modern(method: string, params: object = {}, meta: object = {}): Ask {
   const { name, uri } = params as { name?: string; uri?: string };
   const named = name ?? uri;
@@ -28,12 +28,12 @@ export function modern(method: string, params: object = {}, meta: object = {}): 
   return post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }), headers);
 }
 
-/** A message of the revisions of 2025, in a session. */
+/** A message of the 2025 revisions, in a session. */
 export function inSession(session: string, method: string, params: object = {}): Ask {
   return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
 }
 
-/** What a session is told, without an answer. */
+/** A notification in a session. It gets no answer. */
 export function notification(session: string, method: string, params: object = {}): Ask {
   return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", method, params }));
 }
@@ -43,21 +43,21 @@ export function rawInSession(session: string, body: string | Buffer): Ask {
   return post(body, [accept, json, ["Mcp-Protocol-Version", "2025-11-25"], ["Mcp-Session-Id", session]]);
 }
 
-/** A handshake of the revisions of 2025. */
+/** A handshake of the 2025 revisions. */
 export function initialize(clientName = "attacker", params: object = {}): Ask {
   const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: clientName, version: "1" } };
   const message = { jsonrpc: "2.0", id: 0, method: "initialize", params: { ...hello, ...params } };
   return post(JSON.stringify(message), [accept, json]);
 }
 
-/** The call that most attacks dress up: both users have an entry of this name. */
+/** The call that most attacks modify. Both users have an entry of this name. */
 export const readPlan: Ask = modern("tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
 
 function post(body: string | Buffer, headers: readonly HeaderLine[]): Ask {
   return { method: "POST", target: "/mcp", headers, body };
 }
 
-/** With some headers added, or in the place of those of the same name. */
+/** Adds headers, replacing those of the same name. */
 export function withHeaders(ask: Ask, ...headers: readonly HeaderLine[]): Ask {
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
   return { ...ask, headers: [...ask.headers.filter(([name]) => !names.has(name.toLowerCase())), ...headers] };
@@ -68,11 +68,11 @@ export function callTool(name: string, input: unknown): Ask {
   return modern("tools/call", { name, arguments: input });
 }
 
-/** The same in a session. */
+/** The same call in a session. */
 export const readPlanIn = (session: string): Ask =>
   inSession(session, "tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
 
-/** Without a body, as streams are asked for and sessions ended. */
+/** A request without a body, as used to open streams and end sessions. */
 export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => ({
   method,
   target: "/mcp",
@@ -80,7 +80,7 @@ export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => 
   body: "",
 });
 
-/** As it travels. The server closes the connection after its answer, unless a header says otherwise. */
+/** The bytes sent. The server closes the connection after its answer, unless a header says otherwise. */
 export function bytesOf({ method, target, headers, body }: Ask): Buffer {
   const has = (name: string): boolean => headers.some(([each]) => each.toLowerCase() === name);
   const lines: HeaderLine[] = [...headers];
@@ -90,6 +90,6 @@ export function bytesOf({ method, target, headers, body }: Ask): Buffer {
   }
   if (!has("connection")) lines.push(["Connection", "close"]);
   const head = [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join("\r\n");
-  // Header values may hold bytes that are no ASCII: they travel as they would from a client that does not care.
+  // Header values can contain non-ASCII bytes, which are sent unchanged.
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`), Buffer.from(body)]);
 }

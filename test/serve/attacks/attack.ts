@@ -1,4 +1,4 @@
-/** One attempt, and what has to come of it. */
+/** One attempt and its expected outcome. */
 import type { Ask } from "./asking.ts";
 import { bytesOf } from "./asking.ts";
 import type { Sent } from "./http-exchange.ts";
@@ -8,37 +8,37 @@ import type { Stage, Victim } from "./stage.ts";
 export interface Attack {
   readonly title: string;
   readonly expected: Expected;
-  /** What is sent to reach the victim. An `Ask` goes with alice's token, unless it brings another or none. */
+  /** Makes what is sent to reach the victim. An `Ask` gets alice's token, unless it has another or asks for none. */
   readonly make: (victim: Victim, stage: Stage) => Ask | Sent | Promise<Ask | Sent>;
 }
 
 export interface Expected {
-  /** Refused, or done as alice: then it must have reached nothing but what is hers. */
+  /** Refused, or done as alice. In the second case it must reach only what is hers. */
   readonly kind: "refused" | "served";
-  /** Of the answers, in order. */
+  /** The answers' status codes, in order. */
   readonly statuses: readonly number[];
-  /** What is put on record. */
+  /** The audit records that it causes. */
   readonly records: readonly string[];
-  /** On record only after the connection has ended. */
+  /** Recorded only after the connection has ended. */
   readonly isLate?: true;
-  /** What the last answer says. */
+  /** A part of the last answer. */
   readonly says?: string | undefined;
 }
 
-/** One row of a table: what is tried, what has to come of it, and what is sent. */
+/** One row of a table: what is tried, the expected outcome, and what is sent. */
 export const row = (title: string, expected: Expected, make: Attack["make"]): Attack => ({ title, expected, make });
 
-/** Before anything is called, by the checks of HTTP. */
+/** Refused by the HTTP checks, before anything is called. */
 export const refused = (status: number, reason: string, by: "alice" | "nobody" = "alice"): Expected => ({
   kind: "refused",
   statuses: [status],
   records: [`refused http ${reason} ${by}`],
 });
 
-/** With a token that is none. */
+/** Refused for an invalid token. */
 export const badToken = (reason: string): Expected => refused(401, reason, "nobody");
 
-/** By the tool, as an error that a model reads. */
+/** Refused by the tool, with an error that a model reads. */
 export const toolError = (code: string, tool = "ReadUserMemory"): Expected => ({
   kind: "refused",
   statuses: [200],
@@ -46,7 +46,7 @@ export const toolError = (code: string, tool = "ReadUserMemory"): Expected => ({
   says: code,
 });
 
-/** The call is made, for alice. */
+/** The call is made for alice. */
 export const asAlice: Expected = {
   kind: "served",
   statuses: [200],
@@ -54,7 +54,7 @@ export const asAlice: Expected = {
   says: aliceBody,
 };
 
-/** Anything else that is done for alice. */
+/** Any other request that is served for alice. */
 export const served = (status: number, records: readonly string[], says?: string): Expected => ({
   kind: "served",
   statuses: [status],
@@ -69,15 +69,15 @@ const refusedByMcp = (reason: string): Expected => ({
   says: '"error":{"code":-32',
 });
 
-/** Parameters that MCP does not know so. */
+/** Parameters that do not fit the MCP schema. */
 export const unfit: Expected = refusedByMcp("params-unfit");
 
 export const unknownMethod: Expected = refusedByMcp("method-unknown");
 
-/** A URI that is none of the two forms. */
+/** A URI of neither of the two forms. */
 export const unknownResource: Expected = refusedByMcp("resource-unknown");
 
-/** No tool has such a name. */
+/** No tool has this name. */
 export const unknownTool = (tool: string, status = 200): Expected => ({
   kind: "refused",
   statuses: [status],
@@ -85,12 +85,12 @@ export const unknownTool = (tool: string, status = 200): Expected => ({
   says: "-32602",
 });
 
-/** What travels for it. */
+/** The bytes that are sent. */
 export function sentFor(made: Ask | Sent, { alice }: Stage): Sent {
   return "bytes" in made ? made : { bytes: [bytesOf(authorised(made, alice.token))] };
 }
 
-/** With a token, unless it brings another or none. */
+/** Adds the token, unless the request has another or asks for none. */
 export function authorised(ask: Ask, token: string): Ask {
   const isAuthorised = ask.headers.some(([name]) => name.toLowerCase() === "authorization");
   if (isAuthorised || ask.isAnonymous) return ask;

@@ -1,6 +1,7 @@
 /**
- * A client with alice's valid token tries everything to reach bob. Each attempt is made twice: on bob, and on somebody who
- * does not exist. Both are answered alike, nothing is written, all is on record, and no stream tells of another's doing.
+ * A client with alice's valid token tries everything to reach bob. Each attempt is made twice: on bob, and on a user
+ * who does not exist. Both get the same answer, nothing is written, everything is recorded, and no stream reports
+ * another user's changes.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -54,7 +55,7 @@ describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
     await expectWithstood(attack, victims, { server, dataDir, sentTo });
   });
 
-  test("afterwards: each hears of his own changes alone, nobody asked the attacker for keys, and the log is whole", async () => {
+  test("afterwards: each user got only their own changes, nobody fetched the attacker's keys, and the log is intact", async () => {
     const { alice, bob, trap, server, logFile } = stage;
     expect([alice.heard(), bob.heard()]).toEqual([[], []]);
     await bob.writePlan("what bob writes");
@@ -68,7 +69,7 @@ describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
   });
 });
 
-/** Of one change of the entry `plan`. */
+/** The events of one change of the entry `plan`. */
 const ownNews = [
   "session: resources/updated memory://index",
   "session: resources/updated memory://user-memory/entry/plan",

@@ -1,4 +1,4 @@
-/** Messages that two readers would read differently, and bodies that are none. In alice's session, all of them. */
+/** Messages that two parsers would read differently, and invalid bodies. All are sent in alice's session. */
 import { gzipSync } from "node:zlib";
 
 import { rawInSession, withHeaders } from "./asking.ts";
@@ -18,7 +18,7 @@ const wrongType = refused(415, "body-type");
 
 const params = '{"name":"ReadUserMemory","arguments":{"name":"plan"}}';
 const plain = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
-/** The plain message with a part of it replaced. */
+/** The plain message with one part replaced. */
 const but =
   (part: string, make: (victim: Victim) => string): MakeBody =>
   (victim) =>

@@ -1,4 +1,4 @@
-/** Tokens that the issuer has signed: for others, for another time, or for a user who is written in an odd way. */
+/** Tokens signed by the issuer: for other servers, for another time, or for an oddly written user. */
 import { readPlan, withHeaders } from "./asking.ts";
 import { asAlice, badToken, refused, row, served } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
@@ -13,12 +13,12 @@ const claims = (title: string, expected: Expected, make: MakeClaims): Attack =>
     withHeaders(readPlan, ["Authorization", `Bearer ${stage.forge.issued(make(victim, stage))}`]),
   );
 
-/** A good token of the victim's but for some claims. */
+/** A valid token of the victim with some claims changed. */
 const but =
   (changed: Claims): MakeClaims =>
   ({ userId }) => ({ ...claimsOf(userId), ...changed });
 
-/** The same with one claim written as it is, which JSON has no value for. */
+/** The same with one claim as raw text, for values that JSON.stringify cannot write. */
 const raw =
   (name: string, text: string): MakeClaims =>
   ({ userId }) =>
@@ -89,7 +89,7 @@ const users: Attack[] = [
   claims("for a user of 129 bytes", noUser, ({ userId }) => claimsOf(userId.padEnd(129, "x"))),
 ];
 
-/** Users like others: whom the issuer has named so is served, and is nobody else. */
+/** User names that resemble the victim's. The server serves such a user, who is somebody else and has no entries. */
 const likeness = (title: string, make: (userId: string) => string): Attack =>
   row(
     `for ${title}: a user who has nothing`,
@@ -145,7 +145,7 @@ const otherClaims: Attack[] = [
   claims("a payload in UTF-16", malformed, ({ userId }) => Buffer.from(JSON.stringify(claimsOf(userId)), "utf16le")),
 ];
 
-/** Two users in one payload. */
+/** A payload with two users. */
 function twice(first: string, last: string): string {
   return JSON.stringify(claimsOf(first))
     .replace("{", "{")

@@ -1,4 +1,4 @@
-/** Who asks for too much, or too slowly, is refused; whoever else asks meanwhile notices nothing. */
+/** The server refuses clients that send too much or too slowly. Other clients notice nothing. */
 import { expect, test } from "vitest";
 
 import { runCommand } from "../../support/run-command.ts";
@@ -12,7 +12,9 @@ import { aliceBody, bobSecrets, Stage } from "./stage.ts";
 
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status);
 
-/** In the log, also where several stand together; the log is whole. Ends the server: what was counted is written then. */
+/**
+ * The number of refusals in the log, including those counted in one record. Ends the server, which writes the counts.
+ */
 async function refusalsOf({ server, logFile }: Stage, reason: string): Promise<number> {
   expect(await server.end()).toBe(0);
   expect(await runCommand(process.execPath, [command, "audit", "verify", logFile])).toContain("records");
@@ -65,7 +67,7 @@ test.concurrent("streams beyond those that a user may have: alice is refused, bo
   await using stage = await Stage.open(["--sessions-per-user-max", "3"]);
   const { server, alice, bob } = stage;
   const listen = modern("subscriptions/listen", { notifications: { resourcesListChanged: true } });
-  // Two are open from the beginning.
+  // Two have been open from the beginning.
   await alice.openStream();
   expect(await alice.ask(listen)).toMatchObject({ status: 429 });
   expect(await alice.ask(bare("GET", ["Mcp-Session-Id", alice.session]))).toMatchObject({ status: 429 });

@@ -1,4 +1,4 @@
-/** Whoever issues the tokens of a server under attack, and everything that can be made to look like them. */
+/** The token issuer of a server under attack, and ways to imitate its tokens. */
 import { constants, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
@@ -16,10 +16,10 @@ export type Claims = Readonly<Record<string, unknown>>;
 export type Header = Readonly<Record<string, unknown>>;
 
 export class Forge {
-  /** The issuer's own. */
+  /** The issuer's own keys. */
   readonly ec: Pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   readonly rsa: Pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  /** An attacker's, of the same kinds. */
+  /** An attacker's keys of the same types. */
   readonly otherEc: Pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   readonly otherRsa: Pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
@@ -30,23 +30,23 @@ export class Forge {
     return JSON.stringify({ keys: [ec, rsa] });
   }
 
-  /** As the issuer makes them, good for an hour. */
+  /** A genuine token, valid for an hour. */
   async tokenFor(userId: string): Promise<string> {
     const token = new SignJWT(claimsOf(userId)).setProtectedHeader({ alg: "ES256", kid: "ec" });
     return await token.sign(this.ec.privateKey);
   }
 
-  /** Signed by the issuer, whatever it claims. A text is taken as the payload as it is. */
+  /** Signed by the issuer, whatever it claims. A text is used as the raw payload. */
   issued(claims: Claims | string | Buffer, header: Header = {}): string {
     return signed({ alg: "ES256", kid: "ec", ...header }, claims, (text) => ecSignature(text, this.ec.privateKey));
   }
 
-  /** Signed by an attacker's key. */
+  /** Signed with an attacker's key. */
   forged(claims: Claims, header: Header = {}): string {
     return signed({ alg: "ES256", kid: "ec", ...header }, claims, (text) => ecSignature(text, this.otherEc.privateKey));
   }
 
-  /** Signed by the issuer's RSA key, with the padding of PS256 when `isPss`. */
+  /** Signed with the issuer's RSA key, with PS256 padding if `isPss`. */
   rsaSigned(claims: Claims, header: Header, isPss = false): string {
     const { RSA_PKCS1_PSS_PADDING, RSA_PKCS1_PADDING, RSA_PSS_SALTLEN_DIGEST } = constants;
     const padding = isPss ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING;
@@ -54,14 +54,14 @@ export class Forge {
     return signed(header, claims, (text) => sign("sha256", Buffer.from(text), key));
   }
 
-  /** With a secret that everybody knows. */
+  /** Signed with a secret that everybody knows. */
   hmac(claims: Claims, secret: string | Buffer, header: Header = {}): string {
     return signed({ alg: "HS256", kid: "ec", ...header }, claims, (text) =>
       createHmac("sha256", secret).update(text).digest(),
     );
   }
 
-  /** In the encoding that everything but JWS uses. */
+  /** With a DER-encoded signature. JWS requires the raw encoding. */
   derSigned(claims: Claims): string {
     return signed({ alg: "ES256", kid: "ec" }, claims, (text) =>
       sign("sha256", Buffer.from(text), { key: this.ec.privateKey, dsaEncoding: "der" }),
@@ -69,13 +69,13 @@ export class Forge {
   }
 }
 
-/** Good for an hour. */
+/** Claims valid for an hour. */
 export function claimsOf(userId: unknown): Claims {
   const now = Math.floor(Date.now() / 1000);
   return { iss: issuer, aud: audience, sub: userId, iat: now, exp: now + 3600 };
 }
 
-/** A token in its compact form, with whatever stands for its signature. */
+/** A token in compact form, with the given signature. */
 export function signed(
   header: Header,
   claims: Claims | string | Buffer,
@@ -92,7 +92,7 @@ function ecSignature(text: string, key: KeyObject): Buffer {
   return sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" });
 }
 
-/** The other signature that is as good: of (r, s), the one with (r, n - s). */
+/** The other valid form of an ECDSA signature: (r, n - s) for (r, s). */
 export function withOtherS(token: string): string {
   const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
   const [header = "", payload = "", signature = ""] = token.split(".");
@@ -102,7 +102,7 @@ export function withOtherS(token: string): string {
   return [header, payload, base64url(other)].join(".");
 }
 
-/** One part of a token in place of another's: 0 the header, 1 the payload, 2 the signature. */
+/** Replaces one part of a token: 0 is the header, 1 the payload, 2 the signature. */
 export function withPart(token: string, at: 0 | 1 | 2, part: string): string {
   return token
     .split(".")

@@ -1,11 +1,11 @@
-/** Headers that say whose request it is, or where it belongs, and what browsers and proxies say. */
+/** Headers that claim a user or an origin, and headers of browsers and proxies. */
 import { readPlan, withHeaders } from "./asking.ts";
 import type { HeaderLine } from "./asking.ts";
 import { asAlice, refused, row } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 import type { Victim } from "./stage.ts";
 
-/** The one origin that the server under attack allows. */
+/** The only origin that the server under attack allows. */
 export const allowedOrigin = "https://app.example";
 
 const userHeaders = [
@@ -87,7 +87,7 @@ const proxies: Attack[] = [
   said("a wait for another", asAlice, ({ userId }) => [["Expect", userId]]),
 ];
 
-/** A header that is there twice, in this order. */
+/** A header sent twice, in this order. */
 const repeated = (title: string, make: (victim: Victim, token: string) => readonly HeaderLine[]): Attack =>
   row(title, refused(400, "header-repeated", "nobody"), (victim, { alice }) => ({
     ...readPlan,

@@ -1,21 +1,21 @@
-/** HTTP as bytes on a socket: nothing is normalised, and every answer on the connection is read. */
+/** HTTP as raw bytes on a socket: nothing is normalised, and every answer on the connection is read. */
 import { connect } from "node:net";
 
 export interface Answer {
   readonly status: number;
-  /** Names in lower case, in the order of names. */
+  /** Header names are in lower case and sorted. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface Sent {
-  /** One after the other, each as it is. */
+  /** Sent one after the other, unchanged. */
   readonly bytes: readonly Buffer[];
-  /** When the client leaves: when the server has closed the connection (default), or once the first answer has begun. */
+  /** When the client stops: when the server has closed the connection (default), or when the first answer has begun. */
   readonly until?: "closed" | "begun";
 }
 
-/** All answers, once the connection is closed. */
+/** Returns all answers when the connection is closed. */
 export async function exchange(port: number, { bytes, until = "closed" }: Sent): Promise<Answer[]> {
   const socket = connect({ port, host: "127.0.0.1" });
   const chunks: Buffer[] = [];
@@ -25,7 +25,7 @@ export async function exchange(port: number, { bytes, until = "closed" }: Sent):
   });
   const closed = new Promise<void>((resolve, reject) => {
     socket.on("close", () => resolve());
-    // A server that refuses what it has not read to its end cuts the connection: what it said before is what counts.
+    // A server that refuses a request before reading all of it cuts the connection. Its answer counts.
     socket.on("error", (error: NodeJS.ErrnoException) => {
       if (!["ECONNRESET", "EPIPE"].includes(error.code ?? "")) reject(error);
     });

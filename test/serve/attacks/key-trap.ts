@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { Server } from "node:net";
 import type { AddressInfo } from "node:net";
 
-/** An attacker's server of keys. It really listens, and counts who comes: nobody should. */
+/** An attacker's key server. It really listens and counts visits; there should be none. */
 export class KeyTrap implements Disposable {
   visits = 0;
   readonly #server: Server;

@@ -1,4 +1,6 @@
-/** A server for one user without tokens: nobody reaches it from elsewhere, and no page, and nothing names another user. */
+/**
+ * A server for one user without tokens: no other machine and no web page reaches it, and nothing names another user.
+ */
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,7 +22,7 @@ const unexpected = refused(400, "token-unexpected", "nobody");
 const hosts = ["evil.example", "bob.localhost", "127.0.0.1.evil.example", "localhost.", "192.168.0.1", "[::]", ""];
 const origins = ["null", "https://evil.example", "http://127.0.0.1", "http://localhost:7391", "file://", ""];
 
-/** As a row of the other tables, but that nobody has a token or something open. */
+/** Like a row of the other tables, but without tokens, sessions or streams. */
 interface OneUserAttack extends Pick<Attack, "title" | "expected"> {
   readonly make: (victim: Victim) => Ask;
 }
@@ -115,7 +117,7 @@ describe("one user", () => {
     await expectWithstood(attack, victims, { server, dataDir, sentTo });
   });
 
-  test("afterwards: the log is whole", async () => {
+  test("afterwards: the log is intact", async () => {
     expect(await server.end()).toBe(0);
     expect(await runCommand(process.execPath, [command, "audit", "verify", logFile])).toContain("records");
   });
@@ -134,7 +136,7 @@ const addresses = [
   "2130706433",
 ];
 
-test.each(addresses)("one user on %s is refused before anything listens", async (host) => {
+test.each(addresses)("refuses one user on %s before it listens", async (host) => {
   using folder = temporaryFolder();
   const args = [command, "serve", "--http", "--port", "0", "--user", "alice", "--host", host, "--data", folder.path];
   const failure = await runCommand(process.execPath, args).catch((error: unknown) => error);
@@ -142,7 +144,7 @@ test.each(addresses)("one user on %s is refused before anything listens", async 
   expect((failure as CommandFailure).output).toContain("loopback");
 });
 
-test("one user and tokens do not go together", async () => {
+test("refuses one user together with tokens", async () => {
   using folder = temporaryFolder();
   const args = [
     command,

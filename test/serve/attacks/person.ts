@@ -9,7 +9,7 @@ import type { Ask } from "./asking.ts";
 import { exchange } from "./http-exchange.ts";
 import type { Answer } from "./http-exchange.ts";
 
-/** What somebody is told on an open stream. */
+/** An event on an open stream. */
 interface Event {
   readonly method?: string;
   readonly params?: { readonly uri?: string };
@@ -28,12 +28,12 @@ export class Person {
     this.token = token;
   }
 
-  /** A session without a stream, besides the one that has one. */
+  /** A further session, without a stream. */
   async newSession(): Promise<string> {
     return (await this.ask(initialize())).headers["mcp-session-id"] ?? "";
   }
 
-  /** Asks as this user. */
+  /** Sends the request as this user. */
   async ask(ask: Ask): Promise<Answer> {
     const authorised = { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${this.token}`] as const] };
     const [answer] = await exchange(this.#port, { bytes: [bytesOf(authorised)] });
@@ -41,7 +41,7 @@ export class Person {
     return answer;
   }
 
-  /** Opens a session, and both streams, which watch `uris`. */
+  /** Opens a session and both streams, which watch `uris`. */
   async open(uris: readonly string[]): Promise<void> {
     this.session = await this.newSession();
     await this.ask(notification(this.session, "notifications/initialized"));
@@ -51,18 +51,18 @@ export class Person {
     await this.#listen("listen", modern("subscriptions/listen", { notifications }));
   }
 
-  /** Opens one more stream of 2026. */
+  /** Opens one more stream of the 2026 revision. */
   async openStream(): Promise<void> {
     await this.#listen("another", modern("subscriptions/listen", { notifications: { resourcesListChanged: true } }));
   }
 
-  /** Everything that the streams have told so far, each as "stream: what", in order for each stream. */
+  /** All events on the streams so far, each as "stream: what", in order for each stream. */
   heard(): string[] {
     const of = (stream: string) => this.#heard.filter(({ on }) => on === stream);
     return [...of("session"), ...of("listen")].map(({ on, what }) => `${on}: ${what}`);
   }
 
-  /** Resolves when the streams have told so much. */
+  /** Resolves when the streams have delivered `count` events. */
   async hears(count: number): Promise<string[]> {
     while (this.#heard.length < count) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** URIs of resources that would be the victim's, read and subscribed to, and what else names resources. */
+/** URIs of the victim's resources, read and subscribed to, and other ways to name resources. */
 import { inSession, modern } from "./asking.ts";
 import { row, served, unfit, unknownResource } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
@@ -9,7 +9,7 @@ type MakeUri = (victim: Victim, stage: Stage) => unknown;
 
 const unknown = unknownResource;
 
-/** A URI of an entry that alice does not have, or that nobody can have. */
+/** The URI of an entry that alice does not have, or that cannot exist. */
 const absent = (code: string): Expected => ({
   kind: "refused",
   statuses: [200],

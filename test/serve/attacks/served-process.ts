@@ -21,7 +21,7 @@ export class ServedProcess implements AsyncDisposable {
     this.#logFile = logFile;
   }
 
-  /** `args` besides those that every one has. Rejects with what it said when it does not come to listen. */
+  /** Adds `args` to those common to all. Rejects with the process's output if it does not start listening. */
   static async start(args: readonly string[], { dataDir, logFile }: ServedFiles): Promise<ServedProcess> {
     const all = [command, "serve", "--http", "--port", "0", "--data", dataDir, "--audit-log", logFile, ...args];
     const started = spawn(process.execPath, all, { stdio: ["ignore", "inherit", "pipe"] });
@@ -36,13 +36,13 @@ export class ServedProcess implements AsyncDisposable {
     throw new Error(`The server ended: ${said.join("\n")}`);
   }
 
-  /** What is on record so far. */
+  /** The records so far. */
   records(): AuditRecord[] {
     const lines = readFileSync(this.#logFile, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => JSON.parse(line) as AuditRecord);
   }
 
-  /** Resolves when there are so many that count, for what is recorded when a connection has already ended. */
+  /** Resolves when `isEnough` accepts the records. Some are written after a connection has ended. */
   async recordsUntil(isEnough: (records: AuditRecord[]) => boolean): Promise<AuditRecord[]> {
     const abort = new AbortController();
     const changes = watch(this.#logFile, { signal: abort.signal });
@@ -57,7 +57,7 @@ export class ServedProcess implements AsyncDisposable {
     }
   }
 
-  /** How it ended, after it was asked to. */
+  /** Stops the process and returns its exit code. */
   async end(): Promise<number | null> {
     if (this.#process.exitCode !== null) return this.#process.exitCode;
     const exited = once(this.#process, "exit");

@@ -1,4 +1,4 @@
-/** Sessions and streams that are the victim's, or would be nobody's, with alice's token. */
+/** The victim's sessions and streams, and nonexistent ones, used with alice's token. */
 import { bare, initialize, inSession, modern, notification, readPlan, readPlanIn, withHeaders } from "./asking.ts";
 import { bytesOf } from "./asking.ts";
 import type { Ask } from "./asking.ts";
@@ -14,11 +14,11 @@ const repeated = refused(400, "header-repeated", "nobody");
 
 type MakeId = (victim: Victim, stage: Stage) => string;
 
-/** A call in a session that is not there for alice. */
+/** A call in a session that alice does not have. */
 const guessed = (title: string, make: MakeId): Attack =>
   row(`a session ${title}`, unknown, (victim, stage) => readPlanIn(make(victim, stage)));
 
-/** For answers that go on for ever: the client leaves when it has begun. */
+/** For endless answers: the client leaves when the answer has begun. */
 const untilBegun = (ask: Ask, { alice }: Stage): Sent => ({
   bytes: [bytesOf(authorised(ask, alice.token))],
   until: "begun",

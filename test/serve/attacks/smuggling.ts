@@ -1,4 +1,4 @@
-/** Requests hidden in others, and connections that a proxy shares between users. */
+/** Requests hidden in other requests, and connections that a proxy shares between users. */
 import { bytesOf, modern, readPlan, readPlanIn, withHeaders } from "./asking.ts";
 import type { Ask, HeaderLine } from "./asking.ts";
 import { asAlice, authorised, refused, row } from "./attack.ts";
@@ -9,7 +9,7 @@ import type { Stage, Victim } from "./stage.ts";
 
 const malformed = refused(400, "http-malformed", "nobody");
 
-/** Where the head is as it should be, alice has been admitted before the body turns out to be none. */
+/** If the head is valid, alice is admitted before the body proves malformed. */
 const malformedBody: Expected = {
   kind: "refused",
   statuses: [400],
@@ -104,7 +104,7 @@ const trailers: Attack[] = [
 
 type MakeAsks = (victim: Victim, stage: Stage) => readonly Ask[];
 
-/** Requests on one connection, one behind the other; those without a token of their own are alice's. The last closes it. */
+/** Several requests on one connection. Those without a token get alice's. The last one closes the connection. */
 const oneConnection = (title: string, expected: Expected, make: MakeAsks): Attack =>
   row(title, expected, (victim, stage): Sent => {
     const asks = make(victim, stage).map((ask) => authorised(ask, stage.alice.token));
@@ -126,7 +126,7 @@ const listTools = modern("tools/list");
 const asVictim = (ask: Ask, { userId }: Victim, { forge }: Stage): Ask =>
   authorised(ask, forge.issued(claimsOf(userId)));
 
-/** A whole request of the victim's, as a part of another. */
+/** A whole request of the victim, inside another. */
 const hidden = ({ expiredToken }: Victim): string =>
   bytesOf(withHeaders(readPlan, ["Authorization", `Bearer ${expiredToken}`])).toString();
 
@@ -202,7 +202,7 @@ const inBodies: Attack[] = [
   ]),
 ];
 
-/** Of those that Node's parser knows, no one means another framing to it than the length says. */
+/** None of the versions that Node's parser knows changes the framing that the length gives. */
 const knownVersions = ["HTTP/0.9", "HTTP/2.0"];
 const otherVersions = ["HTTP/1.2", "HTTP/3", "HTP/1.1", "HTTP/1.1x"];
 

@@ -1,6 +1,6 @@
 /**
- * A server with two users who have something open: alice, whose valid token the attacker holds, and bob, whom the attacker
- * wants to reach. A third, gus, does not exist: whatever is tried on bob is tried on him too.
+ * A server with two users who have sessions and streams open: alice, whose valid token the attacker has, and bob, the
+ * attacker's target. A third user, gus, does not exist. Everything tried on bob is also tried on gus.
  */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -14,25 +14,25 @@ import { KeyTrap } from "./key-trap.ts";
 import { Person } from "./person.ts";
 import { ServedProcess } from "./served-process.ts";
 
-/** Whom an attack is meant for. */
+/** The target of an attack. */
 export interface Victim {
   readonly userId: string;
-  /** The name of an entry that the victim has, and nobody else. */
+  /** The name of an entry that only the victim has. */
   readonly entry: string;
-  /** Of a live session of the victim's. */
+  /** The victim's live session. */
   readonly session: string;
-  /** The victim's own token of yesterday. */
+  /** The victim's own expired token. */
   readonly expiredToken: string;
 }
 
 export const aliceBody = "Alice plans a trip to Lisbon.";
-/** What must never be in an answer. */
+/** Texts that must never be in an answer. */
 export const bobSecrets: readonly string[] = ["kumquat-body", "kumquat-description", "kumquat-plan"];
 
-/** What everybody's streams watch: two entries of bob's, of which alice has one of the same name, and the index. */
+/** What every stream watches: the index and two entries of bob's. Alice has an entry with the name of one of them. */
 const watched = ["memory://index", "memory://user-memory/entry/plan", "memory://user-memory/entry/bob-plan"];
 
-/** What a user may ask for in a minute is one test's question: all others ask for more. */
+/** One test sets the limit of requests per minute. All others use a high one. */
 const rateFlag = "--requests-per-minute";
 
 export class Stage implements AsyncDisposable {
@@ -56,7 +56,7 @@ export class Stage implements AsyncDisposable {
     this.bob = parts.bob;
   }
 
-  /** `args` besides those of a server for tokens. */
+  /** Adds `args` to those of a server with tokens. */
   static async open(args: readonly string[] = []): Promise<Stage> {
     const folder = temporaryFolder();
     const places = { folder, dataDir: join(folder.path, "data"), logFile: join(folder.path, "log", "audit.jsonl") };
@@ -103,7 +103,7 @@ interface StagePlaces {
 
 type StageParts = Pick<Stage, "server" | "alice" | "bob" | "trap">;
 
-/** What both users have before anything begins. */
+/** What both users have at the start. */
 export async function remember(dataDir: string): Promise<void> {
   await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
   const [secretBody = "", secretDescription = "", secretPlan = ""] = bobSecrets;

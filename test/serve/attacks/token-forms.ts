@@ -1,4 +1,4 @@
-/** Tokens in other forms than a signed one has, and tokens that have been tampered with. */
+/** Tokens in other forms than signed JWTs, and tokens that were tampered with. */
 import { CompactEncrypt, FlattenedSign } from "jose";
 
 import { asAlice, badToken } from "./attack.ts";
@@ -12,7 +12,7 @@ const tampered =
   (_victim, { alice }) =>
     withPart(alice.token, at, change(alice.token.split(".")[at] ?? ""));
 
-/** With one bit turned. */
+/** Flips one bit. */
 const turned =
   (bit: number): ((part: string) => string) =>
   (part) => {

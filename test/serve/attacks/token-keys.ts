@@ -1,4 +1,4 @@
-/** Tokens under no signature, under keys of others, and under keys that they bring. The claims are the victim's. */
+/** Tokens without a signature, with other keys, and with keys that they bring along. The claims are the victim's. */
 import type { Attack } from "./attack.ts";
 import { claimsOf, signed } from "./forge.ts";
 import type { Forge } from "./forge.ts";

@@ -1,4 +1,4 @@
-/** How a token is brought: in the header in odd ways, and in other places. */
+/** Tokens sent in odd ways: in unusual `Authorization` headers, and outside that header. */
 import { readPlan, withHeaders } from "./asking.ts";
 import { asAlice, badToken, refused, row } from "./attack.ts";
 import type { Attack } from "./attack.ts";

@@ -1,4 +1,4 @@
-/** What rows about tokens are made of. */
+/** Builds table rows about tokens. */
 import { readPlan, withHeaders } from "./asking.ts";
 import { badToken, row } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
@@ -8,15 +8,15 @@ import type { Stage, Victim } from "./stage.ts";
 
 export type MakeToken = (victim: Victim, stage: Stage) => string | Promise<string>;
 
-/** All that stands behind the scheme. */
+/** `make` returns what follows the scheme. */
 export const token = (title: string, expected: Expected, make: MakeToken): Attack =>
   authorization(title, expected, async (victim, stage) => `Bearer ${await make(victim, stage)}`);
 
-/** The whole header. */
+/** `make` returns the whole header. */
 export const authorization = (title: string, expected: Expected, make: MakeToken): Attack =>
   row(title, expected, async (victim, stage) => withHeaders(readPlan, ["Authorization", await make(victim, stage)]));
 
-/** The victim's claims under an attacker's signature. */
+/** The victim's claims with an attacker's signature. */
 export const withHeader =
   (header: Header): MakeToken =>
   ({ userId }, { forge }) =>

@@ -1,4 +1,4 @@
-/** Tools that are not offered, and arguments that would name another user. */
+/** Tools that are not offered, and arguments that name another user. */
 import { callTool, inSession, modern, withHeaders } from "./asking.ts";
 import { asAlice, refused, row, served, toolError, unfit, unknownMethod, unknownTool } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";

@@ -1,4 +1,4 @@
-/** Makes an attempt, and looks at all that it could have done. */
+/** Makes an attempt and collects everything that it could have done. */
 import type { AuditRecord } from "../../../host/audit/audit-record.ts";
 import { treeFingerprint } from "../../support/tree-fingerprint.ts";
 import type { TreeFingerprint } from "../../support/tree-fingerprint.ts";
@@ -9,9 +9,11 @@ import type { Stage, Victim } from "./stage.ts";
 
 export interface Attempt {
   readonly answers: readonly Answer[];
-  /** What was put on record meanwhile, each in a line of words, sorted: requests of one connection are looked at together. */
+  /**
+   * The new records, each as a line of words, sorted because requests of one connection can be recorded in any order.
+   */
   readonly records: readonly string[];
-  /** All of the data folder but what the host keeps in alice's part for itself, before and after. */
+  /** The data folder before and after, without the host's own files in alice's folder. */
   readonly before: TreeFingerprint;
   readonly after: TreeFingerprint;
 }
@@ -24,13 +26,13 @@ export async function tryAttack(sent: Sent, { records, isLate }: Expected, place
   const before = fingerprint(dataDir);
   const known = server.records().length;
   const answers = await exchange(server.port, sent);
-  // What is answered is on record before; that a connection has ended without an answer may be recorded afterwards.
+  // Answered requests are already recorded. A connection that ended without an answer can be recorded later.
   const count = answers.length === 0 || isLate ? known + records.length : known;
   const all = await server.recordsUntil(({ length }) => length >= count);
   return { answers, records: all.slice(known).map(wordsOf).toSorted(), before, after: fingerprint(dataDir) };
 }
 
-/** Calls take the user's lock, which is alice's own affair. */
+/** Leaves out the host's files in alice's folder, because calls take her lock. */
 function fingerprint(dataDir: string): TreeFingerprint {
   const all = Object.entries(treeFingerprint(dataDir));
   return Object.fromEntries(all.filter(([path]) => !/^users\/alice(?:\/\.memcell.*)?$/.test(path)));
@@ -42,13 +44,13 @@ function wordsOf(record: AuditRecord): string {
   return record.kind;
 }
 
-/** Whoever is neither of the three is a user whom the issuer has named in an odd way. */
+/** Any other user is one with an oddly written name. */
 function whoIs(userId: string | null): string {
   if (userId === null) return "nobody";
   return ["alice", "bob", "gus"].includes(userId) ? userId : "(another)";
 }
 
-/** An answer without what tells nobody anything: the time, the name of a new session, and what the attacker has said. */
+/** An answer without parts that reveal nothing: the date, a new session's name, and what the attacker sent. */
 export function comparable(answers: readonly Answer[], { userId, session }: Victim): unknown[] {
   return answers.map(({ status, headers: { date: _date, "mcp-session-id": _session, ...headers }, body }) => ({
     status,
@@ -60,7 +62,7 @@ export function comparable(answers: readonly Answer[], { userId, session }: Vict
   }));
 }
 
-/** Each letter as an escape of a URL. */
+/** Percent-encodes each letter. */
 export function percentEncoded(text: string): string {
   return Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
 }

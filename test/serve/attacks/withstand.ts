@@ -1,4 +1,4 @@
-/** The judgement on an attack: the same for every row of every table. */
+/** The checks on an attack, the same for every row of every table. */
 import { expect } from "vitest";
 
 import type { Attack } from "./attack.ts";
@@ -8,15 +8,15 @@ import type { Victim } from "./stage.ts";
 import { comparable, tryAttack } from "./try-attack.ts";
 import type { Place } from "./try-attack.ts";
 
-/** The one who is there, and the one who is not. */
+/** A user who exists and one who does not. */
 export interface Victims {
   readonly bob: Victim;
   readonly ghost: Victim;
 }
 
 /**
- * Makes the attempt on both: they are answered alike, as the table says and without a word of what is bob's; nothing is
- * written; and it is on record.
+ * Makes the attempt on both. The answers must be the same, as the table expects, and without any of bob's secrets.
+ * Nothing may be written, and the attempt must be recorded.
  */
 export async function expectWithstood(
   { expected }: Pick<Attack, "expected">,
