@@ -1,10 +1,10 @@
-/** What a call answers over MCP, put back into the form in which a vector has it. */
+/** Converts an MCP answer back into a vector's result. */
 import { isDeepStrictEqual } from "node:util";
 
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 
-/** How a server tells of a failure: the same in text for a model, and here for programs. */
+/** A reported failure: the same as text for a model and here for programs. */
 interface ToldFailure {
   readonly code: string;
   readonly of?: string;
@@ -14,7 +14,7 @@ interface ToldFailure {
   readonly blame: string;
 }
 
-/** The envelope of the call's result. Throws for an answer that contradicts itself. */
+/** Returns the call's result envelope. Throws if the answer contradicts itself. */
 export async function callOverMcp(client: Client, tool: string, input: unknown): Promise<unknown> {
   try {
     const result = await client.callTool({ name: tool, arguments: input as Record<string, unknown> });
@@ -33,7 +33,7 @@ function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResu
   }
   if (!isError) {
     const data = JSON.parse(json) as unknown;
-    // The protocol of 2025 has room for objects only, and wraps where a tool's schema promises none.
+    // The 2025 protocol accepts objects only, so other data is wrapped unless the tool's schema promises an object.
     const isPlain = isModern || isDeepStrictEqual(structuredContent, data);
     same(structuredContent, isPlain ? data : { result: data });
     return { ok: true, message, data };

@@ -1,16 +1,16 @@
 /**
- * What of the conformance suite applies to memcell. It is written for a server that has everything, with tools, prompts and
- * resources of its own names; `write-conformance-plugin.ts` offers the tools that a tool of memcell can be.
+ * Which parts of the conformance suite apply to memcell. The suite expects a server with every feature and with tools,
+ * prompts and resources of fixed names. `write-conformance-plugin.ts` offers the tools that memcell can have.
  */
 import { runNames } from "./suite-runs.ts";
 import type { RunName } from "./suite-runs.ts";
 
 export interface Scenario {
-  /** The runs that have it. */
+  /** The runs that contain it. */
   readonly runs: readonly RunName[];
-  /** Checks that do not succeed, in one of the runs at least, by id, and why they cannot apply. All others succeed. */
+  /** Checks that fail in at least one run, by id, and why they cannot apply. All others succeed. */
   readonly without?: Readonly<Record<string, string>>;
-  /** What its success does not show. */
+  /** Limits of what its success shows. */
   readonly note?: string;
 }
 
@@ -19,16 +19,16 @@ const former: readonly RunName[] = ["0.1.16", "2025-11-25"];
 const next2025: readonly RunName[] = ["2025-11-25"];
 const latest: readonly RunName[] = ["2026-07-28"];
 
-const sentences = "tools answer with a sentence and with data, never with images, audio or resources";
-const noLogging = "guests' logs are the operator's: no client is sent any, and there is no level to set";
-const noProgress = "a tool runs for milliseconds, and tells of no progress";
-const noRequests = "the server asks nothing of its client: no sampling, elicitation or roots";
-const ownResources = "the resources are the index and the entries, all text; URIs of other schemes name nothing";
-const onePrompt = "there is one prompt, without arguments, and its text is the index";
-const fixedLists = "tools and prompts do not change while a server runs, and no such notice is offered";
-const noTasks = "the extension for tasks is not offered";
-const noChannel = "the suite itself does not know yet how to observe it";
-const noHeaders = "no parameter is offered that clients would repeat in a header";
+const sentences = "results are text and JSON";
+const noLogging = "clients get no logs";
+const noProgress = "tools report no progress";
+const noRequests = "no requests to clients";
+const ownResources = "resources are memory, as text";
+const onePrompt = "the only prompt is the index";
+const fixedLists = "tools and prompts are fixed";
+const noTasks = "no tasks extension";
+const noChannel = "the suite cannot observe it yet";
+const noHeaders = "no parameter goes into a header";
 
 const all = (reason: string, ...ids: string[]): Record<string, string> =>
   Object.fromEntries(ids.map((id) => [id, reason]));
@@ -51,7 +51,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "tools-call-elicitation": { runs: former, without: all(noRequests, "tools-call-elicitation") },
   "json-schema-2020-12": { runs: every },
   "elicitation-sep1034-defaults": { runs: former, without: all(noRequests, "elicitation-sep1034-general") },
-  "server-sse-polling": { runs: former, note: "answers are JSON and no streams: there is nothing to poll" },
+  "server-sse-polling": { runs: former, note: "answers are JSON, not streams" },
   "server-sse-multiple-streams": { runs: every },
   "elicitation-sep1330-enums": { runs: former, without: all(noRequests, "elicitation-sep1330-general") },
   "resources-list": { runs: every },
@@ -119,7 +119,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     runs: latest,
     without: all(noRequests, "sep-2322-ignore-unexpected-params"),
   },
-  "input-required-result-validate-input": { runs: latest, note: "passes for every server that refuses the call" },
+  "input-required-result-validate-input": { runs: latest, note: "passes if the server refuses the call" },
   "tasks-lifecycle": {
     runs: latest,
     without: all(

@@ -1,20 +1,20 @@
-/** The report of the conformance suite: a row for each scenario, with what it found in each run. */
+/** The conformance report: a row for each scenario, with its results in each run. */
 import { scenarios } from "./conformance-scenarios.ts";
 import type { Check } from "./run-conformance.ts";
 import { runNames } from "./suite-runs.ts";
 import type { RunName } from "./suite-runs.ts";
 
-/** What each run found, by scenario. */
+/** Each run's checks, by scenario. */
 export type Findings = Readonly<Record<RunName, ReadonlyMap<string, readonly Check[]>>>;
 
-/** The ids of checks that did not succeed. `INFO` is no verdict. */
+/** The ids of checks that did not succeed. `INFO` is not a verdict. */
 export function unsuccessful(checks: readonly Check[]): Set<string> {
   return new Set(checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO").map(({ id }) => id));
 }
 
 /**
- * As Markdown: the checks that succeeded, of how many. A check that several things were held against counts once for each;
- * that what was sent has the form of the protocol is one of them.
+ * The report in Markdown, with the number of successful checks and of all. A check made on several things counts once
+ * for each. One of the checks is the protocol's message form.
  */
 export function conformanceTable(findings: Findings): string {
   const rows = Object.keys(scenarios).map((name) => rowOf(name, findings));
@@ -32,7 +32,7 @@ function rowOf(name: string, findings: Findings): string {
   return `| \`${name}\` | ${applies(name, findings)} | ${cells.join(" | ")} | ${[...reasons, ...(note === undefined ? [] : [note])].join("; ")} |`;
 }
 
-/** The form of messages is no matter of a scenario. */
+/** The check of the message form does not count. */
 function applies(name: string, findings: Findings): "yes" | "in part" | "no" {
   const checks = runNames.flatMap((run) => findings[run].get(name) ?? []);
   const applying = checks.filter(({ id, status }) => status === "SUCCESS" && id !== "wire-schema-valid");

@@ -1,4 +1,7 @@
-/** The official conformance suite against `memcell serve --http`: every check succeeds, or cannot apply for a reason. */
+/**
+ * Runs the official conformance suite against `memcell serve --http`: every check succeeds or has a reason not to
+ * apply.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -26,7 +29,7 @@ beforeAll(async () => {
   const policy = join(folder.path, "policy.json");
   writeFileSync(policy, JSON.stringify(policyFor(plugins)));
   const port = String(await freePort());
-  // No page may ask unless it is named, not even one of the server's own address.
+  // Only named origins are allowed, so the server's own address is named too.
   const args = ["--user", "alice", "--port", port, "--policy", policy, "--allowed-origin", `http://127.0.0.1:${port}`];
   const dataArgs = ["--data", join(folder.path, "data"), ...plugins.flatMap((file) => ["--plugin", file])];
   await using server = await HttpServeProcess.start([...args, ...dataArgs]);
@@ -47,7 +50,7 @@ afterAll(() => {
 describe.for(runNames)("%s", (run) => {
   const expected = Object.entries(scenarios).filter(([, { runs }]) => runs.includes(run));
 
-  test("the suite has the scenarios that are known", () => {
+  test("the suite has exactly the known scenarios", () => {
     expect([...findings[run].keys()].toSorted()).toEqual(expected.map(([name]) => name).toSorted());
   });
 
@@ -58,7 +61,7 @@ describe.for(runNames)("%s", (run) => {
   });
 });
 
-test("what is said not to apply does not succeed in any run in which it is there", () => {
+test("a check that does not apply succeeds in no run", () => {
   const stale = Object.entries(scenarios).flatMap(([name, { without = {} }]) =>
     Object.keys(without).filter((id) => !runNames.some((run) => unsuccessful(findings[run].get(name) ?? []).has(id))),
   );

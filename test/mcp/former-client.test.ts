@@ -1,4 +1,4 @@
-/** A client of the former SDK over HTTP: what is served to it is what clients of the present one get. */
+/** A client of the previous SDK over HTTP gets the same as clients of the current one. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -24,7 +24,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-test("it calls tools, and finds no fault in schemas and answers", async () => {
+test("calls tools and accepts their schemas and answers", async () => {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["UpdateUserMemory", "ReadUserMemory"]));
   await client.callTool({ name: "UpdateUserMemory", arguments: entry });
@@ -34,7 +34,7 @@ test("it calls tools, and finds no fault in schemas and answers", async () => {
   expect(none).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "ENTRY_NOT_FOUND" } } });
 });
 
-test("it reads resources and the prompt", async () => {
+test("reads resources and the prompt", async () => {
   const { resources } = await client.listResources();
   const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
   expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://user-memory/entry/editor"]);
@@ -44,7 +44,7 @@ test("it reads resources and the prompt", async () => {
   expect(JSON.stringify(messages)).toContain("Uses Helix");
 });
 
-test("it is told of a change of what it watches", async () => {
+test("is notified of a change of what it watches", async () => {
   const told = new Promise((resolve) => {
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => resolve(params.uri));
   });

@@ -28,14 +28,14 @@ export class HttpServeProcess implements AsyncDisposable {
       lines.push(line);
       const url = /listening on (http:\/\/\S+)/.exec(line)?.[1];
       if (url === undefined) continue;
-      // What it says from now on is read by nobody, and must not stop it.
+      // Drains the output, so that a full pipe cannot stop the process.
       started.stderr.resume();
       return new HttpServeProcess(url, started);
     }
     throw new Error(`memcell serve has ended: ${lines.join("\n")}`);
   }
 
-  /** Rejects when it ends otherwise than it should. */
+  /** Rejects if the process does not end as it should. */
   async [Symbol.asyncDispose](): Promise<void> {
     const exited = once(this.#process, "exit");
     this.#process.kill("SIGTERM");
@@ -44,12 +44,12 @@ export class HttpServeProcess implements AsyncDisposable {
   }
 }
 
-/** For whoever has a token of this issuer. */
+/** Arguments for access with a token of this issuer. */
 export function tokenArguments({ jwksUrl }: TokenIssuer): string[] {
   return ["--issuer", issuer, "--audience", audience, "--jwks", jwksUrl];
 }
 
-/** A port that nothing listens on, for a server that must know its address before it starts. */
+/** A free port, for a server that must know its address before it starts. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,17 +1,17 @@
-/** The official inspector, as a command: one method of a server, and what it prints. */
+/** Runs the official inspector as a command, for one method of a server, and returns its output. */
 import { execFile } from "node:child_process";
 
 import type { PreparedClients } from "./prepare-clients.ts";
 
 export interface Inspected {
   readonly code: number | null;
-  /** What the server has answered. */
+  /** The server's answer. */
   readonly result?: unknown;
-  /** What the inspector makes of a failure. */
+  /** The failure, as the inspector reports it. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** `home` is where it would keep what it remembers of servers. */
+/** `home` is the folder for the inspector's own data. */
 export async function inspect(
   { node, inspector }: PreparedClients,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The official inspector as a client: what it shows of a server is what the server offers, over either transport. */
+/** The official inspector shows what the server offers, over both transports. */
 import { createRuntime } from "memcell";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
@@ -20,7 +20,7 @@ const entry = {
   body: "The user uses Helix.\n",
 };
 
-/** A target as the inspector takes it, of a data folder. */
+/** The inspector's target arguments for a server of one data folder. */
 interface Way extends AsyncDisposable {
   readonly target: readonly string[];
 }
@@ -65,7 +65,7 @@ describe.for([
   const called = (tool: string, input: object): Promise<Inspected> =>
     inspected("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(input));
 
-  test("tools/list shows the tools as the runtime tells them, and finds no fault in their schemas", async () => {
+  test("tools/list shows the runtime's tools and finds no fault in their schemas", async () => {
     await using runtime = await createRuntime({ dataDir: `${folder.path}/other`, threadsMax: 1 });
     const tools = runtime
       .tools()
@@ -73,7 +73,7 @@ describe.for([
     expect(await inspected("tools/list", "--strict")).toMatchObject({ code: 0, result: { tools } });
   });
 
-  test("tools/call writes, and answers with a sentence and with data", async () => {
+  test("tools/call writes, and answers with a sentence and data", async () => {
     const data = { name: "editor", outcome: "created", path: "editor.md", trashed: null };
     const content = [
       { type: "text", text: 'Memory entry "editor" created' },
@@ -101,7 +101,7 @@ describe.for([
     expect(await inspected("resources/list")).toMatchObject({ code: 0, result: { resources } });
   });
 
-  test("resources/read gives the entry's body", async () => {
+  test("resources/read returns the entry's body", async () => {
     const contents = [{ uri: "memory://user-memory/entry/editor", mimeType: "text/markdown", text: entry.body }];
     const found = await inspected("resources/read", "--uri", "memory://user-memory/entry/editor");
     expect(found).toMatchObject({ code: 0, result: { contents } });
@@ -125,7 +125,7 @@ describe.for([
     });
   });
 
-  test("what is not there is an error of the protocol", async () => {
+  test("a missing resource or tool is a protocol error", async () => {
     expect(await inspected("resources/read", "--uri", "memory://user-memory/entry/none")).toMatchObject({
       code: 1,
       error: { message: "Resource not found: memory://user-memory/entry/none" },

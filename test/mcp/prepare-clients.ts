@@ -1,6 +1,6 @@
 /**
- * Runs once before the tests of this folder: installs the clients and suites of others that `clients/package.json` pins,
- * outside the clone. They need a newer Node than memcell does, which comes as a package too.
+ * Runs once before the tests of this folder. Installs the clients and suites that `clients/package.json` pins, outside
+ * the clone. They need a newer Node than memcell, which is installed as a package too.
  */
 import { execFile } from "node:child_process";
 import { copyFile, readFile } from "node:fs/promises";
@@ -18,12 +18,12 @@ declare module "vitest" {
   }
 }
 
-/** The scripts that a test starts with `node`; all empty when they could not be installed, and `failure` says why. */
+/** The scripts that a test starts with `node`. If they could not be installed, all are empty and `failure` says why. */
 export interface PreparedClients {
   readonly node: string;
   /** The released conformance suite. */
   readonly conformance: string;
-  /** The next one, which knows the 2026-07-28 revision. */
+  /** The next release, which supports the 2026-07-28 revision. */
   readonly conformanceNext: string;
   readonly inspector: string;
   readonly failure: string | null;
@@ -56,12 +56,12 @@ async function prepare(): Promise<PreparedClients> {
 
 async function install(made: string): Promise<void> {
   for (const name of files) await copyFile(join(sources, name), join(made, name));
-  // The Node that installs is the older one, and a caller's settings may be strict about that.
+  // The installing Node is the older one, and a user's npm settings can be strict about that.
   const args = ["ci", "--ignore-scripts", "--engine-strict=false", "--no-audit", "--no-fund", "--prefer-offline"];
   await run("npm", args, { cwd: made, timeout: installTimeoutMs });
 }
 
-/** A tidied temporary folder may have lost some of it. */
+/** False if a cleanup of the temporary folder has removed some files. */
 async function isUsable(folder: string): Promise<boolean> {
   if (!(await isOwnFolder(folder))) return false;
   const { node, ...scripts } = scriptsIn(folder);

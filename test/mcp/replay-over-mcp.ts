@@ -1,4 +1,4 @@
-/** Runs vectors through MCP: the official client, HTTP, a token for each user, and the host in a process of its own. */
+/** Runs vectors through MCP: the official client, HTTP, a token for each user, and the host in its own process. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -20,7 +20,7 @@ export class McpReplay implements AsyncDisposable {
   readonly #mode: ClientMode;
   readonly #clients = new Map<string, Promise<Client>>();
 
-  /** `folder` is empty and the replay's own. */
+  /** `folder` is empty and used by this replay only. */
   constructor(process: VectorProcess, folder: string, mode: ClientMode) {
     this.#process = process;
     this.#folder = folder;
@@ -31,7 +31,7 @@ export class McpReplay implements AsyncDisposable {
   async run(vector: Vector): Promise<Difference[]> {
     const dataDir = this.#dataDirOf(vector);
     mkdirSync(dataDir, { recursive: true });
-    // The folder itself stays: the host may hold it open.
+    // Keeps the folder itself, because the host can have it open.
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
     writeBefore(dataDir, vector);
     const differences: Difference[] = [];
@@ -47,7 +47,7 @@ export class McpReplay implements AsyncDisposable {
     return differences;
   }
 
-  /** One call of a vector, for the user that it names. */
+  /** Makes one call of a vector, for the user that it names. */
   async call(vector: Vector, { tool, input, context: { userId = "", epochMs } }: VectorCall): Promise<unknown> {
     const { plugin = "user-memory", limits = {} } = vector;
     const file = vectorPlugin(plugin, this.#folder);
@@ -66,7 +66,7 @@ export class McpReplay implements AsyncDisposable {
     return client;
   }
 
-  /** Knows the tools' schemas from then on, and holds answers against them. */
+  /** Lists the tools, so that the client validates answers against their schemas. */
   async #connect(url: string, userId: string): Promise<Client> {
     const client = await connectClient(url, await this.#process.issuer.token(userId), this.#mode);
     await client.listTools();

@@ -1,4 +1,4 @@
-/** Runs the official conformance suite against a server, and reads what it has found. */
+/** Runs the official conformance suite against a server and reads its results. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** One run of a suite. */
 export interface SuiteRun {
   readonly script: string;
-  /** Which scenarios it takes, and at which revision of the protocol. */
+  /** The scenarios, and the protocol's revision. */
   readonly args: readonly string[];
 }
 
@@ -16,13 +16,13 @@ export interface Check {
   readonly errorMessage?: string;
 }
 
-/** The checks of each scenario that ran. `folder` is for what the suite writes. */
+/** Returns the checks of each scenario that ran. The suite writes into `folder`. */
 export async function runConformance(
   { script, args }: SuiteRun,
   { node, url, folder }: { readonly node: string; readonly url: string; readonly folder: string },
 ): Promise<ReadonlyMap<string, readonly Check[]>> {
   const { code, output } = await ended(node, [script, "server", "--url", url, ...args, "-o", folder]);
-  // 1 when a check fails, which is for the tests to judge; there may also be no results, and the output says why.
+  // The exit code is 1 when a check fails, which the tests judge. If there are no results, the output says why.
   if (code !== 0 && code !== 1) throw new Error(`The conformance suite ended with ${code}: ${output}`);
   const found = readdirSync(folder).map((name) => {
     const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];

@@ -1,14 +1,14 @@
-/** What a test and its vector server tell each other, beside what travels over MCP. */
+/** Messages between a test and its vector server, besides MCP. */
 export interface VectorOrder {
   /** The plugin's file. */
   readonly plugin: string;
   readonly limits: { readonly fuelPolls?: number; readonly deadlineMs?: number };
   readonly dataDir: string;
-  /** What the clock answers from now on. */
+  /** The clock's value from now on. */
   readonly epochMs: number;
 }
 
-/** Where what was ordered is served. */
+/** Where the server for an order listens. */
 export interface VectorOrdered {
   readonly url: string;
 }

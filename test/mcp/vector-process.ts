@@ -1,4 +1,4 @@
-/** The vector server as a process: what it is told, and who issues tokens for it. */
+/** The vector server as a process, its orders and its token issuer. */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -27,12 +27,12 @@ export class VectorProcess implements AsyncDisposable {
     return new VectorProcess(issuer, fork(program, [issuer.jwksUrl], { stdio: ["ignore", "inherit", "pipe", "ipc"] }));
   }
 
-  /** Has something served, and sets the clock of all that is. One order at a time. */
+  /** Starts a server if needed, and sets the clock of all servers. Accepts one order at a time. */
   async order(order: VectorOrder): Promise<string> {
     const ended = new AbortController();
     const answer = once(this.#process, "message", { signal: ended.signal });
     const end = once(this.#process, "exit", { signal: ended.signal });
-    // What is not awaited any more ends in the abort.
+    // The loser of the race is aborted. Its rejection is expected.
     for (const each of [answer, end]) each.catch(() => {});
     this.#process.send(order);
     const [first] = (await Promise.race([answer, end])) as [VectorOrdered | number | null];

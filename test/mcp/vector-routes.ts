@@ -1,8 +1,8 @@
-/** Which vectors can go through MCP, and why the others cannot. */
+/** Decides which vectors can go through MCP, and why the others cannot. */
 import { isUserId } from "../../host/values/user-id.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 
-/** In the order in which they are looked for: a vector has the first that is true of one of its calls. */
+/** The first reason that holds for one of a vector's calls counts. */
 const reasons = {
   "a tool for the host alone": ({ audience }: VectorCall) => audience === "host",
   "an input that is no JSON object": ({ input }: VectorCall) =>
@@ -11,15 +11,15 @@ const reasons = {
   "a user whom no token can name": ({ context: { userId } }: VectorCall) => !canBeNamed(userId),
 } as const satisfies Record<string, (call: VectorCall) => boolean>;
 
-/** `null`: it goes through. */
+/** Returns `null` if the vector can go through MCP. */
 export function wayBarred({ calls, parallel }: Vector): string | null {
-  // What they answer depends on who comes first, and requests at once have connections of their own.
+  // The answers depend on the order of arrival, and simultaneous requests use separate connections.
   if (parallel) return "calls at once, in one order";
   const barred = Object.entries(reasons).find(([, isTrueOf]) => calls.some(isTrueOf));
   return barred?.[0] ?? null;
 }
 
-/** A server admits those users only that a runtime would serve. */
+/** A server admits the same user ids as a runtime. */
 export function canBeNamed(userId: string | undefined): userId is string {
   return userId !== undefined && isUserId(userId);
 }

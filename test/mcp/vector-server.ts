@@ -1,6 +1,6 @@
 /**
- * The host behind its own HTTP server, in a process of its own: for each plugin and limits that it is told of, a runtime
- * with a clock that it is told, and a server that admits users by their tokens. `vector-orders.ts` is what it is told.
+ * The host behind its own HTTP server, as a process. For each plugin and limits in an order, it creates a runtime with
+ * a settable clock, and a server that admits users by their tokens. `vector-orders.ts` has the orders.
  *
  * usage: node vector-server.js URL-OF-THE-KEYS
  */

@@ -1,4 +1,4 @@
-/** The vectors through MCP: what a client is answered, and what lies in the users' files, is what any host must do. */
+/** The vectors through MCP: answers and users' files must be the same as from any other host. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { diskLacks } from "../conformance/disk-abilities.ts";
@@ -28,7 +28,7 @@ afterAll(async () => {
   console.log(lines.join("\n"));
 });
 
-test("most vectors of the shipped tools go through", () => {
+test("most vectors of the shipped tools can go through MCP", () => {
   expect(through.length).toBeGreaterThanOrEqual(150);
 });
 
@@ -53,7 +53,7 @@ describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
 
   const unnamed = new Set(vectors.flatMap(({ vector }) => vector.calls.map(({ context: { userId = "" } }) => userId)));
 
-  test.for([...unnamed].filter((userId) => !canBeNamed(userId)))("nobody is served as %j", async (userId) => {
+  test.for([...unnamed].filter((userId) => !canBeNamed(userId)))("refuses to serve %j as a user", async (userId) => {
     const { vector } = through[0] as (typeof through)[number];
     const asNobody = { ...(vector.calls[0] as VectorCall), context: { userId, epochMs: 0 } };
     await expect(replay.call(vector, asNobody)).rejects.toMatchObject({ status: 403 });
@@ -64,7 +64,7 @@ describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
   );
 
   test.for(forHosts.filter(({ call }) => canBeNamed(call.context.userId)))(
-    "$call.tool of $name is for the host alone",
+    "$call.tool of $name is for the host only",
     async ({ vector, call }) => {
       expect(await replay.call(vector, call)).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
     },

@@ -1,4 +1,4 @@
-/** A plugin with the tools that the conformance suite wants to call, as far as a tool of memcell can be what it wants. */
+/** A plugin with the tools that the conformance suite calls, as far as memcell can have them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,7 +14,7 @@ const exportsByTool = {
   test_header_parameter: "succeed",
 } as const;
 
-/** The schema of the scenario `json-schema-2020-12`, each keyword of which must reach the client as it is. */
+/** The schema of the scenario `json-schema-2020-12`. Each keyword must reach the client unchanged. */
 const manyKeywords = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -42,11 +42,11 @@ const manyKeywords = {
 
 const inputs: Readonly<Record<string, object>> = {
   json_schema_2020_12_tool: manyKeywords,
-  // A parameter that clients repeat in a header, where the 2026-07-28 revision wants servers to compare the two.
+  // A parameter that clients repeat in a header. The 2026-07-28 revision wants servers to compare the two.
   test_header_parameter: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } },
 };
 
-/** Assembles it into a folder and returns its file. */
+/** Assembles the plugin into a folder and returns its path. */
 export function writeConformancePlugin(folder: string): string {
   const manifest = guestManifest("conformance", exportsByTool);
   const tools = manifest.tools.map((tool) => ({ ...tool, input: inputs[tool.name] ?? { type: "object" } }));
