@@ -1,4 +1,4 @@
-/** What a guest, a caller and whoever works in the workspace can do to a mounted folder, and what becomes of it. */
+/** What a guest, a caller and anyone with access to the workspace can do to a mounted folder, and what happens then. */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -54,7 +54,7 @@ test.for(climbs)("a guest cannot read or write %j in a mounted folder", async (p
   expect(readFileSync(join(stage.dir, "..", "secret.md"), "utf8")).toBe("a secret");
 });
 
-test("a guest cannot name another scope, and so not what lies beside the mount in the data folder", async () => {
+test("a guest cannot name another scope, and so cannot reach the data folder next to the mount", async () => {
   using stage = mountedStage();
   stage.put("a.md", "");
   writeUserFiles(stage.dataDir, { alice: { "memory/a.md": "a secret" }, bob: { "journal/a.md": "a secret" } });
@@ -66,7 +66,7 @@ test("a guest cannot name another scope, and so not what lies beside the mount i
   }
 });
 
-test("the host's own folder is in no listing", async () => {
+test("no listing shows the host's own folder", async () => {
   using stage = mountedStage();
   await using runtime = await stage.open();
   await play(runtime, [write("a.md", "")]);
@@ -81,7 +81,7 @@ const traps: readonly { name: string; set: (dir: string) => void }[] = [
   { name: "a folder", set: (dir) => mkdirSync(join(dir, "trap.md")) },
 ];
 
-test.for(traps)("$name is not read, not written through, and does not hide the other files", async ({ set }) => {
+test.for(traps)("does not read or write through $name, and still shows the other files", async ({ set }) => {
   using stage = mountedStage();
   stage.put("a.md", "of alice");
   writeFileSync(join(stage.dir, "../secret.md"), "a secret");
@@ -98,7 +98,7 @@ test.for(traps)("$name is not read, not written through, and does not hide the o
   expect(readFileSync(join(stage.dir, "../secret.md"), "utf8")).toBe("a secret");
 });
 
-test("a link in a folder's place is refused", async () => {
+test("refuses a link in the folder's place", async () => {
   using stage = mountedStage();
   stage.put("a.md", "of alice");
   mkdirSync(join(stage.path, "outside"));
@@ -111,7 +111,7 @@ test("a link in a folder's place is refused", async () => {
   expect(readdirSync(join(stage.path, "outside"))).toEqual(["s.md"]);
 });
 
-test("a link that is the folder when the runtime begins is followed, once", async () => {
+test("follows a link that is the folder when the runtime starts, once", async () => {
   using stage = mountedStage();
   mkdirSync(join(stage.path, "real"));
   mkdirSync(join(stage.path, "other"));
@@ -133,7 +133,7 @@ const swapped: readonly { name: string; of: readonly string[] }[] = [
 ];
 
 test.for(swapped)(
-  "$name is swapped for a link between two calls: nothing behind it is seen or written",
+  "$name is swapped for a link between two calls: nothing behind the link is read or written",
   async ({ of }) => {
     using stage = mountedStage();
     stage.put("a.md", "of alice");
@@ -153,7 +153,7 @@ test.for(swapped)(
   },
 );
 
-test("a link where nothing was when the runtime began is refused, and nothing is made behind it", async () => {
+test("refuses a link created after the runtime started, and creates nothing behind it", async () => {
   using stage = mountedStage();
   mkdirSync(join(stage.path, "trap"));
   await using runtime = await stage.open();
@@ -176,7 +176,7 @@ function linkIn(own: string, name: string, target: string): void {
   symlinkSync(target, join(own, name));
 }
 
-test.for(ownTraps)(".memcell is $name: a write is refused, and what lies outside stays as it is", async ({ set }) => {
+test.for(ownTraps)("if .memcell is $name, refuses a write and leaves everything outside unchanged", async ({ set }) => {
   using stage = mountedStage();
   stage.put("a.md", "of alice");
   mkdirSync(join(stage.path, "outside"));
@@ -191,7 +191,7 @@ test.for(ownTraps)(".memcell is $name: a write is refused, and what lies outside
   expect(readFileSync(join(stage.path, "outside/s.md"), "utf8")).toBe("a secret");
 });
 
-test("a folder that is removed while it is used reads as empty, and is made again", async () => {
+test("reads a folder removed during use as empty, and creates it again", async () => {
   using stage = mountedStage();
   await using runtime = await stage.open();
   expect(await play(runtime, [write("a.md", "one"), write("b.md", "two")])).toMatchObject({ ok: true });
@@ -202,7 +202,7 @@ test("a folder that is removed while it is used reads as empty, and is made agai
   expect(stage.files()).toEqual({ "a.md": "three" });
 });
 
-test("a folder that is moved away while a call runs swallows nothing that is acknowledged", async () => {
+test("loses nothing acknowledged when the folder is moved away during a call", async () => {
   using stage = mountedStage();
   stage.put("a.md", "old");
   let isMoved = false;

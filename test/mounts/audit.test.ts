@@ -1,4 +1,4 @@
-/** The audit log tells that a call went to a mounted folder, and names no folder of the machine. */
+/** The audit log says that a call went to a mounted folder, and names no folder of the machine. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { readRecords } from "../audit/audited-stage.ts";
 import { mountedStage, play, read, write } from "./mounted-stage.ts";
 
-test("a call's record says that it went to a mount, and only then", async () => {
+test("a call's record says that it went to a mount, if it did", async () => {
   using stage = mountedStage();
   const file = join(stage.path, "log", "audit.jsonl");
   {
@@ -30,7 +30,7 @@ test("a call's record says that it went to a mount, and only then", async () => 
   for (const name of [stage.path, ".agent", "ws/"]) expect(text).not.toContain(name);
 });
 
-test("so does the record of a call that is refused at the mount", async () => {
+test("the record of a call refused at the mount says so too", async () => {
   using stage = mountedStage();
   const file = join(stage.path, "log", "audit.jsonl");
   {

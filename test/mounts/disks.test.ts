@@ -1,4 +1,4 @@
-/** The folder lies on another disk than the data folder, or on one that cannot be written to, or that folds case. */
+/** The folder is on another disk than the data folder, on a read-only disk, or on one that folds case. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ import { alice, filesBelow, mountedStage, play, read, write } from "./mounted-st
 
 const bytes = 4 * 2 ** 20;
 
-test.for(["tmpfs", "ext4"] as const)("the folder lies on a %s disk of its own", async (kind, context) => {
+test.for(["tmpfs", "ext4"] as const)("the folder is on its own %s disk", async (kind, context) => {
   using stage = mountedStage();
   using disk = await diskOr(context, kind, { bytes });
   const dir = join(disk.path, "ws");
@@ -23,7 +23,7 @@ test.for(["tmpfs", "ext4"] as const)("the folder lies on a %s disk of its own", 
 });
 
 test.for([true, false])(
-  "a disk that is read-only is read, and not written to (used before: %s)",
+  "reads a read-only disk and refuses to write to it (used before: %s)",
   async (used, context) => {
     using stage = mountedStage();
     using disk = await diskOr(context, "tmpfs", { bytes });
@@ -43,7 +43,7 @@ test.for([true, false])(
   },
 );
 
-test("a disk that folds case tells no file apart that only case does, and shows no .memcell by another spelling", async (context) => {
+test("on a disk that folds case, a name in another case reads as absent and cannot be written, and .memcell stays hidden", async (context) => {
   using stage = mountedStage();
   using disk = await diskOr(context, "exfat", { bytes });
   const dir = join(disk.path, "ws");

@@ -1,4 +1,4 @@
-/** End to end: the shipped journal in a workspace, over the command, beside files as agentool writes them. */
+/** End to end: the shipped journal in a workspace, through the command, next to files as agentool writes them. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 
-test("memcell call --mount reads what agentool wrote, and writes beside it", () => {
+test("memcell call --mount reads what agentool wrote and writes next to it", () => {
   using folder = temporaryFolder();
   const dir = join(folder.path, "ws", ".agent", "memory");
   const block =
@@ -30,6 +30,6 @@ test("memcell call --mount reads what agentool wrote, and writes beside it", () 
   expect(readFileSync(join(dir, "2026/01/02.md"), "utf8")).toBe(block);
   expect(readFileSync(join(dir, "MEMORY.md"), "utf8")).toMatch(/^### shell\n\nfish\n\n<!-- agentool-memory: at=/);
   expect(existsSync(join(folder.path, "data"))).toBe(false);
-  // Whoever has the folder is told apart by the user's id.
+  // The user id decides who owns the folder.
   expect(call("memory_read", { key: "editor" }, "bob")).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
 });

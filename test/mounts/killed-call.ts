@@ -1,4 +1,4 @@
-/** Makes one call in a process of its own; where it is to be killed is for whoever traces it. */
+/** Makes one call in its own process. The tracing test decides where to kill it. */
 import { createRuntime } from "memcell";
 
 import { policyFor } from "../support/policy-for.ts";
@@ -15,7 +15,7 @@ const ask = (path: string, content: string): object => ({
   of: "store_write",
   ask: { scope: "journal", path, content },
 });
-// The first commit sets everything up, so that the next is flush and renames alone.
+// The first commit creates everything, so the second consists of flushes and renames only.
 await runtime.call("Puppet", [ask("a.md", "old"), ask("b.md", "old")], { userId: "alice" });
 process.stdout.write("ready\n");
 process.stdin.once("data", () => {

@@ -1,4 +1,4 @@
-/** A process dies in the middle of a call: the mounted folder holds what is needed to finish, and only it does. */
+/** A process is killed during a call. The mounted folder has all that is needed to finish, and only it does. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ import type { MountedStage } from "./mounted-stage.ts";
 const reason = await whyNoTracing();
 const workload = fileURLToPath(new URL("dist/test/mounts/killed-call.js", import.meta.resolve("memcell/package.json")));
 
-/** Kills the process at a system call of its second change; it is never acknowledged. */
+/** Kills the process at a system call of its second change. The change is never acknowledged. */
 const killAt = (stage: MountedStage, systemCall: string, ordinal: number): Promise<string> =>
   runKilledAt({ systemCall, ordinal, threads: "main" }, workload, [
     stage.dataDir,
@@ -30,18 +30,18 @@ test.for([
   { name: "between the record and the first file", systemCall: "renameat2", ordinal: 1, left: old },
   { name: "between two files", systemCall: "renameat2", ordinal: 2, left: { ...old, "a.md": "new" } },
 ])(
-  "killed $name: another host with another data folder finishes it",
+  "killed $name: another host with another data folder finishes the change",
   async ({ systemCall, ordinal, left }, context) => {
     if (reason !== null) skipWithReason(context, reason);
     using stage = mountedStage();
     expect(await killAt(stage, systemCall, ordinal)).toBe("ready\n");
-    // At this instant agentool reads every .md below the folder, and finds whole files under their own names.
+    // agentool, which reads every .md file below the folder, finds only whole files with their own names now.
     const names = readdirSync(stage.dir, { recursive: true, encoding: "utf8" });
     expect(names.filter((name) => /\.md$/i.test(name)).toSorted()).toEqual(["a.md", "b.md"]);
     expect(names.filter((name) => name.startsWith(".memcell/staged-")).length).toBeGreaterThan(0);
     expect(stage.files()).toEqual(left);
     {
-      // Who does not mount the folder has nothing to finish, and nothing to finish it into.
+      // A host that does not mount the folder has nothing to finish.
       await using unmounted = await stage.open({ mounts: [] });
       expect(await play(unmounted, [read("a.md"), list()])).toMatchObject({
         data: [{ content: null }, { entries: [] }],

@@ -1,4 +1,4 @@
-/** A process of someone who is in a group and no more: it replaces `a.md` in a folder as a commit does. */
+/** A process of a user who is only in the folder's group. It replaces `a.md` in a folder as a commit does. */
 import { DiskRoot } from "../../host/disk/data-root.ts";
 
 const [dir = "", user = "", group = ""] = process.argv.slice(2);

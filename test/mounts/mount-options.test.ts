@@ -1,4 +1,4 @@
-/** Mounts that make no sense are refused before anything is made, and no message names a folder. */
+/** Invalid mounts are refused before anything is created, and no message names a folder. */
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
@@ -96,7 +96,7 @@ const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: st
   },
 ];
 
-test.for(rows)("refused: $name", async ({ mounts, says, dataDir = stage.dataDir }) => {
+test.for(rows)("refuses $name", async ({ mounts, says, dataDir = stage.dataDir }) => {
   const opening = stage.open({ mounts: mounts as Mount[], dataDir });
   const message = await opening.then(
     () => "opened",
@@ -108,19 +108,19 @@ test.for(rows)("refused: $name", async ({ mounts, says, dataDir = stage.dataDir 
   expect(existsSync(stage.dataDir)).toBe(false);
 });
 
-test("64 mounts are allowed", async () => {
+test("accepts 64 mounts", async () => {
   const mounts = Array.from({ length: 64 }, (_, each) => ofAlice(at(`m${each}`), "journal", `u${each}`));
   await using runtime = await stage.open({ mounts });
   expect(await runtime.upkeep.users()).toHaveLength(64);
 });
 
-test("an audit log in a mounted folder is refused: a tool could write there", async () => {
+test("refuses an audit log in a mounted folder, because a tool could write there", async () => {
   const auditLog = { file: join(stage.dir, "log", "audit.jsonl") };
   await expect(stage.open({ auditLog })).rejects.toThrow("mounts[0].dir holds the audit log");
   expect(existsSync(stage.dir)).toBe(false);
 });
 
-test("a folder that another runtime keeps under its lock is refused, and so is what lies in it", async () => {
+test("refuses a folder locked by another runtime, and any folder inside it", async () => {
   using other = mountedStage();
   const plugins = [journalPuppet(other.path)];
   await using server = await other.open();
@@ -142,7 +142,7 @@ test("a folder that another runtime keeps under its lock is refused, and so is w
   expect(await play(sharing, [read("a/b.md")])).toMatchObject({ ok: true, data: [{ content: "" }] });
 });
 
-test("a folder below one that is called users may be mounted again and again", async () => {
+test("mounts a folder below one named users repeatedly", async () => {
   const mounts = [ofAlice(at("users", "alice"))];
   for (const content of ["one", "two"]) {
     await using runtime = await stage.open({ mounts });
@@ -150,7 +150,7 @@ test("a folder below one that is called users may be mounted again and again", a
   }
 });
 
-test("a tool with a mounted scope and another is refused, and so is a scope that no tool has", async () => {
+test("refuses a tool with a mounted scope and another one, and a scope that no tool has", async () => {
   const plugins = [testPlugin("puppet")];
   const opened = (mounts: Mount[]): Promise<unknown> =>
     createRuntime({ dataDir: stage.dataDir, plugins, policy: policyFor(plugins), mounts });

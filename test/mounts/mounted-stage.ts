@@ -1,4 +1,4 @@
-/** A workspace whose folder is mounted as Alice's journal, and a puppet with that one scope. */
+/** A workspace whose folder is mounted as Alice's journal, and a puppet plugin with only that scope. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -11,17 +11,17 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 
 export interface MountedStage extends Disposable {
-  /** Of everything. */
+  /** The stage's root folder. */
   readonly path: string;
   readonly dataDir: string;
-  /** What is mounted; not there until somebody makes it. */
+  /** The mounted folder. Does not exist until something creates it. */
   readonly dir: string;
   readonly mounts: readonly Mount[];
-  /** A runtime with the mount, unless other options say otherwise. */
+  /** Opens a runtime with the mount, unless other options replace it. */
   open(options?: Partial<RuntimeOptions>): Promise<Runtime>;
-  /** Puts a file into the mounted folder, as another program does it. */
+  /** Puts a file into the mounted folder, as another program does. */
   put(path: string, text: string): void;
-  /** Every file in the mounted folder but the host's own. */
+  /** Every file in the mounted folder except the host's own. */
   files(): Record<string, string>;
 }
 
@@ -47,7 +47,7 @@ export function mountedStage(scope = "journal"): MountedStage {
   };
 }
 
-/** The puppet, each of its tools with one scope that is no other plugin's. */
+/** The puppet plugin, with one scope for all tools that no other plugin has. */
 export function journalPuppet(folder: string, scope = "journal"): string {
   const wasm = readFileSync(testPlugin("puppet"));
   const manifest = manifestOf(wasm);
@@ -57,7 +57,7 @@ export function journalPuppet(folder: string, scope = "journal"): string {
   return file;
 }
 
-/** Every regular file below a folder but those of the host's own. */
+/** Every regular file below a folder except the host's own. */
 export function filesBelow(dir: string): Record<string, string> {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" }).toSorted();
   const files = names.filter((name) => !/^\.memcell(\/|$)/.test(name) && statSync(join(dir, name)).isFile());
@@ -66,7 +66,7 @@ export function filesBelow(dir: string): Record<string, string> {
 
 export const alice = { userId: "alice" };
 
-/** What the puppet is told to do: each asks for one capability. */
+/** Steps for the puppet. Each requests one capability. */
 export const read = (path: string, scope = "journal"): object => ({ of: "store_read", ask: { scope, path } });
 export const list = (scope = "journal"): object => ({ of: "store_list", ask: { scope } });
 export const write = (path: string, content: string, scope = "journal"): object => ({

@@ -1,4 +1,4 @@
-/** A mounted folder is read as it is and written in place; everybody else stays in the data folder. */
+/** A mounted folder is read and written in place. All other users stay in the data folder. */
 import { execFileSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -17,7 +17,7 @@ const memberWrite = fileURLToPath(
 
 const modeOf = (file: string): number => statSync(file).mode & 0o7777;
 
-test("what lies in the folder is the scope, and what is written lies there under its very path", async () => {
+test("the folder's files are the scope, and writes appear there under exactly their path", async () => {
   using stage = mountedStage();
   stage.put("2026/11/22.md", "### a\n");
   stage.put("Über.md", "no name that a tool can say");
@@ -32,7 +32,7 @@ test("what lies in the folder is the scope, and what is written lies there under
   expect(existsSync(stage.dataDir)).toBe(false);
 });
 
-test("a folder that is not there reads as empty, and the first write makes it and what leads to it, for its owner", async () => {
+test("a missing folder reads as empty, and the first write creates it and its parents, for their owner only", async () => {
   using stage = mountedStage();
   await using runtime = await stage.open();
   expect(await play(runtime, [read("a.md"), list()])).toMatchObject({ data: [{ content: null }, { entries: [] }] });
@@ -44,7 +44,7 @@ test("a folder that is not there reads as empty, and the first write makes it an
   expect(modeOf(join(stage.dir, "2026/a.md"))).toBe(0o600);
 });
 
-test("a failed call and one that only reads leave nothing in a workspace", async () => {
+test("a failed call and one that only reads leave nothing in the workspace", async () => {
   using stage = mountedStage();
   stage.put("a.md", "of alice");
   {
@@ -55,7 +55,7 @@ test("a failed call and one that only reads leave nothing in a workspace", async
   expect(readdirSync(stage.dir)).toEqual(["a.md"]);
 });
 
-test("a file that is replaced keeps its bits, and folders keep theirs", async () => {
+test("a replaced file keeps its permissions, and folders keep theirs", async () => {
   using stage = mountedStage();
   for (const path of ["shared.md", "read-only.md", "set-id.md", "2026/a.md"]) stage.put(path, "old");
   const modes = { "shared.md": 0o664, "read-only.md": 0o444, "set-id.md": 0o4755, "2026": 0o755 };
@@ -74,7 +74,7 @@ test("a file that is replaced keeps its bits, and folders keep theirs", async ()
   expect(readFileSync(join(stage.dir, "shared.md"), "utf8")).toBe("new");
 });
 
-test("a file that is replaced stays its owner's where the host may give files away", async (context) => {
+test("a replaced file keeps its owner if the host can set owners", async (context) => {
   if (process.getuid?.() !== 0) skipWithReason(context, "only root can give files away");
   using stage = mountedStage();
   stage.put("a.md", "old");
@@ -90,7 +90,7 @@ test.for([
   { name: "one that the host is in", group: 4712, mode: 0o664 },
   { name: "another", group: 4713, mode: 0o644 },
 ])(
-  "a file of somebody else and of a group, $name: nobody gains, and members go on",
+  "a file of another user and group, $name: nobody gains access, and members keep theirs",
   async ({ group, mode }, context) => {
     if (process.getuid?.() !== 0) skipWithReason(context, "only root can become somebody else");
     using stage = mountedStage();
@@ -106,7 +106,7 @@ test.for([
   },
 );
 
-test("the host keeps to .memcell, hides it from git, and nothing in it is a name that agentool reads", async () => {
+test("the host writes its own files to .memcell, hides it from git, and uses no name that agentool reads", async () => {
   using stage = mountedStage();
   stage.put("a.md", "old");
   await using runtime = await stage.open();
@@ -118,7 +118,7 @@ test("the host keeps to .memcell, hides it from git, and nothing in it is a name
   expect(own.filter((name) => /\.md$/i.test(name))).toEqual([]);
 });
 
-test("other users have a folder of their own in the data folder, whatever their ids look like", async () => {
+test("other users have their own folders in the data folder, whatever their ids look like", async () => {
   using stage = mountedStage();
   stage.put("a.md", "of alice");
   await using runtime = await stage.open();
@@ -131,7 +131,7 @@ test("other users have a folder of their own in the data folder, whatever their 
   expect(userFolderNames(stage.dataDir)).toHaveLength(5);
 });
 
-test("each of a user's scopes has a folder: mounted ones theirs, the others the data folder", async () => {
+test("each of a user's scopes has its folder: mounted ones their own, the others the data folder", async () => {
   using stage = mountedStage();
   using notes = mountedStage("notes");
   const mounts = [...stage.mounts, { userId: "bob", scope: "journal", dir: notes.dir }];
@@ -144,11 +144,11 @@ test("each of a user's scopes has a folder: mounted ones theirs, the others the 
   expect(await play(unmounted, [read("a.md")])).toMatchObject({ ok: true, data: [{ content: null }] });
 });
 
-test("runtimes with different data folders exclude each other in one workspace, and go on with each other's WAL", async () => {
+test("runtimes with different data folders exclude each other in one workspace and finish each other's WAL", async () => {
   using stage = mountedStage();
   const guest = new EventEmitter();
   const begun = once(guest, "begun");
-  // Asked under the lock, just before a guest runs.
+  // Read under the lock, just before a guest runs.
   const clock = (): number => {
     guest.emit("begun");
     return 0;
@@ -166,7 +166,7 @@ test("runtimes with different data folders exclude each other in one workspace, 
   expect(stage.files()).toEqual({ "a.md": "four" });
 });
 
-test("another user's id is kept out of a folder that has an owner, and told so", async () => {
+test("refuses another user's id for a folder that has an owner", async () => {
   using stage = mountedStage();
   {
     await using runtime = await stage.open();
@@ -186,11 +186,11 @@ test("another user's id is kept out of a folder that has an owner, and told so",
   expect(stage.files()).toEqual({ "a.md": "of alice" });
 });
 
-test("what another program writes between reading and commit is not written over: the call is made again", async () => {
+test("a write by another program between read and commit is not overwritten: the call is repeated", async () => {
   using stage = mountedStage();
   stage.put("a.md", "first");
   let runs = 0;
-  // What a guest logs is told when it has ended, before anything is committed.
+  // A guest's log lines arrive when it has ended, before the commit.
   const onLog = (): void => {
     if (++runs === 1) appendByAnother(stage.dir, "a.md");
   };
@@ -201,7 +201,7 @@ test("what another program writes between reading and commit is not written over
   expect(stage.files()).toEqual({ "a.md": "ours" });
 });
 
-test("a file that another program never leaves alone is BUSY, and stays the other program's", async () => {
+test("a file that another program keeps changing gives BUSY and keeps the other program's text", async () => {
   using stage = mountedStage();
   stage.put("a.md", "first");
   await using runtime = await stage.open({ onLog: () => appendByAnother(stage.dir, "a.md") });
@@ -210,14 +210,14 @@ test("a file that another program never leaves alone is BUSY, and stays the othe
   expect(stage.files()).toEqual({ "a.md": `first${", and theirs".repeat(3)}` });
 });
 
-test("what another program writes while a change is made durable is not written over either", async () => {
+test("a write by another program while a change is being flushed is not overwritten either", async () => {
   using stage = mountedStage();
   stage.put("a.md", "first");
   await using runtime = await stage.open();
   const staged = join(stage.dir, ".memcell/staged-0");
   let theirs = 0;
   let isOver = false;
-  // Between the record and the renames the disk is waited for, and so others have their turn.
+  // The host awaits the disk between the record and the renames, so other code can run.
   const watch = (): void => {
     if (theirs < 1 && existsSync(staged)) {
       appendByAnother(stage.dir, "a.md");
@@ -235,7 +235,7 @@ test("what another program writes while a change is made durable is not written 
   expect(await runtime.upkeep.users()).toEqual(["alice"]);
 });
 
-/** A process that knows of no lock. */
+/** Appends from a process that ignores locks. */
 function appendByAnother(dir: string, name: string): void {
   execFileSync("sh", ["-c", `printf ', and theirs' >> "$1"`, "sh", join(dir, name)]);
 }

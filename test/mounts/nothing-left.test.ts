@@ -1,4 +1,4 @@
-/** A runtime that cannot be made leaves no thread behind: the program that asked for it goes on. */
+/** A runtime that cannot be created leaves no thread behind, and the calling program goes on. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ await createRuntime({ dataDir: process.argv[1] }).catch(({ code }) => console.lo
 console.log(process.getActiveResourcesInfo().includes("MessagePort") ? "a thread" : "no thread");
 `;
 
-test("where the system's /proc cannot be trusted", (context) => {
+test("leaves nothing behind if the system's /proc cannot be trusted", (context) => {
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   const hidden = ["--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"];

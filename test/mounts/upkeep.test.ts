@@ -1,4 +1,4 @@
-/** The doctor, the trash, exports and imports of a user whose memory is mounted, or another scope beside it. */
+/** The doctor, the trash, exports and imports for a user whose memory, or another scope, is mounted. */
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +12,7 @@ import { userFolderNames } from "../support/user-files.ts";
 import { alice, filesBelow, journalPuppet, mountedStage, play, write } from "./mounted-stage.ts";
 import type { MountedStage } from "./mounted-stage.ts";
 
-/** The shipped memory, and a puppet with the journal. */
+/** Opens the shipped memory plugin and a puppet with the journal. */
 function open(stage: MountedStage, mounts: readonly Mount[]): Promise<Runtime> {
   const plugins = [shippedPlugin("user-memory"), journalPuppet(stage.path)];
   return createRuntime({ dataDir: stage.dataDir, plugins, policy: policyFor(plugins), mounts, threadsMax: 1 });
@@ -21,7 +21,7 @@ function open(stage: MountedStage, mounts: readonly Mount[]): Promise<Runtime> {
 const upsert = (runtime: Runtime, name: string, userId = "alice"): Promise<unknown> =>
   runtime.call("UpdateUserMemory", { action: "upsert", name, type: "user", description: "d", body: name }, { userId });
 
-test("memory that is mounted is remembered, deleted, restored, purged, exported, imported and looked after", async () => {
+test("mounted memory can be written, deleted, restored, purged, exported, imported and repaired", async () => {
   using stage = mountedStage("memory");
   await using runtime = await open(stage, stage.mounts);
   for (const name of ["a", "b"]) expect(await upsert(runtime, name)).toMatchObject({ ok: true });
@@ -30,7 +30,7 @@ test("memory that is mounted is remembered, deleted, restored, purged, exported,
   expect(await runtime.call("UpdateUserMemory", { action: "delete", name: "b" }, alice)).toMatchObject({ ok: true });
   expect(await runtime.upkeep.listTrash(alice)).toMatchObject([{ path: "b.md" }]);
   const exported = await runtime.upkeep.export(alice);
-  // The host's own folder lies among the files, and is none of the user's memory.
+  // The host's own folder is among the files and is not part of the user's memory.
   expect(exported.leftOut).toEqual([]);
   expect(exported.files.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md", expect.stringMatching(/^trash\/b\./)]);
   await runtime.upkeep.restore(alice, "b");
@@ -44,7 +44,7 @@ test("memory that is mounted is remembered, deleted, restored, purged, exported,
   expect(await runtime.upkeep.users()).toEqual(["alice", "bob"]);
 });
 
-test.for(["memory", "journal"])("the doctor finds and mends what lies in a mounted %s", async (scope) => {
+test.for(["memory", "journal"])("the doctor finds and repairs problems in a mounted %s", async (scope) => {
   using stage = mountedStage(scope);
   await using runtime = await open(stage, stage.mounts);
   expect(await upsert(runtime, "a")).toMatchObject({ ok: true });
@@ -67,7 +67,7 @@ test.for(["memory", "journal"])("the doctor finds and mends what lies in a mount
   expect(await runtime.upkeep.inspect(alice)).toMatchObject([{ problem: "not-a-plain-file" }]);
 });
 
-test("what people keep beside is left out of an export, and told", async () => {
+test("an export leaves out and reports other files in the folder", async () => {
   using stage = mountedStage("memory");
   mkdirSync(join(stage.dir, ".git"), { recursive: true });
   stage.put("Über.md", "x");
