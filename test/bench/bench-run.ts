@@ -1,10 +1,10 @@
 import type { NoiseProbe } from "./noise.ts";
 
-/** What every section is given. */
+/** The input of every section. */
 export interface BenchRun {
-  /** How many rounds count. */
+  /** The number of rounds that count. */
   readonly rounds: number;
-  /** Fewer operations, fewer sizes: to see that all runs, not to quote. */
+  /** Fewer operations and sizes. Shows that everything runs; do not quote it. */
   readonly isQuick: boolean;
   /** A folder on this machine's own disk. */
   readonly folder: string;

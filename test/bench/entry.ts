@@ -1,11 +1,11 @@
-/** The entries that are stored, as every contestant gets them. */
+/** The entries that every contestant stores. */
 
 /** About 1 KB of text. */
 export const body: string = "All that is known about it. ".repeat(36);
 
 export const entryName = (at: number): string => `e${at}`;
 
-/** Differs from round to round, so that every upsert has something to change. */
+/** Differs in each round, so that every upsert changes something. */
 export const describe = (at: number, round: number): string => `What entry ${at} says in round ${round}`;
 
 export function upsertInput(at: number, round: number, text: string = body): Record<string, string> {
@@ -19,11 +19,11 @@ export function entryText(at: number, description: string, text: string = body):
 export const indexLine = (at: number, description: string): string =>
   `- [${entryName(at)}](${entryName(at)}.md) — ${description}\n`;
 
-/** A folder's files as a program would know them that keeps the descriptions in its head and reads nothing back. */
+/** A folder's files for a program that remembers the descriptions and reads nothing back. */
 export class KnownFolder {
   readonly #descriptions: string[] = [];
 
-  /** What the entry's description was, or `undefined` for a new one. */
+  /** The entry's description, or `undefined` for a new entry. */
   descriptionAt(at: number): string | undefined {
     return this.#descriptions[at];
   }

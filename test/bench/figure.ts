@@ -1,4 +1,4 @@
-/** From samples to a figure. */
+/** Computes figures from samples. */
 import type { Figure, Target } from "./results.ts";
 import { compare, difference, summarise } from "./statistics.ts";
 import type { Compared, Rounds } from "./statistics.ts";
@@ -8,13 +8,13 @@ export interface FigureParts {
   readonly name: string;
   readonly facts?: Record<string, string>;
   readonly rounds: Rounds;
-  /** What to compare with: a ratio, unless it names the unit of a difference. */
+  /** The comparison: a ratio, or a difference if `differenceIn` names its unit. */
   readonly against?: { readonly key: string; readonly rounds: Rounds; readonly differenceIn?: string };
-  /** Judges what the comparison gave, or the median when there is none. */
+  /** Judges the result of the comparison, or the median if there is none. */
   readonly judge?: (found: number) => Target[];
 }
 
-/** With fewer samples the 99th percentile is the worst one. */
+/** With fewer samples, the 99th percentile would be the worst one. */
 const samplesForP99 = 40;
 
 export function figureOf({ key, name, facts = {}, rounds, against, judge }: FigureParts): Figure {

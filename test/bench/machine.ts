@@ -1,4 +1,4 @@
-/** What a reader must know of the machine to judge a figure, and nothing that names it. */
+/** Facts about the machine that a reader needs to judge a figure. None identifies the machine. */
 import { statfsSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 
@@ -13,7 +13,7 @@ export function machine(): Omit<Results["machine"], "fileSystem"> {
   };
 }
 
-/** The kernel's numbers for the kinds that people keep data on. */
+/** The kernel's numbers of common file systems. */
 const kinds: ReadonlyMap<number, string> = new Map([
   [0xef53, "ext4"],
   [0x58465342, "xfs"],

@@ -1,14 +1,14 @@
 /**
- * `npm run bench`: measures memcell against the naive way and against peers, and prints what it finds.
+ * `npm run bench`: measures memcell against the naive way and against peers, and prints the results.
  *
  * usage: node dist/test/bench/main.js [--only 1,3] [--rounds N] [--quick] [--write]
  *
  *   --only    sections to run: 1 durable upsert, 2 sandbox, 3 throughput, 4 growth, 5 cold start, 6 recovery,
  *             7 journal
- *   --rounds  how many rounds count (10, or 3 with --quick)
- *   --quick   under a minute: to see that all runs, not to quote
- *   --write   store the results in test/bench/results/ and in README.md, not only in dist/bench/. Only with all
- *             sections: what is quoted comes from one run.
+ *   --rounds  the number of rounds that count (10, or 3 with --quick)
+ *   --quick   under a minute: shows that everything runs; do not quote it
+ *   --write   store the results also in test/bench/results/ and in README.md, not only in dist/bench/. Needs all
+ *             sections, because quotes must come from one run.
  */
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fileSystemOf, machine } from "./machine.ts";

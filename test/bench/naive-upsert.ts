@@ -1,6 +1,6 @@
 /**
- * How a careful program without sandbox and journal stores two files durably: each is written beside its place, flushed
- * and renamed, then the folder is flushed.
+ * How a careful program without sandbox and WAL stores two files durably: it writes each to a temporary file, flushes
+ * and renames it, then flushes the folder.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * What the machine does by itself: a fixed amount of computing and a fixed flush, in every round of every section.
- * Where these spread, so does everything else.
+ * The machine's own noise: a fixed computation and a fixed flush, in every round of every section. If these vary, so
+ * does everything else.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ export class NoiseProbe implements Disposable {
 function compute(): void {
   let sum = 0;
   for (let turn = 0; turn < 2_000_000; turn++) sum = (sum + Math.imul(turn, turn ^ sum)) | 0;
-  // Never so, and the compiler cannot know.
+  // Never true, but the compiler cannot know that.
   if (sum === 0.5) throw new RangeError("Arithmetic is broken");
 }
 

@@ -1,4 +1,4 @@
-/** Which figures the picture shows, and under which names. */
+/** The figures that the picture shows, and their labels. */
 import { figureAt } from "./figure-at.ts";
 import type { Results } from "./results.ts";
 
@@ -13,11 +13,11 @@ export interface BarGroup {
   readonly title: string;
   readonly unit: string;
   readonly bars: readonly Bar[];
-  /** A line across the bars: what was promised, or what is compared with. */
+  /** A line across the bars: the bound, or the value compared with. */
   readonly mark: { readonly value: number; readonly text: string };
 }
 
-/** Groups whose figures are in the results; a run of some sections shows some. */
+/** The groups whose figures are in the results. A partial run has some of them. */
 export function groupsOf(results: Results): BarGroup[] {
   return declared
     .map(({ title, unit, mark, bars }) => ({

@@ -1,4 +1,4 @@
-/** Draws results as horizontal bars: one SVG that needs no font, script or style from elsewhere. */
+/** Draws results as horizontal bars, in one SVG without external fonts, scripts or styles. */
 import { groupsOf } from "./picture-groups.ts";
 import type { Bar, BarGroup } from "./picture-groups.ts";
 import type { Results } from "./results.ts";
@@ -7,7 +7,7 @@ import { shown } from "./targets.ts";
 const width = 700;
 const margin = 20;
 const barsX = 300;
-/** The figures stand in a column of their own at the right, where no bar and no mark gets. */
+/** The figures have their own column at the right, beyond bars and marks. */
 const barsWidth = width - barsX - 105;
 const rowHeight = 22;
 const headHeight = 52;

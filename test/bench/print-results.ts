@@ -1,4 +1,4 @@
-/** Results as tables that a terminal and Markdown can show. */
+/** Prints results as tables for terminals and Markdown. */
 import type { Figure, Results, Section, Table } from "./results.ts";
 import { shown, verdict } from "./targets.ts";
 

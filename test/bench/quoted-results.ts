@@ -1,4 +1,4 @@
-/** The quotes of results in documents: made from `results/bench.json`, between two marks. */
+/** Quotes of results in documents, made from `results/bench.json` and placed between two marks. */
 import { figureAt } from "./figure-at.ts";
 import type { Results, Target } from "./results.ts";
 import { shown, verdict } from "./targets.ts";
@@ -6,7 +6,7 @@ import { shown, verdict } from "./targets.ts";
 const begin = "<!-- bench: made by `npm run bench -- --write` -->";
 const end = "<!-- /bench -->";
 
-/** What each row quotes, by the keys of table and figure. */
+/** The figures that each row quotes, by the keys of table and figure. */
 const rows: readonly (readonly [text: string, ...figures: readonly (readonly [table: string, figure: string])[]])[] = [
   ["a durable upsert, against a naive durable write", ["durable-disk", "memcell"]],
   ["the same on an ext4 loop disk", ["durable-ext4", "memcell"]],
@@ -35,7 +35,7 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
   ["the plugin / gzipped", ["size", "plain"], ["size", "zipped"]],
 ];
 
-/** The one line of the main README: the first row. */
+/** The line for the main README: the first row. */
 export function costLine(results: Results): string {
   const [target] = targetsOf(results, [["durable-disk", "memcell"]]);
   if (target === undefined) throw new RangeError("The results have no durable upsert");
@@ -44,7 +44,7 @@ export function costLine(results: Results): string {
   return `A durable upsert takes ${shown(found)} ${unit} the time of a naive durable write; ${aim}.`;
 }
 
-/** The table of `test/bench/README.md`. */
+/** The table for `test/bench/README.md`. */
 export function costTable(results: Results): string {
   const { cores, cpu, node, fileSystem } = results.machine;
   return [
@@ -61,7 +61,7 @@ export function costTable(results: Results): string {
   ].join("\n");
 }
 
-/** Puts a quote between the two marks of a document. Throws for a document without them. */
+/** Replaces the quote between a document's two marks. Throws if the document has none. */
 export function replaceQuote(document: string, quote: string): string {
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from < 0 || to < from) throw new RangeError("The document has no place for results of the benchmark");
@@ -72,7 +72,7 @@ function targetsOf(results: Results, figures: readonly (readonly [string, string
   return figures.flatMap(([table, figure]) => figureAt(results, table, figure)?.targets ?? []);
 }
 
-/** Nothing for what was not measured: a machine may not be able to mount a disk. */
+/** Returns no row for a figure that was not measured: some machines cannot mount a disk. */
 function rowOf(text: string, targets: readonly Target[]): string[] {
   if (targets.length === 0) return [];
   const found = targets.map((each) => `${shown(each.found)} ${each.unit}`);
@@ -80,6 +80,6 @@ function rowOf(text: string, targets: readonly Target[]): string[] {
   return [`| ${text} | ${together(found)} | ${together(bounds)} | ${together(targets.map(verdict))} |`];
 }
 
-/** Equal ones once. */
+/** Joins the texts, or returns one if all are equal. */
 const together = (texts: readonly string[]): string =>
   (new Set(texts).size === 1 ? texts.slice(0, 1) : texts).join(" / ");

@@ -1,4 +1,4 @@
-/** 6. Recovery after a call was ended, and what a quiet user feels of a flood. */
+/** 6. Recovery after a thread was terminated, and the effect of a flood on a quiet user. */
 import { figureOf } from "./figure.ts";
 import { measureRecovery } from "./recovery.ts";
 import type { Times } from "./recovery.ts";

@@ -1,6 +1,6 @@
 /**
- * How soon the others are served again: after a guest was ended with its thread, and while another user floods the line.
- * Plain numbers; `recovery-section.ts` makes a table of them.
+ * How soon other users are served again: after a guest's thread was terminated, and while another user floods the
+ * queue. Returns plain numbers; `recovery-section.ts` makes a table of them.
  */
 import { openBoundedStage } from "../bounds/bounded-stage.ts";
 import type { BoundedStage } from "../bounds/bounded-stage.ts";
@@ -8,16 +8,16 @@ import type { BoundedStage } from "../bounds/bounded-stage.ts";
 const roundsCount = 20;
 const floodedCallsCount = 500;
 
-/** Milliseconds, one for each repetition. */
+/** Milliseconds, one per repetition. */
 export type Times = readonly number[];
 
 export interface Recovery {
-  /** From `DEADLINE_EXCEEDED` to the next answer, of a pool of one thread. */
+  /** From `DEADLINE_EXCEEDED` to the next answer, with a pool of one thread. */
   readonly afterKillOneThread: Times;
-  /** Of a pool of two threads: to the next answer, and until both threads have answered. */
+  /** With a pool of two threads: to the next answer, and until both threads have answered. */
   readonly afterKillTwoThreads: Times;
   readonly wholeAfterKillTwoThreads: Times;
-  /** A quiet user's call on one thread: alone, and while 500 calls of another user wait. */
+  /** A quiet user's call with one thread: alone, and while 500 calls of another user wait. */
   readonly quietAlone: Times;
   readonly quietInFlood: Times;
 }
@@ -52,7 +52,7 @@ async function measureKills(threadsMax: number): Promise<{ next: Times; whole: T
   return { next, whole };
 }
 
-/** Calls alone and calls in the flood take turns, so that whatever else the machine does meets both. */
+/** Calls alone and calls in the flood alternate, so that the machine's noise affects both. */
 async function measureFlood(): Promise<{ quietAlone: Times; quietInFlood: Times }> {
   await using stage = await openBoundedStage({ queuedCallsPerUserMax: floodedCallsCount + 1 });
   const alone: number[] = [];
@@ -63,7 +63,7 @@ async function measureFlood(): Promise<{ quietAlone: Times; quietInFlood: Times 
     const flood = Array.from({ length: floodedCallsCount }, (_, at) =>
       stage.write("flooding", `${at % 10}.md`, controller.signal),
     );
-    // The first of them run, and the others wait.
+    // The first calls run, and the others wait.
     await flood[1];
     flooded.push(await timeQuietCall(stage));
     controller.abort();

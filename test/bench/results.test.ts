@@ -1,4 +1,4 @@
-/** Documents and the picture quote the results of the benchmark exactly. */
+/** Documents and the picture quote the benchmark's results exactly. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,20 +15,20 @@ const textOf = (file: string): string => readFileSync(join(projectFolder, file),
 const json = textOf("test/bench/results/bench.json");
 const results = parseResults(json);
 
-test("the results have the form that the schema says, as the benchmark writes them", () => {
+test("the results match the schema, byte for byte as the benchmark writes them", () => {
   expect(formatResults(results)).toBe(json);
 });
 
-test("results of another form are refused", () => {
+test("refuses results of another form", () => {
   const withPath = { ...results, machine: { ...results.machine, host: "x" } };
   expect(() => parseResults(JSON.stringify(withPath))).toThrow("unrecognized_keys");
 });
 
-test("the results are those of all sections, in one run", () => {
+test("the results come from one run of all sections", () => {
   expect(results.sections.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });
 
-test("each figure is judged by what was found", () => {
+test("each verdict follows from its figure and bound", () => {
   const targets = results.sections
     .flatMap(({ tables }) => tables)
     .flatMap(({ figures }) => figures)
@@ -49,7 +49,7 @@ test.for(quotes)("$document quotes the results", ({ document, quote }) => {
   expect(replaceQuote(textOf(document), quote)).toBe(textOf(document));
 });
 
-test("a document without a place for the results is refused", () => {
+test("refuses a document without a place for the results", () => {
   expect(() => replaceQuote("# memcell\n", "")).toThrow(RangeError);
 });
 
@@ -57,7 +57,7 @@ test("the picture is drawn from the results", () => {
   expect(textOf("test/bench/results/bench.svg")).toBe(drawResults(results));
 });
 
-test("the picture shows every group, needs nothing from elsewhere and names itself", () => {
+test("the picture shows every group, loads nothing external and has a title", () => {
   const groups = groupsOf(results);
   expect(groups.map(({ bars }) => bars.length)).toEqual([4, 5, 6, 5, 4]);
   const picture = drawResults(results);
@@ -66,7 +66,7 @@ test("the picture shows every group, needs nothing from elsewhere and names itse
   for (const { label } of groups.flatMap(({ bars }) => bars)) expect(label.length).toBeLessThan(45);
 });
 
-test("the picture shows nothing of a section that did not run", () => {
+test("the picture leaves out a section that did not run", () => {
   const picture = drawResults({ ...results, sections: results.sections.filter(({ number }) => number !== 3) });
   expect(picture).not.toContain("Throughput");
   expect(picture).toContain("What the sandbox adds");

@@ -1,9 +1,9 @@
-/** What one run found, as `results/bench.json` holds it. */
+/** The results of one run, in the form of `results/bench.json`. */
 import * as z from "zod/mini";
 
-/** A bound and what was found. */
+/** A bound and the figure found. */
 const target = z.strictObject({
-  /** What was promised, in words. */
+  /** The bound in words. */
   text: z.string(),
   kind: z.enum(["at most", "at least"]),
   bound: z.number(),
@@ -15,16 +15,16 @@ const target = z.strictObject({
 const spread = z.tuple([z.number(), z.number()]);
 
 const figure = z.strictObject({
-  /** Names the figure for the picture and the README. Unique in its table. */
+  /** Identifies the figure for the picture and the README. Unique in its table. */
   key: z.string(),
   name: z.string(),
-  /** What a reader must know to compare: transport, durability, and so on. */
+  /** Facts that a reader needs for comparing, such as transport and durability. */
   facts: z.record(z.string(), z.string()),
   median: z.number(),
-  /** `null` where there are too few samples for one. */
+  /** `null` if there are too few samples. */
   p99: z.nullable(z.number()),
   spread,
-  /** Against the figure of the same table that `to` names. */
+  /** Compared with the figure of the same table that `to` names. */
   compared: z.nullable(z.strictObject({ to: z.string(), unit: z.string(), value: z.number(), spread })),
   targets: z.array(target),
 });
@@ -39,7 +39,7 @@ const table = z.strictObject({
 export const sectionSchema = z.strictObject({
   number: z.int(),
   title: z.string(),
-  /** How it was measured, and what could not be. */
+  /** How it was measured, and what could not be measured. */
   notes: z.array(z.string()),
   tables: z.array(table),
 });
@@ -54,10 +54,10 @@ export const resultsSchema = z.strictObject({
     cpu: z.string(),
     node: z.string(),
     system: z.string(),
-    /** Of the folder in which most was measured. */
+    /** The file system of the folder used for most measurements. */
     fileSystem: z.string(),
   }),
-  /** The same work in every round of every section, in milliseconds: what spreads here is the machine. */
+  /** The time of the same work in every round of every section, in milliseconds. Its spread is the machine's noise. */
   noise: z.array(noise),
   sections: z.array(sectionSchema),
 });
@@ -69,17 +69,17 @@ export type Figure = z.infer<typeof figure>;
 export type Target = z.infer<typeof target>;
 export type Noise = z.infer<typeof noise>;
 
-/** Throws for a text that is no results of this form. */
+/** Throws for text that does not match the schema. */
 export function parseResults(text: string): Results {
   return z.parse(resultsSchema, JSON.parse(text));
 }
 
-/** As the file holds it: four digits that count, which is more than the machine's noise leaves. */
+/** The file's text, with four significant digits, which is more than the machine's noise allows. */
 export function formatResults(results: Results): string {
   return `${JSON.stringify(results, rounded, 2).replaceAll(pair, "[$1, $2]")}\n`;
 }
 
-/** Two numbers, as a range has them, on lines of their own. */
+/** Matches a range's two numbers on separate lines. */
 const pair = /\[\s+(-?[\d.e+-]+),\s+(-?[\d.e+-]+)\s+\]/g;
 
 const rounded = (_key: string, value: unknown): unknown =>

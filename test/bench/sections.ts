@@ -8,7 +8,7 @@ import type { Section } from "./results.ts";
 import { measureSandbox } from "./sandbox/section.ts";
 import { measureThroughput } from "./throughput/section.ts";
 
-/** All sections by number, in the order they run. */
+/** All sections by number, in the order in which they run. */
 export const sections: ReadonlyMap<number, (run: BenchRun) => Promise<Section>> = new Map([
   [1, measureDurable],
   [2, measureSandbox],

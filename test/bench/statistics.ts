@@ -1,6 +1,6 @@
-/** Medians and what goes with them. Samples are kept by round, so that rounds can be compared. */
+/** Medians and related figures. Samples are kept by round, so that rounds can be compared. */
 
-/** One contestant's samples: for each round that counts, its values. */
+/** One contestant's values for each round that counts. */
 export type Rounds = readonly (readonly number[])[];
 
 export interface Summary {
@@ -23,7 +23,7 @@ export function summarise(rounds: Rounds): Summary {
 
 export interface Compared {
   readonly value: number;
-  /** The lowest and the highest of the single rounds' values: what the machine did in a round met both sides. */
+  /** The lowest and highest values of single rounds. Both sides of a round had the same machine noise. */
   readonly spread: readonly [low: number, high: number];
 }
 

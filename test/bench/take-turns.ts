@@ -1,38 +1,38 @@
 /**
- * Lets contestants take turns on the same machine and disk, so that whatever else happens there meets each alike.
+ * Lets contestants take turns on the same machine and disk, so that other activity affects all alike.
  *
- * A turn is a block of operations, not one: what a way puts off (a flush that is due later, an instance that is made
- * after the answer) it then pays for itself and not the next one in the row. Before a turn the disk is flushed, so that
- * who flushes does not write what a peer has left unflushed. The order is drawn anew for every pass.
+ * A turn is a block of operations, not one. So a way pays for its own deferred work (a later flush, an instance created
+ * after the answer), and not the next one in the row. The disk is flushed before each turn, so that no contestant's
+ * flush writes a peer's data. Each pass has a new random order.
  */
 import { seededRandom } from "../support/seeded-random.ts";
 
 export interface Step {
-  /** Counts from -1, the round that warms up. */
+  /** Starts at -1, the warm-up round. */
   readonly round: number;
-  /** Counts the operations of the round. */
+  /** The operation's number within the round. */
   readonly at: number;
 }
 
 export interface Contestant {
   readonly key: string;
-  /** What the next operation needs, not timed. */
+  /** Prepares the next operation. Not timed. */
   prepare?(step: Step): Promise<void>;
   run(step: Step): Promise<void>;
 }
 
 export interface Plan {
   readonly rounds: number;
-  /** Turns that each contestant has in a round, and operations of a turn. */
+  /** Turns of each contestant in a round, and operations in a turn. */
   readonly passes: number;
   readonly block: number;
-  /** Before each turn. */
+  /** Called before each turn. */
   readonly settle?: () => void;
-  /** Before each round that counts. */
+  /** Called before each round that counts. */
   readonly beforeRound: () => void;
 }
 
-/** Milliseconds by contestant's key and round. The warm-up round is not among them. */
+/** Milliseconds by contestant's key and round, without the warm-up round. */
 export type Times = ReadonlyMap<string, number[][]>;
 
 export async function takeTurns(contestants: readonly Contestant[], plan: Plan): Promise<Times> {
@@ -74,7 +74,7 @@ function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
     .map(({ item }) => item);
 }
 
-/** The samples of one contestant. */
+/** One contestant's samples. */
 export function timesOf(times: Times, key: string): number[][] {
   const found = times.get(key);
   if (!found) throw new RangeError(`No contestant "${key}" took part`);

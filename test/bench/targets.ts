@@ -1,4 +1,4 @@
-/** What was promised of memcell's speed and size, and whether a figure keeps it. */
+/** Bounds for memcell's speed and size, and whether a figure keeps them. */
 import type { Target } from "./results.ts";
 
 export interface Bound {
@@ -13,12 +13,12 @@ const atLeast = (bound: number, unit: string, text: string): Bound => ({ text, k
 
 export const targets = {
   durableAgainstNaive: atMost(1.6, "×", "the naive durable write"),
-  /** A peer is beaten when ours takes less of its time. */
+  /** memcell beats a peer if it takes less time. */
   againstPeer: atMost(1, "×", "the peer's time at the same transport"),
   sandboxAdds: atMost(0.5, "ms", "added by the sandbox to a call with 4 KB"),
   throughputAt8: atLeast(0.6, "×", "the naive way's throughput with 8 users"),
   growthTo1000: atMost(3, "×", "the time with 10 entries"),
-  /** What the guest computes; the host's reads are not its own. */
+  /** The guest's computing time, without the host's reads. */
   journalSearch: atMost(150, "ms", "the guest's own time in a search of 10,000 blocks"),
   cliFirstResult: atMost(400, "ms", "process start to first result"),
   runtimeFirstResult: atMost(250, "ms", "createRuntime to first result"),
@@ -31,7 +31,7 @@ export const targets = {
 export function judged(bound: Bound, found: number): Target {
   const isMet = bound.kind === "at most" ? found <= bound.bound : found >= bound.bound;
   const { text, kind, unit } = bound;
-  // In the order of the schema: the file is compared with what the schema makes of it.
+  // In the schema's order, because the file is compared with the schema's output.
   return { text, kind, bound: bound.bound, found, unit, isMet };
 }
 
@@ -40,7 +40,7 @@ export function verdict({ isMet, bound, found, unit }: Target): string {
   return isMet ? "met" : `missed by ${shown(Math.abs(found - bound))} ${unit}`;
 }
 
-/** A number as people read it: three digits that count. */
+/** A number for readers, with three significant digits. */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

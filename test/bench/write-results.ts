@@ -1,4 +1,4 @@
-/** Where results go: always to `dist/bench/`, and into the tree when they are meant to be quoted. */
+/** Writes results to `dist/bench/`, and into the tree if they are to be quoted. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,6 @@ function writeTo(folder: string, results: Results): void {
   mkdirSync(folder, { recursive: true });
   const text = formatResults(results);
   writeFileSync(join(folder, "bench.json"), text);
-  // From what the file says, so that anybody can draw it again.
+  // Drawn from the file's text, so that anyone can draw it again.
   writeFileSync(join(folder, "bench.svg"), drawResults(parseResults(text)));
 }

@@ -1,5 +1,5 @@
 /**
- * A fresh process that makes a runtime and calls it once. Prints the milliseconds from `createRuntime` to the result.
+ * A fresh process that creates a runtime and calls it once. Prints the milliseconds from `createRuntime` to the result.
  *
  * usage: node first-call-process.js DATA-FOLDER
  */

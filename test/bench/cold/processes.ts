@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 
 export interface ProcessTimes {
-  /** To the first byte of output. */
+  /** Until the first byte of output. */
   readonly firstOutputMs: number;
   readonly exitMs: number;
 }
@@ -21,7 +21,7 @@ export async function timeProcess(args: readonly string[]): Promise<ProcessTimes
   return { firstOutputMs, exitMs: performance.now() - startMs };
 }
 
-/** What a process prints as JSON about itself. */
+/** Returns what a process prints about itself as JSON. */
 export async function askProcess<Answer>(script: string, args: readonly string[]): Promise<Answer> {
   const child = spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close") as Promise<[number | null]>]);

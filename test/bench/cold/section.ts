@@ -1,4 +1,4 @@
-/** 5. The cold start, the memory of threads, the size of the plugin. Each sample is a process of its own. */
+/** 5. The cold start, the memory of threads, the size of the plugin. Each sample is its own process. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

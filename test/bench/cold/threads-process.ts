@@ -1,5 +1,5 @@
 /**
- * A fresh process that keeps so many threads busy at once, for many calls. Prints its resident memory then, in MB.
+ * A fresh process that keeps the given number of threads busy for many calls. Then prints its resident memory in MB.
  *
  * usage: node threads-process.js DATA-FOLDER THREADS
  */

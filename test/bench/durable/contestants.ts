@@ -1,4 +1,4 @@
-/** Who takes part. A new contestant is a further line here. */
+/** The contestants. To add one, add a line here. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ const contestants: Readonly<Record<string, OpenWay>> = {
   memory: memoryServer,
 };
 
-/** Each in a folder of its own. */
+/** Opens each in its own folder. */
 export async function openWays(folder: string): Promise<Way[]> {
   mkdirSync(folder);
   const opened: Way[] = [];
@@ -26,7 +26,7 @@ export async function openWays(folder: string): Promise<Way[]> {
   return opened;
 }
 
-/** Pairs at equal transport: ours, and the peer that it should beat. */
+/** Pairs with equal transport: memcell and the peer that it should beat. */
 export const equalTransport = [
   { key: "memory-tool", ours: "memcell", peer: "memory-tool" },
   { key: "memory-tool-both", ours: "memcell", peer: "memory-tool-both" },
@@ -36,5 +36,5 @@ export const equalTransport = [
   { key: "memory-server", ours: "memcell-stdio", peer: "memory-server" },
 ] as const;
 
-/** Over stdio, and what is left of each without the transport. */
+/** Compared over stdio, with and without the transport's time. */
 export const overStdio = ["memcell-stdio", "filesystem", "filesystem-both", "memory-server"] as const;

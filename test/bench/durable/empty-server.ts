@@ -1,4 +1,4 @@
-/** A server for the Model Context Protocol with a tool that does nothing, to tell what protocol and pipes take. */
+/** An MCP server with a tool that does nothing. It shows the cost of protocol and pipes. */
 import { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 

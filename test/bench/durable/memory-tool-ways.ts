@@ -1,6 +1,6 @@
 /**
  * `BetaLocalFilesystemMemoryTool` of `@anthropic-ai/sdk`, a memory tool on a local folder. It flushes a file before it
- * renames it, and never the folder: the new text is safe, its name is not.
+ * renames it, but not the folder. So the new text is durable, but its name is not.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ async function creating(folder: string): Promise<Way> {
 
 const made = new WeakMap<BetaLocalFilesystemMemoryTool, Set<number>>();
 
-/** In the round that warms up: the entry's file, and its line in the index. */
+/** Creates the entry's file and its index line in the warm-up round. */
 async function makeOnce(tool: BetaLocalFilesystemMemoryTool, { at, round }: Step): Promise<void> {
   const entries = made.get(tool) ?? new Set();
   made.set(tool, entries);

@@ -1,4 +1,4 @@
-/** memcell in this process, and the store without guest and threads, to tell what the commit takes of it. */
+/** memcell in this process, and the store without guest and threads, which shows the commit's share. */
 import { join } from "node:path";
 
 import type { UserId } from "../../../host/values/user-id.ts";
@@ -31,7 +31,7 @@ async function throughStack(dataDir: string, durability: "full" | "relaxed"): Pr
   };
 }
 
-/** Entries that are new each time, in a folder that fills anew in each round. */
+/** Creates new entries only, in a folder that each round fills again. */
 async function creating(dataDir: string): Promise<Way> {
   const runtime = await createRuntime({ dataDir, threadsMax: 1 });
   return {

@@ -1,4 +1,4 @@
-/** 1. A durable upsert: ours, the naive way, and peers. On this machine's disk and on an ext4 disk of its own. */
+/** 1. A durable upsert: memcell, the naive way, and peers, on this machine's disk and on a separate ext4 disk. */
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
@@ -88,7 +88,7 @@ function againstPeers(key: string, disk: string, { ways, times }: Found): Table 
   return { key: `peers-${key}`, title: `Against peers at equal transport, on ${disk}`, unit: "ms", figures };
 }
 
-/** What is left of a call over stdio when an empty one is taken off, beside memcell in this process. */
+/** Times of calls over stdio minus those of an empty call, next to memcell in this process. */
 function withoutTransport(key: string, disk: string, { ways, times }: Found): Table {
   const empty = timesOf(times, "empty-call").map(median);
   const inProcess = timesOf(times, "memcell");
@@ -112,7 +112,7 @@ function withoutTransport(key: string, disk: string, { ways, times }: Found): Ta
   };
 }
 
-/** Flushes the disk that holds the folder, as far as one file's flush does: on ext4, the journal with all that waits. */
+/** Flushes the folder's disk as far as one file's flush does: on ext4, the journal with all that waits. */
 function settler(folder: string): Disposable & { readonly settle: () => void } {
   const file = openSync(join(folder, "settle"), "a");
   return {

@@ -1,4 +1,4 @@
-/** Starts a server for the Model Context Protocol and speaks with it over its standard input and output. */
+/** Starts an MCP server and talks to it over its standard input and output. */
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
@@ -7,7 +7,7 @@ export interface StdioServer {
   close(): Promise<void>;
 }
 
-/** All are spoken to in the protocol of 2025, which is what the peers know. */
+/** Uses the 2025 protocol, which the peers support. */
 export async function startServer(
   script: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Servers in a process of their own, spoken to over stdio: two peers, memcell, and an empty tool. */
+/** Servers in their own process, over stdio: two peers, memcell, and an empty tool. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import type { OpenWay } from "./way.ts";
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
 const stdio = { transport: "stdio", sandboxed: "no" } as const;
 
-/** `write_file` renames, and flushes nothing. */
+/** `write_file` renames and flushes nothing. */
 export const filesystemServer: OpenWay = async (folder) => {
   mkdirSync(folder);
   const script = scriptOf("@modelcontextprotocol/server-filesystem/dist/index.js");
@@ -39,7 +39,7 @@ export const filesystemServer: OpenWay = async (folder) => {
   ];
 };
 
-/** `create_entities` writes one file that holds everything, and flushes nothing. */
+/** `create_entities` writes one file with everything and flushes nothing. */
 export const memoryServer: OpenWay = async (folder) => {
   mkdirSync(folder);
   const script = scriptOf("@modelcontextprotocol/server-memory/dist/index.js");
@@ -49,7 +49,7 @@ export const memoryServer: OpenWay = async (folder) => {
       key: "memory-server",
       name: "server-memory, create_entities",
       facts: { ...stdio, durable: "no", writes: "one file for all entries" },
-      // It keeps an entity that is there, so an entry is put aside before it is created anew.
+      // It does not replace an existing entity, so the entry is deleted before it is created again.
       prepare: ({ at }) => server.call("delete_entities", { entityNames: [entryName(at)] }),
       run: ({ at, round }) => {
         const entity = { name: entryName(at), entityType: "user", observations: [describe(at, round), body] };

@@ -1,4 +1,4 @@
-/** 4. What a call takes in folders with few and with many entries. */
+/** 4. The time of a call in folders with few and with many entries. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -42,7 +42,7 @@ export async function measureGrowth(run: BenchRun): Promise<Section> {
 const userOf = (count: number): string => `has-${count}`;
 const keyOf = ({ key }: Operation, count: number): string => `${key}-${count}`;
 
-/** As memcell itself would have left them. */
+/** Files as memcell would have written them. */
 function filesOf(count: number): Record<string, string> {
   const written = "'2026-01-01T00:00:00.000Z'";
   const entries = Array.from({ length: count }, (_, at): [string, string] => [
@@ -58,7 +58,7 @@ function contestants(runtime: Runtime): Contestant[] {
     entriesCounts.map((count) => ({
       key: keyOf(operation, count),
       run: async ({ at, round }) => {
-        // A prime that no count divides by: entries from all over the folder.
+        // A prime that divides no count, so that entries come from the whole folder.
         const entry = (at * 389) % count;
         const input = operation.key === "read" ? { name: entryName(entry) } : upsertInput(entry, round);
         const result = await runtime.call(operation.tool, input, { userId: userOf(count) });

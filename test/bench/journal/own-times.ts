@@ -2,11 +2,11 @@ import type { BoundCapabilities } from "../../../host/guest/capabilities/bind-ca
 import { capabilityNames } from "../../../shared/abi.ts";
 import type { CallEnvironment } from "../sandbox/environment.ts";
 
-/** What calls take without the host's part in them, by contestant and round. */
+/** Call times without the host's part, by contestant and round. */
 export class OwnTimes {
   readonly #times = new Map<string, number[][]>();
 
-  /** Rounds that count, in the form of `Times`. */
+  /** The rounds that count, in the form of `Times`. */
   get times(): ReadonlyMap<string, number[][]> {
     return this.#times;
   }

@@ -1,4 +1,4 @@
-/** 7. A journal of 10,000 blocks: searches, a read, a write, an update; in one thread, without commit. */
+/** 7. A journal of 10,000 blocks: searches, a read, a write, an update, in one thread and without commit. */
 import { join } from "node:path";
 
 import { writeUserFiles } from "../../support/user-files.ts";

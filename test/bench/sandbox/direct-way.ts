@@ -1,6 +1,6 @@
 /**
- * The tools' code in Node itself: the same sources, bundled for Node, with the globals that the guest's prelude would
- * make, bound to the same capabilities.
+ * The tools' code directly in Node: the same sources, bundled for Node, with the globals that the guest's prelude
+ * creates, bound to the same capabilities.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ export async function directWay(scratch: string): Promise<ToolWay> {
   };
 }
 
-/** Texts by number, in place of the blocks that guest and host exchange. */
+/** Texts by number, instead of the blocks that guest and host exchange. */
 class Blocks {
   readonly #texts = new Map<bigint, string>();
   #last = 0n;
@@ -78,7 +78,7 @@ async function loadTools(scratch: string): Promise<Record<string, () => number>>
     platform: "node",
     format: "cjs",
     target: "es2023",
-    // gray-matter holds an eval that nothing calls.
+    // gray-matter contains an eval that nothing calls.
     logOverride: { "direct-eval": "silent" },
     logLevel: "warning",
     outfile,

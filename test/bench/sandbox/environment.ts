@@ -1,4 +1,4 @@
-/** What one call's guest may use, as a worker of the pool makes it: reads of a real folder, writes that are staged. */
+/** What the guest of one call can use, as a worker thread creates it: reads of a real folder, and staged writes. */
 import { CapabilityTrail } from "../../../host/audit/collect/capability-trail.ts";
 import { TrailStock } from "../../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";

@@ -25,13 +25,16 @@ export async function guestWays(): Promise<ToolWay[]> {
   ];
 }
 
-/** How to come by a pristine instance. */
+/** How to get a pristine instance. */
 interface Source {
   readonly name: string;
   readonly make: () => Promise<GuestInstance>;
 }
 
-/** One instance, put back to where it began for each call; one whose memory has grown is made anew, as in the pool. */
+/**
+ * One instance, restored to its initial state for each call. As in the pool, it is created again if its memory has
+ * grown.
+ */
 function restoring(guest: GuestModule): Source["make"] {
   let instance: GuestInstance | null = null;
   return async () => {
@@ -41,7 +44,7 @@ function restoring(guest: GuestModule): Source["make"] {
   };
 }
 
-/** As the pool does it: the thread has the next instance ready while it is idle. */
+/** As in the pool: the thread prepares the next instance while it is idle. */
 function madeBeforehand(key: string, { make, name }: Source): ToolWay {
   let ready: GuestInstance | null = null;
   return {
@@ -68,7 +71,7 @@ function madeForTheCall(key: string, { make, name }: Source): ToolWay {
   };
 }
 
-/** The way of a call of the runtime, for the tools of one plugin. */
+/** The way that a runtime's call takes, for the tools of one plugin. */
 export async function restoredGuest(pluginName: string): Promise<ToolWay> {
   const { plugins } = await loadCatalog(await pluginFilesOf([pluginName]), await loadPolicy(undefined));
   const [plugin] = plugins;

@@ -1,4 +1,4 @@
-/** 2. What the sandbox costs: the same tools, directly in Node and in the guest, in one thread, without commit. */
+/** 2. The cost of the sandbox: the same tools, directly in Node and in the guest, in one thread, without commit. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -16,7 +16,7 @@ import { guestWays } from "./guest-ways.ts";
 import type { ToolWay } from "./tool-way.ts";
 
 const sizes = [100, 4096, 65_536] as const;
-/** The size that the promise names. */
+/** The size that the bound is for. */
 const promisedBytes = 4096;
 const entriesCount = 10;
 

@@ -4,9 +4,9 @@ import type { CallEnvironment } from "./environment.ts";
 export interface ToolWay {
   readonly key: string;
   readonly name: string;
-  /** Whether a call of the runtime takes this way; its figure is the one that is promised. */
+  /** Whether a runtime's call takes this way. The bound is for its figure. */
   readonly isOurs: boolean;
-  /** What is done while nobody waits, before each call. */
+  /** Done before each call, not timed. */
   prepare?(): Promise<void>;
   /** Throws unless the tool succeeds. */
   run(call: ToolCall): Promise<void>;

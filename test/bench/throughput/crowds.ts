@@ -1,4 +1,4 @@
-/** Users of memcell in one runtime, and users of the naive way in a thread each. */
+/** Users of memcell in one runtime, and users of the naive way with one thread each. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -51,7 +51,7 @@ export async function naiveCrowd(folder: string, usersMax: number): Promise<Crow
     { length: usersMax },
     (_, user) => new Worker(script, { workerData: { folder: join(folder, `user-${user}`) } }),
   );
-  // The first message is answered after a thread has made its entries.
+  // The first answer comes after a thread has created its entries.
   await Promise.all(threads.map((thread) => workIn(thread, { windowMs: 1 })));
   return {
     key: "naive",

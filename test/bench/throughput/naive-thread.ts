@@ -1,4 +1,4 @@
-/** One user of the naive way, with a thread and a folder of its own. */
+/** One user of the naive way, with its own thread and folder. */
 import { parentPort, workerData } from "node:worker_threads";
 
 import { NaiveFolder } from "../naive-upsert.ts";
@@ -12,7 +12,7 @@ const upsert = (): void => {
   turn++;
 };
 
-// Made once, so that what is measured replaces.
+// Creates the entries, so that only replacements are measured.
 for (let entry = 0; entry < entriesCount; entry++) upsert();
 
 parentPort?.on("message", ({ windowMs }: Window) => {

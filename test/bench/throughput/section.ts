@@ -1,4 +1,4 @@
-/** 3. Throughput of many users at once, against as many threads of the naive way. */
+/** 3. Throughput of many simultaneous users, against the same number of threads of the naive way. */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -33,7 +33,7 @@ export async function measureThroughput(run: BenchRun): Promise<Section> {
   }
 }
 
-/** By crowd and number of users: for each round the rate, and the time of each call. */
+/** By crowd and number of users: each round's rate, and the time of each call. */
 type Found = ReadonlyMap<string, { readonly rates: number[][]; readonly times: number[][] }>;
 
 const keyOf = (usersCount: number, crowd: Crowd): string => `${usersCount}-${crowd.key}`;

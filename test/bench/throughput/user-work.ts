@@ -1,8 +1,8 @@
-/** What a user does for a while: replace entries, one after the other, as fast as it goes. */
+/** A user's work: replaces entries, one after the other, as fast as possible. */
 
 export const entriesCount = 40;
 
-/** How long. */
+/** The duration of the work. */
 export interface Window {
   readonly windowMs: number;
 }
@@ -13,16 +13,16 @@ export interface Worked {
   readonly elapsedMs: number;
 }
 
-/** Calls of all users in a second. */
+/** Calls per second of all users. */
 export function callsPerSecond(users: readonly Worked[]): number {
   return users.reduce((sum, { times, elapsedMs }) => sum + (times.length / elapsedMs) * 1000, 0);
 }
 
-/** Many users at once, each in a folder of its own. */
+/** Many simultaneous users, each with its own folder. */
 export interface Crowd {
   readonly key: string;
   readonly name: string;
-  /** So many of the users work at once. */
+  /** Runs this many users at the same time. */
   work(usersCount: number, window: Window): Promise<Worked[]>;
   close(): Promise<void>;
 }
