@@ -15,7 +15,7 @@ const inProject = (path: string): string => fileURLToPath(new URL(path, import.m
 const assembler = inProject("node_modules/binaryen/bin/wasm-as");
 const cache = inProject("dist/guests");
 
-/** WebAssembly text to a plugin file with any texts as manifests: none, one, or too many. */
+/** Assembles WebAssembly text into a plugin file with the given manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {
   const sections = readSections(readFileSync(assembled(text)));
   const sealed = manifests.map((manifest) => customSection(manifestSection, new TextEncoder().encode(manifest)));

@@ -1,4 +1,4 @@
-/** Runs once before all tests: builds the plugins that only tests load, with the compiled build of the project. */
+/** Runs once before all tests. Builds the plugins that only tests load, with the project's compiled build. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Plugins with error codes of their own. */
+/** Plugins with their own error codes. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ import { manifestOf, resealPlugin } from "./reseal-plugin.ts";
 import { testPlugin } from "./test-plugin.ts";
 import { guestText } from "./write-guest.ts";
 
-/** The puppet, which says what it is told to, with codes declared. */
+/** Writes the puppet plugin with declared codes. */
 export function writeCodedPuppet(folder: string, errors: readonly PluginError[]): string {
   const wasm = readFileSync(testPlugin("puppet"));
   const file = join(folder, "puppet.wasm");
@@ -17,11 +17,11 @@ export function writeCodedPuppet(folder: string, errors: readonly PluginError[])
   return file;
 }
 
-/** A plugin of another name with one tool, whose answer is the error that its input is. */
+/** Writes a plugin with another name and one tool, which returns its input as its error. */
 export function writeCodedReporter(folder: string, tool: string, errors: readonly PluginError[]): string {
   const manifest = { ...guestManifest("reporter", { [tool]: "error_and_code_1" }), errors: [...errors] };
   const file = join(folder, "reporter.wasm");
-  // What its manifest does not name it must not export.
+  // A plugin must not export what its manifest does not name.
   const text = guestText("answerer").replaceAll(/\(export "(?!memory"|error_and_code_1")\w+"\)/g, "");
   writeFileSync(file, assembleGuest(text, [JSON.stringify(manifest)]));
   return file;

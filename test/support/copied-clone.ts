@@ -1,4 +1,4 @@
-/** A copy of the project as `git clone` and `npm ci` would leave it, in a place of its own. */
+/** A copy of the project in another place, as `git clone` and `npm ci` would create it. */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Copies what is tracked, or would be. */
+/** Copies tracked files and those that would be tracked. */
 export function copyClone(to: string): void {
   const listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
   const files = execFileSync("git", listing, { cwd: projectFolder, encoding: "utf8" }).split("\0").filter(Boolean);
@@ -17,7 +17,7 @@ export function copyClone(to: string): void {
   linkPackages(to);
 }
 
-/** Copies what the package ships, under the clone's own `package.json`. */
+/** Copies the files that the package ships, and the clone's own `package.json`. */
 export function copyPackage(to: string): void {
   const { files } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { files: string[] };
   for (const file of [...files, "package.json"]) cpSync(join(projectFolder, file), join(to, file), { recursive: true });
@@ -28,7 +28,7 @@ export function copyFromProject(to: string, paths: readonly string[]): void {
   for (const path of paths) cpSync(join(projectFolder, path), join(to, path), { recursive: true });
 }
 
-/** Packages of which code is linked in have to lie in the clone, for their paths count; of the others a link will do. */
+/** Packages with code in the plugins must be copied, because their paths count. The others can be links. */
 const copied = new Set([
   "extend-shallow",
   "gray-matter",
@@ -40,7 +40,7 @@ const copied = new Set([
   "zod",
 ]);
 
-/** A third of zod, which no build reads. */
+/** A third of zod that no build reads. */
 const unused = /[\\/]zod[\\/]src$/;
 
 function linkPackages(to: string): void {

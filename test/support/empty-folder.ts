@@ -1,6 +1,6 @@
 import type { UserReader } from "../../host/store/store.ts";
 
-/** A user who has nothing. */
+/** A user without files. */
 export const emptyFolder: UserReader = {
   read: () => null,
   list: () => [],

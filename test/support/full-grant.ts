@@ -3,7 +3,7 @@ import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { rights } from "../../shared/abi.ts";
 
-/** Every right in some scopes of a user's folder, as much as a call may have. */
+/** Every right in some scopes of a user's folder, with the highest limits. */
 export function fullGrant(userId: UserId, scopes: readonly string[] = ["memory"]): Grant {
   return { userId, scopes, rights, limits: policyLimitsMax };
 }

@@ -5,7 +5,7 @@ import type { Manifest } from "../../shared/manifest.ts";
 
 type ForAll = readonly Right[];
 
-/** The manifest of a hand-written guest: tools with their exports, and the rights of all of them or of each. */
+/** The manifest of a hand-written guest: tools with their exports, and rights for all of them or for each. */
 export function guestManifest(
   name: string,
   exportsByTool: Record<string, string>,

@@ -7,7 +7,7 @@ interface LoadedPlugin extends Omit<JudgedPlugin, "guest"> {
   readonly guest: GuestModule;
 }
 
-/** Plugin files as a runtime has them before it is there: judged by us, and taken by the engine. */
+/** Loads plugin files as a runtime does at its start: checked by the host, compiled by the engine. */
 export async function loadCatalog(files: readonly string[], policy: Policy): Promise<{ plugins: LoadedPlugin[] }> {
   const { plugins } = await judgeCatalog(files, policy);
   const compiled = plugins.map(async ({ manifest, sha256, guest }) => ({ manifest, sha256, guest: await guest }));

@@ -2,8 +2,8 @@
 import { runCommand } from "./run-command.ts";
 
 /**
- * Attaches the image to a free loop device and hands that to `mount`. When the mount ends, or has failed, the kernel
- * detaches the device by itself, so that unmounting is all there is to clean up.
+ * Attaches the image to a free loop device and passes the device to `mount`. The kernel detaches the device when it is
+ * unmounted or mounting failed, so unmounting is the only cleanup.
  */
 export async function mountByLoop(
   image: string,

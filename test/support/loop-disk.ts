@@ -1,4 +1,4 @@
-/** Real small disks: to fill up, to take the right to write from, and with the rules for names of other systems. */
+/** Real small disks: to fill, to make read-only, and with other systems' rules for names. */
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,26 +8,25 @@ import { CommandFailure, runCommand } from "./run-command.ts";
 import { requirePackages } from "./system-packages.ts";
 
 /**
- * - `exfat`: no difference between upper and lower case, no links, no owners
- * - `ntfs`: the same for case, and refuses the names that Windows refuses
- * - `tmpfs`: main memory; room and number of files can be tiny
+ * - `exfat`: ignores case, no links, no owners
+ * - `ntfs`: ignores case and refuses the names that Windows refuses
+ * - `tmpfs`: in memory; room and number of files can be tiny
  */
 export type LoopDiskKind = "exfat" | "ntfs" | "ext4" | "tmpfs";
 
 export interface LoopDiskOptions {
-  /** 4 MiB are enough for each kind, a page for `tmpfs`. What the file system itself takes is not deducted. */
+  /** 4 MiB are enough for each kind, one page for `tmpfs`. Includes what the file system itself takes. */
   readonly bytes: number;
-  /** How many files and folders there can be, with those that the file system makes. `ext4` and `tmpfs` only. */
+  /** The maximum number of files and folders, including the file system's own. `ext4` and `tmpfs` only. */
   readonly inodes?: number;
 }
 
 export interface LoopDisk extends Disposable {
   readonly path: string;
   /**
-   * From now on a write is refused with `EROFS`. `ext4` does so even to files that are open, as after an error of the
-   * disk.
+   * Refuses writes with `EROFS` from now on. `ext4` does so even for open files, as after a disk error.
    *
-   * @throws for the other kinds, when a file is open for writing
+   * @throws for the other kinds, if a file is open for writing
    */
   remountReadOnly(): Promise<void>;
 }
@@ -39,7 +38,10 @@ const packages: Readonly<Record<LoopDiskKind, Readonly<Record<string, string>>>>
   tmpfs: {},
 };
 
-/** Makes and mounts an empty disk, or says why this machine cannot. May install packages, which can take minutes. */
+/**
+ * Creates and mounts an empty disk, or returns the reason why this machine cannot. Installing packages can take
+ * minutes.
+ */
 export async function loopDisk(kind: LoopDiskKind, options: LoopDiskOptions): Promise<LoopDisk | string> {
   if (options.inodes !== undefined && (kind === "exfat" || kind === "ntfs")) {
     throw new RangeError(`Cannot limit inodes: ${kind} has none`);
@@ -88,7 +90,7 @@ async function mountImage(
         runCommand("lowntfs-3g", ["-o", "windows_names,ignore_case", device, path]),
       );
     case "ext4":
-      // No share that only root may use: the tests are root, and the disk is to be full for them too.
+      // Reserves no room for root: tests run as root, and the disk must be full for them too.
       await runCommand("mkfs.ext4", ["-q", "-F", "-m", "0", ...inodeOptions, image]);
       return mountByLoop(image, (device) => runCommand("mount", ["-t", "ext4", device, path]));
   }
@@ -96,7 +98,7 @@ async function mountImage(
 
 async function remountReadOnly(kind: LoopDiskKind, path: string): Promise<void> {
   if (kind === "ext4") {
-    // What was written before is on the disk; what is written later is not taken.
+    // Earlier writes are on the disk; later ones are refused.
     await runCommand("sync", ["--file-system", path]);
     await runCommand("mount", ["-o", "remount,abort", path]);
   } else {

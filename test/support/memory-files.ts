@@ -1,4 +1,4 @@
-/** Memory that is the same every time it is made, for what is written out and read again. */
+/** Memory files with fixed content, for writing and reading back. */
 import type { MemoryFile } from "memcell";
 
 /** The text of an entry as a tool writes it. */
@@ -15,7 +15,7 @@ export function asMemoryFiles(files: Readonly<Record<string, string>>, scope = "
   return Object.entries(files).map(([path, text]) => ({ scope, path, content: Buffer.from(text) }));
 }
 
-/** Paths and texts as an object that `toEqual` shows well; bytes that are no UTF-8 as Latin-1. */
+/** Paths and texts as an object for `toEqual`. Bytes are shown as Latin-1. */
 export function asTexts(files: readonly MemoryFile[]): Record<string, string> {
   return Object.fromEntries(files.map(({ path, content }) => [path, Buffer.from(content).toString("latin1")]));
 }

@@ -1,4 +1,4 @@
-/** A fresh folder to mount in. Whatever was mounted below it is unmounted again, however the process ends. */
+/** A fresh folder for mounts. Everything mounted below it is unmounted again, however the process ends. */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, statfsSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -10,9 +10,8 @@ export interface MountFolder extends Disposable {
 }
 
 /**
- * Unmounts the newest first, since a loop device's image may lie on another mount. Loop devices that detach by
- * themselves on unmounting need nothing more. Ends with 1 when somebody still had a file open: such a mount goes away as
- * soon as that file is closed.
+ * Unmounts the newest first, since a loop device's image can be on another mount. Loop devices that detach
+ * automatically need nothing more. Exits with 1 if a file is still open; that mount ends when the file is closed.
  */
 const unmountAll = `
 code=0
@@ -23,7 +22,7 @@ rm -rf --one-file-system "$1"
 exit $code
 `;
 
-/** Why nothing can be mounted here, or `null` when it seems possible: a container may refuse it still. */
+/** Returns why nothing can be mounted here, or `null` if it seems possible. A container can still refuse. */
 export function whyNoMounting(): string | null {
   if (process.platform !== "linux") return "loop devices and FUSE are Linux's";
   if (process.getuid?.() !== 0) return "only root can mount";
@@ -31,7 +30,7 @@ export function whyNoMounting(): string | null {
   return lacking.length > 0 ? `no ${lacking.join(" and no ")}` : null;
 }
 
-/** What it holds should be small: the folder lies in main memory where there is enough of it. */
+/** For small content: the folder is in main memory if there is enough. */
 export function mountFolder(): MountFolder {
   const path = mkdtempSync(join(roomyFolder(), "memcell-mount-"));
   const guard = startGuard(path);
@@ -46,8 +45,8 @@ export function mountFolder(): MountFolder {
 }
 
 /**
- * A shell that cleans up when its standard input ends: that happens at the latest when this process is gone, even killed.
- * It leads a session of its own, so that an interrupt from the terminal does not end it before it has done its work.
+ * A shell that cleans up when its standard input ends, which happens at the latest when this process ends, even if
+ * killed. It has its own session, so that an interrupt from the terminal does not stop its cleanup.
  */
 function startGuard(path: string): ReturnType<typeof spawn> {
   const guard = spawn("sh", ["-c", `cat; ${unmountAll}`, "sh", path], {
@@ -59,7 +58,7 @@ function startGuard(path: string): ReturnType<typeof spawn> {
   return guard;
 }
 
-/** Main memory makes a flush cost next to nothing; half a gibibyte is many disks of the sizes that tests use. */
+/** In main memory a flush costs almost nothing. Half a GiB has room for many test disks. */
 function roomyFolder(): string {
   try {
     const { bavail, bsize } = statfsSync("/dev/shm");

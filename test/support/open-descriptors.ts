@@ -1,7 +1,7 @@
-/** What a process forgets to close it forgets once for each hostile call, until it can open nothing any more. */
+/** A descriptor that the host leaves open is lost at each hostile call, until the process can open nothing more. */
 import { readdirSync, readlinkSync } from "node:fs";
 
-/** What all threads of this process hold open below a folder. Linux only; elsewhere nothing is seen. */
+/** The files below a folder that this process has open. Linux only; returns nothing elsewhere. */
 export function openDescriptors(folder: string): string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc/self/fd")
@@ -9,7 +9,7 @@ export function openDescriptors(folder: string): string[] {
     .filter((path) => path.startsWith(folder));
 }
 
-/** Another thread may have closed it meanwhile. */
+/** Another thread can close the descriptor in the meantime. */
 function targetOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);

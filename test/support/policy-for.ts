@@ -9,7 +9,9 @@ import { manifestSchema, manifestSection } from "../../shared/manifest.ts";
 import { customSections, readSections } from "../../shared/wasm-sections.ts";
 import { safeParse } from "../../shared/zod.ts";
 
-/** The least policy that loads some plugin files. What cannot be read as one is not in it, so that its form is judged. */
+/**
+ * The smallest policy that loads the plugin files. Leaves out unreadable files, so that the runtime refuses their form.
+ */
 export function policyFor(files: readonly string[], limits: PolicyFile["limits"] = {}): PolicyFile {
   const plugins = files.map((file) => proposalFor(file)?.plugins ?? {});
   return { version: 1, limits, plugins: Object.assign({}, ...plugins) as PolicyFile["plugins"] };

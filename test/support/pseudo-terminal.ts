@@ -1,4 +1,4 @@
-/** A process whose standard error is a real terminal: Python opens one, and passes on what is written to it. */
+/** Runs a process whose standard error is a real terminal, which Python opens and reads. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
@@ -26,7 +26,7 @@ while True:
 sys.exit(child.wait())
 `;
 
-/** Why there is no terminal here, or `null`. */
+/** Returns why there is no terminal here, or `null`. */
 export function whyNoTerminal(): string | null {
   const { status } = spawnSync("python3", ["-c", "import pty; pty.openpty()"], { stdio: "ignore" });
   return status === 0 ? null : "there is no Python 3 that opens a terminal";
@@ -35,7 +35,7 @@ export function whyNoTerminal(): string | null {
 export interface TerminalRun {
   readonly status: number | null;
   readonly stdout: string;
-  /** What came to the terminal, with all that moves its cursor. */
+  /** The terminal's output, including control sequences. */
   readonly terminal: string;
 }
 
@@ -46,8 +46,8 @@ interface TerminalShape {
 }
 
 /**
- * `onOutput` is told all that has come to the terminal so far, each time that more comes. When the first has come, the
- * terminal gets `columnsLater`.
+ * `onOutput` gets the terminal's whole output so far, each time there is more. After the first output, the terminal
+ * gets `columnsLater` columns.
  */
 export async function runOnTerminal(
   command: readonly string[],

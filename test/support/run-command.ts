@@ -1,16 +1,16 @@
-/** Runs a system program. What it printed on standard error becomes the message of the failure. */
+/** Runs a system program. Its standard error becomes the message of a failure. */
 import { execFile } from "node:child_process";
 import { delimiter } from "node:path";
 import { promisify } from "node:util";
 
-/** Some accounts do not search the folders that hold `mkfs.ext4` and `losetup`. */
+/** Some accounts do not search the folders of `mkfs.ext4` and `losetup`. */
 export const programFolders: readonly string[] = [
   ...(process.env["PATH"] ?? "").split(delimiter),
   "/usr/sbin",
   "/sbin",
 ].filter((folder) => folder !== "");
 
-/** What a program printed on standard output. Throws a `CommandFailure` when it cannot start or ends with an error. */
+/** Returns the program's standard output. Throws a `CommandFailure` if it cannot start or exits with an error. */
 export async function runCommand(
   program: string,
   args: readonly string[],
@@ -28,7 +28,7 @@ export async function runCommand(
 
 export class CommandFailure extends Error {
   override readonly name = "CommandFailure";
-  /** What the program said. */
+  /** The program's output. */
   readonly output: string;
 
   constructor(command: string, output: string, options: ErrorOptions) {

@@ -1,4 +1,4 @@
-/** A plugin whose tools do what was laid down when it was made, whatever they are asked: a host's questions, answered falsely. */
+/** A plugin whose tools have fixed answers, whatever their input. Used to give false answers to the host. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,17 +14,17 @@ import { guestManifest } from "./guest-manifest.ts";
 export interface Script {
   readonly role: Role;
   readonly rights?: readonly Right[];
-  /** Requests that it makes first, with the names of their capabilities. */
+  /** Requests that it makes first, with their capabilities' names. */
   readonly requests?: readonly (readonly [capability: string, request: object])[];
   /** The `data` of its success. */
   readonly answer: unknown;
-  /** Of a tool with the role "inspect": the `data` when it is asked to mend. */
+  /** For a tool with the role "inspect": the `data` when it is called to repair. */
   readonly mendingAnswer?: unknown;
 }
 
 const pages = 4;
 
-/** Assembles it into a folder and returns its file. Its scope is `notes`. */
+/** Assembles it into a folder and returns its path. Its scope is `notes`. */
 export function writeScriptedPlugin(folder: string, family: string, scripts: Readonly<Record<string, Script>>): string {
   const names = Object.keys(scripts);
   const texts = new Texts();
@@ -59,7 +59,7 @@ export function writeScriptedPlugin(folder: string, family: string, scripts: Rea
   return file;
 }
 
-/** A module imports the capabilities that its manifest's rights are for, and no others. */
+/** A module imports exactly the capabilities for its manifest's rights. */
 export function importsFor(rights: ReadonlySet<Right>): string {
   return capabilityNames
     .filter((name) => rights.has(capabilityRights[name]))
@@ -81,7 +81,7 @@ function body(script: Script | undefined, texts: Texts): string {
     const [block, bytes] = texts.block({ ok: true, message: "Done", data });
     return `(call $output_set ${block} (i64.const ${bytes}))`;
   };
-  // The input is `{"mend":true…` or `{"mend":false…`: the ninth byte tells.
+  // The input is `{"mend":true…` or `{"mend":false…`; the ninth byte distinguishes them.
   const isMending = "(i32.eq (call $input_load_u8 (i64.const 8)) (i32.const 116))";
   const told =
     mendingAnswer === undefined
@@ -96,7 +96,7 @@ class Texts {
   readonly data: string[] = [];
   #at = 0;
 
-  /** The expression that makes a block of a value's text, and the text's bytes. */
+  /** Returns the expression that creates a block with a value's text, and the text's bytes. */
   block(value: unknown): [expression: string, bytes: number] {
     const text = Buffer.from(JSON.stringify(value));
     const escaped = Array.from(text, (byte) => `\\${byte.toString(16).padStart(2, "0")}`).join("");

@@ -1,4 +1,4 @@
-/** Random numbers from 0 (inclusive) to 1, the same for the same seed: the generator known as mulberry32. */
+/** Random numbers from 0 (inclusive) to 1 (exclusive), the same for the same seed: the generator mulberry32. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** Ends a test that this machine cannot run. Only the verbose reporter shows a skipped test's note, so it is printed. */
+/** Skips a test that this machine cannot run. Prints the reason, because only the verbose reporter shows it. */
 import type { TestContext } from "vitest";
 
 export function skipWithReason(context: TestContext, reason: string): never {

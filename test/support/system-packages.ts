@@ -1,4 +1,4 @@
-/** Programs and headers that npm cannot bring: looks for them, and installs them where that is possible. */
+/** Finds programs and headers that npm cannot install, and installs them if possible. */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -6,8 +6,8 @@ import { isAbsolute, join } from "node:path";
 import { CommandFailure, programFolders, runCommand } from "./run-command.ts";
 
 /**
- * Installs, under the lock, unless another process has done so while this one waited for the lock. The lock is the
- * kernel's, so it is free again however its holder ends.
+ * Installs under the lock, unless another process has done so in the meantime. The kernel releases the lock however its
+ * holder ends.
  */
 const installScript = `
 dpkg -s "$@" >/dev/null 2>&1 && exit
@@ -15,12 +15,11 @@ apt-get -q update && apt-get -q -y -o DPkg::Lock::Timeout=300 --no-install-recom
 `;
 
 /**
- * Sees to it that every program (a name on the search path) and file (an absolute path) is there. The keys say what to
- * look for, the values which Debian package holds it. Installing may take minutes: call it from a hook or a test with a
+ * Makes sure that every program (a name on the search path) and file (an absolute path) exists. The keys say what to
+ * look for, the values which Debian package has it. Installing can take minutes: call it from a hook or a test with a
  * long timeout.
  *
- * @returns `null` when all are there, else a sentence that says what is missing and why it was not installed, which has
- *   been printed too.
+ * @returns `null` if all exist, else a sentence, also printed, that says what is missing and why it was not installed
  */
 export async function requirePackages(programs: Readonly<Record<string, string>>): Promise<string | null> {
   const missing = missingFrom(programs);

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const dist = new URL("dist/", import.meta.resolve("memcell/package.json"));
 
-/** The file of a plugin that only tests and the demo load. */
+/** The path of a plugin that only tests and the demo load. */
 export function testPlugin(name: string): string {
   return fileURLToPath(new URL(`test-plugins/${name}.wasm`, dist));
 }
@@ -14,7 +14,7 @@ export function shippedNames(): string[] {
   return names.map((name) => name.slice(0, -".wasm".length)).toSorted();
 }
 
-/** The file of a plugin that the package ships. */
+/** The path of a plugin that the package ships. */
 export function shippedPlugin(name: string): string {
   return fileURLToPath(new URL(`plugins/${name}.wasm`, dist));
 }

@@ -1,13 +1,15 @@
-/** Everything about a folder that an attack could change: names, kinds, bytes, inodes, link counts, times, rights. */
+/**
+ * Everything about a folder that an attack could change: names, types, bytes, inodes, link counts, times, permissions.
+ */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
 
-/** What stands under each path below a folder, the folder itself as `.`; compare two with `toEqual`. */
+/** A description of each path below a folder, with the folder itself as `.`. Compare two with `toEqual`. */
 export type TreeFingerprint = Readonly<Record<string, string>>;
 
-/** Times of last access are left out: reading is not a change. Nothing is followed, and no pipe is opened. */
+/** Leaves out access times, because reading is not a change. Follows no links and opens no pipes. */
 export function treeFingerprint(folder: string): TreeFingerprint {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
   return Object.fromEntries([".", ...names].map((name) => [name, fingerprintOf(join(folder, name))]));
@@ -21,7 +23,7 @@ function fingerprintOf(path: string): string {
     .join(", ");
 }
 
-/** A sparse giant is known by its size. */
+/** Larger files, sparse ones in tests, are compared by size only. */
 const hashedBytesMax = 2n ** 24n;
 
 function contentOf(path: string, facts: BigIntStats): string[] {

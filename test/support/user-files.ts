@@ -23,7 +23,7 @@ function placeFor(dataDir: string, userId: string, path: string): string {
   return place;
 }
 
-/** Every regular file of a user, without the host's own folder. */
+/** Every regular file of a user, except the host's own. */
 export function readUserFiles(dataDir: string, userId: string): Record<string, string> {
   const folder = userFolder(dataDir, userId);
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -31,7 +31,7 @@ export function readUserFiles(dataDir: string, userId: string): Record<string, s
   return Object.fromEntries(files.toSorted().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
-/** The names of all users' folders; none when there is no data folder. */
+/** The names of all users' folders. Empty if there is no data folder. */
 export function userFolderNames(dataDir: string): string[] {
   const users = join(dataDir, "users");
   return existsSync(users) ? readdirSync(users).toSorted() : [];

@@ -6,7 +6,7 @@ import type { Manifest } from "../../shared/manifest.ts";
 import { assembleGuest } from "./assemble-guest.ts";
 import { guestManifest } from "./guest-manifest.ts";
 
-/** Assembles a guest of `test/guests/` into a folder and returns its file. */
+/** Assembles a guest of `test/guests/` into a folder and returns its path. */
 export function writeGuest(
   folder: string,
   name: string,
@@ -16,7 +16,7 @@ export function writeGuest(
   return writeSealedGuest(folder, guestManifest(name, exportsByTool, rightsByTool));
 }
 
-/** The same for a manifest that says more. */
+/** The same with a full manifest. */
 export function writeSealedGuest(folder: string, manifest: Manifest): string {
   const file = join(folder, `${manifest.name}.wasm`);
   writeFileSync(file, assembleGuest(guestText(manifest.name), [JSON.stringify(manifest)]));

@@ -1,7 +1,7 @@
-/** Zip files byte by byte, right or wrong in any place. */
+/** Builds zip files byte by byte, with possible errors in any place. */
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** What both headers of an entry say; `local` is what the first of them says otherwise. */
+/** The fields of both headers of an entry. `local` overrides them in the local header. */
 interface HeaderFields {
   readonly flags: number;
   readonly method: number;
@@ -14,12 +14,12 @@ interface HeaderFields {
 export interface ZipEntry extends Partial<Omit<HeaderFields, "name">> {
   readonly name: string | Buffer;
   readonly content?: string | Buffer;
-  /** As it lies in the file. Default: the content, deflated when the method is 8. */
+  /** The stored bytes. Default: the content, deflated if the method is 8. */
   readonly data?: Buffer;
   readonly attributes?: number;
   readonly extra?: Buffer;
   readonly offset?: number;
-  /** Put behind the content. */
+  /** Appended after the content. */
   readonly behind?: Buffer;
   readonly local?: Partial<HeaderFields>;
 }
