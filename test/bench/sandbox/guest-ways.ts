@@ -1,6 +1,6 @@
 /**
- * The tools' code in the guest, in this thread. The one file of the benchmark that knows how an instance is made: a new
- * way to make one is a further entry of the list.
+ * The tools' code in the guest, in this thread. Only this file of the benchmark knows how an instance is created. To
+ * add a way, add an entry to the list.
  */
 import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
 import type { GuestModule } from "../../../host/guest/guest-module.ts";
