@@ -7,7 +7,7 @@ import { withinBounds } from "../../host/thread/bounded-task.ts";
 import type { TaskBounds } from "../../host/thread/bounded-task.ts";
 import { ToolError } from "../../host/values/tool-error.ts";
 
-/** A task in the hands of a test. */
+/** A task that the test controls. */
 class TestTask {
   readonly trail = new SharedArrayBuffer(trailBytes);
   kills = 0;
@@ -29,10 +29,10 @@ const boundsOf = (bounds: Partial<TaskBounds> = {}): TaskBounds => ({
   ...bounds,
 });
 
-/** Resolves when a timer of so long that was set now would have fired, and all before it. */
+/** Resolves after a timer of this length, and all timers set before it, have fired. */
 const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-test("withinBounds: a task that has not begun is not charged", async () => {
+test("withinBounds: does not charge a task that has not started", async () => {
   const task = new TestTask();
   const bounded = withinBounds(task, boundsOf());
   await after(100);
@@ -41,26 +41,26 @@ test("withinBounds: a task that has not begun is not charged", async () => {
   expect(task.kills).toBe(0);
 });
 
-test("withinBounds: a task that began late has its whole deadline from then on", async () => {
+test("withinBounds: a task that starts late has its whole deadline from then on", async () => {
   const task = new TestTask();
   const bounded = withinBounds(task, boundsOf({ deadlineMs: 100 })).catch((error: ToolError) => error.code);
   await after(60);
   stampStart(task.trail);
   const startMs = performance.now();
   expect(await bounded).toBe("DEADLINE_EXCEEDED");
-  // Timers may fire a millisecond early.
+  // Timers can fire a millisecond early.
   expect(performance.now() - startMs).toBeGreaterThan(98);
   expect(task.kills).toBe(1);
 });
 
-test("withinBounds: a task that never begins is BUSY", async () => {
+test("withinBounds: a task that never starts is BUSY", async () => {
   const task = new TestTask();
   const bounded = withinBounds(task, boundsOf({ until: performance.now() + 50 }));
   await expect(bounded).rejects.toMatchObject({ code: "BUSY", message: "Cannot finish X: no thread was free in time" });
   expect(task.kills).toBe(1);
 });
 
-test("withinBounds: a reply that lay there while this side was kept busy counts", async () => {
+test("withinBounds: accepts a reply that arrived while the main thread was blocked", async () => {
   const { port1, port2 } = new MessageChannel();
   const task = new TestTask();
   port2.once("message", task.answer);
@@ -73,10 +73,10 @@ test("withinBounds: a reply that lay there while this side was kept busy counts"
   port1.close();
 });
 
-test("withinBounds: a task that waits for this side has a moment to end when this side was kept busy", async () => {
+test("withinBounds: after the main thread was blocked, a task that waited for it has a moment to end", async () => {
   const { port1, port2 } = new MessageChannel();
   const task = new TestTask();
-  // It ends when this side has answered, which it could not.
+  // It ends after an answer from this thread, which is blocked.
   port2.once("message", () => void setTimeout(() => task.answer("done"), 5));
   stampStart(task.trail);
   const bounded = withinBounds(task, boundsOf());
@@ -87,7 +87,7 @@ test("withinBounds: a task that waits for this side has a moment to end when thi
   port1.close();
 });
 
-test("withinBounds: a cancelled task may end by itself within a moment", async () => {
+test("withinBounds: a cancelled task has a moment to end on its own", async () => {
   const controller = new AbortController();
   const task = new TestTask();
   stampStart(task.trail);
@@ -99,7 +99,7 @@ test("withinBounds: a cancelled task may end by itself within a moment", async (
   expect(task.kills).toBe(0);
 });
 
-test("withinBounds: a cancelled task that does not end is ended", async () => {
+test("withinBounds: terminates a cancelled task that does not end", async () => {
   const controller = new AbortController();
   const task = new TestTask();
   stampStart(task.trail);

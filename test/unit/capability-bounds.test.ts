@@ -1,4 +1,4 @@
-/** What one call may ask of its capabilities, whatever its grant. */
+/** Bounds on one call's capability requests, independent of its grant. */
 import { expect, test } from "vitest";
 
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
@@ -18,7 +18,7 @@ function openCall(): { capabilities: BoundCapabilities; record: CapabilityRecord
   return { capabilities: bindCapabilities(parts, record), record };
 }
 
-test("the request after the last allowed one is denied, whichever capability it asks", () => {
+test("denies the request after the last allowed one, for every capability", () => {
   const { capabilities, record } = openCall();
   for (let asked = 0; asked < callLimits.hostCallsMax; asked++) {
     expect(capabilities.clock_now("{}")).toBe('{"ok":true,"epochMs":0}');
@@ -29,7 +29,7 @@ test("the request after the last allowed one is denied, whichever capability it 
   expect(record.denial?.message).toContain(String(callLimits.hostCallsMax));
 });
 
-test("what a call writes in all its scopes together is bounded", () => {
+test("limits what a call writes in all its scopes together", () => {
   const { capabilities } = openCall();
   const write = (scope: string, file: number): string =>
     capabilities.store_write(
@@ -37,7 +37,7 @@ test("what a call writes in all its scopes together is bounded", () => {
     );
   const fitting = callLimits.stagedBytesMax / storeLimits.fileBytesMax;
   for (let file = 0; file < fitting; file++) expect(write(scopes[file % 2] ?? "", file)).toBe('{"ok":true}');
-  // Written over, it takes no more than before.
+  // Writing the same file again takes no more room.
   expect(write("first", 0)).toBe('{"ok":true}');
   expect(JSON.parse(write("second", 0))).toMatchObject({ ok: false, error: { code: "QUOTA_EXCEEDED" } });
 });

@@ -13,6 +13,6 @@ test.for<readonly [total: number, needs: readonly number[], shares: readonly num
   [10, [9, 9, 9], [3, 3, 4]],
   [2, [9, 9, 9], [0, 1, 1]],
   [0, [1, 0], [0, 0]],
-])("%j shared out among those who need %j", ([total, needs, shares]) => {
+])("shares %j among needs of %j", ([total, needs, shares]) => {
   expect(fairShares(total, needs)).toEqual(shares);
 });

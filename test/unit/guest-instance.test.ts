@@ -35,7 +35,7 @@ test("an instance refuses a second call until it is restored", async () => {
   expect(await readA(instance)).toMatchObject({ kind: "error" });
 });
 
-test("an instance that did not end well is not restored", async () => {
+test("an instance that trapped cannot be restored", async () => {
   const instance = await GuestInstance.create(guest, config);
   expect(await instance.run("no_such_export", "{}", environment)).toMatchObject({ kind: "trap" });
   expect(await instance.restore()).toBe(false);
@@ -45,7 +45,7 @@ test("an instance that did not end well is not restored", async () => {
 test.for([
   { name: "restored", reuses: true, instancesCount: 1 },
   { name: "fresh", reuses: false, instancesCount: 3 },
-])("a stock of $name instances has served three calls with $instancesCount", async ({ reuses, instancesCount }) => {
+])("a stock of $name instances serves three calls with $instancesCount", async ({ reuses, instancesCount }) => {
   const stock = new InstanceStock(config, reuses);
   const served = new Set<GuestInstance>();
   for (let call = 0; call < 3; call++) {
@@ -57,7 +57,7 @@ test.for([
   expect(served.size).toBe(instancesCount);
 });
 
-test("a stock hands out each instance to one caller", async () => {
+test("a stock gives each instance to one caller only", async () => {
   const stock = new InstanceStock(config, true);
   const first = await stock.take(guest);
   stock.refillSoon(guest, null);
@@ -66,7 +66,7 @@ test("a stock hands out each instance to one caller", async () => {
   expect(new Set([first, ...others]).size).toBe(3);
 });
 
-test("a word is read and written where its address says, and nowhere beyond its block", () => {
+test("reads and writes a word at its address, and refuses addresses beyond the block", () => {
   const blocks = [new ArrayBuffer(1), new ArrayBuffer(16), new ArrayBuffer(24)];
   const context = { read: (address: bigint) => view(blocks[Number(address >> 48n)]) };
   const input = new DataView(new ArrayBuffer(8));

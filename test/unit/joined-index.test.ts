@@ -1,4 +1,4 @@
-/** One text of many families' indexes: within its bounds however many there are, whatever one of them does. */
+/** Joins the indexes of many families into one text, within its bounds, whatever a family does. */
 import { expect, test } from "vitest";
 
 import type { CatalogTool } from "../../host/plugins/loaded-tools.ts";
@@ -9,11 +9,11 @@ import { ToolError } from "../../host/values/tool-error.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 
-/** What a family answers: a text for so many lines inside its frame, or nothing but a failure. */
+/** A family's answer: a framed text with at most `linesMax` lines, or a failure. */
 type Tell = (linesMax: number) => string;
 
 const framed: Tell = (linesMax) => `<frame>\n${"x\n".repeat(Math.max(0, Math.min(linesMax, 6)))}</frame>\n`;
-/** Cuts nothing. */
+/** Ignores the limit. */
 const stubborn: Tell = () => framed(6);
 const failing =
   (code: ErrorCode): Tell =>
@@ -21,7 +21,7 @@ const failing =
     throw new ToolError(code, "words of a guest");
   };
 
-/** Fails when it is asked for less. */
+/** Fails when it is called with a lower limit. */
 const once: Tell = (linesMax) => (linesMax === 200 ? "x\n".repeat(200) : failing("GUEST_TRAPPED")(linesMax));
 
 const log: string[] = [];
@@ -44,7 +44,7 @@ function indexOf(tells: readonly Tell[]): Promise<string> {
   return joinedIndex(tools, ask, leaveOut);
 }
 
-/** As a reader counts who knows all that ends a line. */
+/** Counts lines with every line ending that Unicode has. */
 const linesOf = (text: string): number => text.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/).length - 1;
 
 test.for<readonly [name: string, tells: readonly Tell[]]>([
@@ -52,18 +52,21 @@ test.for<readonly [name: string, tells: readonly Tell[]]>([
   ["200 families of 2 lines", Array(200).fill(framed)],
   ["30 families of 1,000 bytes in a line", Array(30).fill(() => `${"x".repeat(1_000)}\n`)],
   ["300 families that fail", [framed, ...(Array(300).fill(failing("GUEST_TRAPPED")) as Tell[])]],
-])("%s take 200 lines and 25,000 bytes at most, and the last line counts the others", async ([, tells]) => {
+])("%s take at most 200 lines and 25,000 bytes, and the last line counts the others", async ([, tells]) => {
   const text = await indexOf(tells);
   expect(linesOf(text)).toBeLessThanOrEqual(200);
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25_000);
   expect(text).toMatch(/\n\(\d+ more indexes are not shown\)\n$/);
 });
 
-test.for(["\r", "\u2028", "\u2029", "\u0085", "\v", "\f"])("what ends a line for some is a space: %j", async (end) => {
-  expect(await indexOf([() => `a${end}`.repeat(3)])).toBe("a a a ");
-  const text = await indexOf([() => `${`a${end}`.repeat(5_000)}\r\n`, framed]);
-  expect(linesOf(text)).toBe(1 + 8);
-});
+test.for(["\r", "\u2028", "\u2029", "\u0085", "\v", "\f"])(
+  "replaces an unusual line ending with a space: %j",
+  async (end) => {
+    expect(await indexOf([() => `a${end}`.repeat(3)])).toBe("a a a ");
+    const text = await indexOf([() => `${`a${end}`.repeat(5_000)}\r\n`, framed]);
+    expect(linesOf(text)).toBe(1 + 8);
+  },
+);
 
 test.for<readonly [code: ErrorCode, level: string]>([
   ["ENTRY_UNREADABLE", "warn"],
@@ -72,16 +75,13 @@ test.for<readonly [code: ErrorCode, level: string]>([
   ["OUTPUT_INVALID", "warn"],
   ["STORAGE_UNSAFE", "error"],
   ["INTERNAL", "error"],
-])(
-  "a family that fails with %s has a line in its place, without its words, and the log has them",
-  async ([code, level]) => {
-    log.length = 0;
-    expect(await indexOf([framed, failing(code), () => ""])).toBe(`${framed(6)}(f1 could not be read: ${code})\n`);
-    expect(log).toEqual([`${level} Index1 alice one f1 is left out: ${code}: words of a guest`]);
-  },
-);
+])("a family that fails with %s gets a line without its message, which goes to the log", async ([code, level]) => {
+  log.length = 0;
+  expect(await indexOf([framed, failing(code), () => ""])).toBe(`${framed(6)}(f1 could not be read: ${code})\n`);
+  expect(log).toEqual([`${level} Index1 alice one f1 is left out: ${code}: words of a guest`]);
+});
 
-test("a family whose answer is too large, or that fails when it is asked for less, is left out", async () => {
+test("leaves out a family whose answer is too large, or that fails with a lower limit", async () => {
   expect(await indexOf([() => "x\n".repeat(300), framed])).toBe(`(f0 could not be read: OUTPUT_INVALID)\n${framed(6)}`);
   expect(await indexOf([framed, once])).toBe(`${framed(6)}(f1 could not be read: GUEST_TRAPPED)\n`);
   await expect(indexOf([once, once])).rejects.toMatchObject({ code: "GUEST_TRAPPED" });
@@ -93,6 +93,6 @@ test.for<readonly [name: string, tells: readonly Tell[], code: ErrorCode]>([
   ["the request is cancelled", [framed, failing("CANCELLED")], "CANCELLED"],
   ["the runtime is closed", [framed, failing("CLOSED"), framed], "CLOSED"],
   ["there is no turn", [framed, failing("BUSY")], "BUSY"],
-])("is thrown when %s", async ([, tells, code]) => {
+])("throws when %s", async ([, tells, code]) => {
   await expect(indexOf(tells)).rejects.toMatchObject({ code });
 });

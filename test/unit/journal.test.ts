@@ -1,4 +1,4 @@
-/** The journal's parts that need no guest: blocks as agentool reads them, times, case. */
+/** The journal's parts that need no guest: blocks as agentool reads them, times, case folding. */
 import { describe, expect, test } from "vitest";
 
 import { compareTimes, formatAt, parseAt, readAt } from "../../plugin/journal/at-time.ts";
@@ -18,7 +18,7 @@ const said = (file: string): unknown[] =>
     .filter(({ key }) => key !== "")
     .map(({ key, content, footer, tags }) => [key, content, footer.at, tags.join("|")]);
 
-test("a block has agentool's bytes", () => {
+test("a block has the same bytes as agentool's", () => {
   const block = {
     key: "k1",
     content: "  hello \n\n",
@@ -88,7 +88,7 @@ describe("a file's blocks", () => {
     expect(said(file)).toEqual(blocks);
   });
 
-  test("are the same in a file that is cut in portions", () => {
+  test("are the same in a file that is split into portions", () => {
     const file = `# Mine\n${Array.from({ length: 5000 }, (_, nth) => `### k${nth}\n\n${"x".repeat(50)}\n\n`).join("")}`;
     expect(portionsOf(file).length).toBeGreaterThan(3);
     expect(
@@ -116,7 +116,7 @@ describe("times", () => {
     expect(compareTimes(readAt(one), readAt(other))).toBe(0);
   });
 
-  test("are told apart by nanoseconds", () => {
+  test("are compared to the nanosecond", () => {
     const [older, newer] = ["2026-01-02T03:04:05.123456788Z", "2026-01-02T03:04:05.123456789Z"].map((at) => readAt(at));
     expect(older && newer && compareTimes(older, newer)).toBeLessThan(0);
     expect(parseAt("2026-01-02T24:00:00Z")).toBeNull();
@@ -128,7 +128,7 @@ describe("times", () => {
     { at: " 2099-01-01", isOlder: false },
     { at: "2026-01-09T23:00:00-23:00", isOlder: false },
     { at: "2099", isOlder: false },
-  ])("a text with $at is passed over only when that is sure", ({ at, isOlder }) => {
+  ])("skips a text with $at only if it is certainly older", ({ at, isOlder }) => {
     expect(isSurelyOlder(`### a\n<!-- agentool-memory: at=${at} -->\n`, readAt("2026-01-10T12:00:00Z"))).toBe(isOlder);
   });
 });
@@ -141,11 +141,11 @@ test.for([
   ["ŉ", "ʼN"],
   ["\u212a", "k"],
   ["ſ", "S"],
-])("%s is %s without case", ([one = "", other = ""]) => {
+])("%s and %s are equal without case", ([one = "", other = ""]) => {
   expect(foldCase(one)).toBe(foldCase(other));
 });
 
-test("white space is what Unicode calls so", () => {
+test("white space is what Unicode defines", () => {
   expect(trim("\u0085\u3000 a \u2028\t")).toBe("a");
   expect(trim("\ufeffa\u200b")).toBe("\ufeffa\u200b");
   expect(trimEnd(" a\u0085")).toBe(" a");

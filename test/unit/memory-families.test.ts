@@ -1,4 +1,4 @@
-/** What is told of the families that a host can show, by the roles of their tools. */
+/** The families that a host can show, derived from their tools' roles. */
 import { expect, test } from "vitest";
 
 import { LoadedTools } from "../../host/plugins/loaded-tools.ts";
@@ -6,7 +6,7 @@ import { familiesOf } from "../../host/runtime/memory-families.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 
-/** The families of tools that are all that a manifest's are, but for some changes. */
+/** The families of default manifest tools with some changes. */
 function families(changes: Readonly<Record<string, readonly Partial<ManifestTool>[]>>) {
   const all = Object.entries(changes).flatMap(([family, tools], moduleIndex) =>
     tools.flatMap((changed) =>
@@ -20,7 +20,7 @@ function families(changes: Readonly<Record<string, readonly Partial<ManifestTool
   return familiesOf(new LoadedTools(all));
 }
 
-test("an index and entries of other scopes are told apart", () => {
+test("keeps the scopes of an index and of entries apart", () => {
   const [family] = families({
     notes: [
       { role: "index", scopes: ["summary", "notes"] },
@@ -41,7 +41,7 @@ test("an index and entries of other scopes are told apart", () => {
   });
 });
 
-test("where entries are read elsewhere than they are listed, no file tells which entry it is", () => {
+test("if entries are read in other scopes than listed, no file identifies an entry", () => {
   const [family] = families({
     notes: [
       { role: "entries", scopes: ["notes"], entryFile: "{name}.md" },
@@ -58,13 +58,13 @@ test("where entries are read elsewhere than they are listed, no file tells which
   });
 });
 
-test("one that can only be read is one, and one with none of the roles is none", () => {
+test("a family with only a read tool counts; one with none of the roles does not", () => {
   expect(families({ reader: [{ role: "read" }], mender: [{ role: "inspect" }], plain: [{}] })).toMatchObject([
     { name: "reader", hasIndex: false, hasEntries: false, canRead: true },
   ]);
 });
 
-test("nobody can change what is told, or a tool's grant by it", () => {
+test("families are frozen, and their scopes are copies of the tools' grants", () => {
   const scopes = ["notes"];
   const all = families({ notes: [{ role: "index", scopes }] });
   expect([all, all[0], all[0]?.indexScopes, all[0]?.entryScopes].every(Object.isFrozen)).toBe(true);

@@ -1,4 +1,4 @@
-/** Which files and objects are no policy: refused with what is there and what is allowed, and never waited for. */
+/** Invalid policy files and objects are refused with the present and the allowed value, without waiting for them. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
@@ -88,11 +88,11 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
   },
 ];
 
-test.for(texts)("a file with this in it is no policy: $name", async ({ content, says }, { task }) => {
+test.for(texts)("refuses a policy file: $name", async ({ content, says }, { task }) => {
   expect(await refusalOf(write(`${task.id}.json`, content))).toContain(says);
 });
 
-test("keys of different objects may be equal, and a text is no key", async () => {
+test("different objects can have equal keys, and a string is no key", async () => {
   const file = write(
     "equal.json",
     '{"version":1,"$schema":"version","plugins":{"a":{"tools":{}},"tools":{"tools":{}}}}',
@@ -100,7 +100,7 @@ test("keys of different objects may be equal, and a text is no key", async () =>
   expect([...(await loadPolicy(file)).plugins.keys()]).toEqual(["a", "tools"]);
 });
 
-test("a file that is none is refused without waiting for it or reading it", async () => {
+test("refuses what is not a regular file without waiting for it or reading it", async () => {
   const pipe = join(folder.path, "pipe.json");
   execFileSync("mkfifo", [pipe]);
   expect(await refusalOf(pipe)).toContain('Cannot use policy "pipe.json": it is no regular file');
@@ -123,11 +123,11 @@ test.for<{ name: string; object: unknown }>([
   { name: "becomes nothing", object: { toJSON: () => undefined } },
   { name: "inherits what it grants", object: Object.create(policyOf({ a: { tools: {} } })) },
   { name: "has a map of plugins", object: [new Map()] },
-])("an object that $name is no policy", async ({ object }) => {
+])("refuses an object that $name", async ({ object }) => {
   await refusalOf(object as PolicyFile);
 });
 
-test("a lock file pins what the policy names, from the policy's own folder", async () => {
+test("a lock file, relative to the policy's folder, pins the plugins that the policy names", async () => {
   mkdirSync(join(folder.path, "locks"));
   write("locks/plugins.json", lockOf({ a: one, unused: other }));
   const lockFile = "locks/plugins.json";
@@ -138,7 +138,7 @@ test("a lock file pins what the policy names, from the policy's own folder", asy
   expect((await loadPolicy(write("both.json", both))).plugins.get("a")?.sha256).toEqual([one]);
 });
 
-test("the lock file of a policy that is no file is looked for from the working directory", async () => {
+test("the lock file of a policy object is relative to the working directory", async () => {
   const lockFile = relative(process.cwd(), fileURLToPath(new URL("../../build/plugins.lock.json", import.meta.url)));
   const policy = await loadPolicy(policyOf({ "user-memory": { tools: {} } }, { lockFile }));
   expect(policy.plugins.get("user-memory")?.sha256).toHaveLength(1);
@@ -159,19 +159,19 @@ test.for<{ name: string; lock: string | object; plugin?: PolicyFile["plugins"][s
     lock: lockOf({ a: "1".repeat(32) }),
     says: "plugins.a.sha256 is",
   },
-])("a lock file that $name is refused, with the policy", async ({ lock, says }, { task }) => {
+])("refuses a policy with a lock file that $name", async ({ lock, says }, { task }) => {
   write(`${task.id}.lock.json`, lock);
   const policy = policyOf({ a: { sha256: [one], tools: {} } }, { lockFile: `${task.id}.lock.json` });
   expect(await refusalOf(write(`${task.id}.json`, policy))).toContain(says);
 });
 
-test("a lock file does not pin a prototype's name", async () => {
+test("a lock file does not pin the name of a prototype's property", async () => {
   write("empty.lock.json", lockOf({}));
   const policy = policyOf({ constructor: { tools: {} } }, { lockFile: "empty.lock.json" });
   expect((await loadPolicy(write("constructor.json", policy))).plugins.get("constructor")?.sha256).toEqual([]);
 });
 
-test("a plugin that the lock file does not pin is refused by itself, with what to do; others load", async () => {
+test("refuses only the plugin that the lock file does not pin, and says what to do", async () => {
   write("half.lock.json", lockOf({ "user-memory": sha256Of(shippedPlugin("user-memory")) }));
   const [plugin, unpinned] = [shippedPlugin("user-memory"), shippedPlugin("journal")];
   const { plugins } = policyFor([plugin, unpinned]);

@@ -1,4 +1,4 @@
-/** Of whatever document, the published JSON Schema and the host say the same: an editor is no kinder than a load. */
+/** The published JSON Schema and the host agree on every document, so an editor accepts what the host accepts. */
 import { readFileSync } from "node:fs";
 
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -15,7 +15,7 @@ const odd = fc.oneof(
   fc.constantFrom(null, true, -0, 0, 1, 1.5, -1, 1e4, 513, "", "a\n", "memory\n", "A".repeat(64), [], {}),
   fc.jsonValue({ maxDepth: 2 }),
 );
-/** Now and then something else stands in its place. */
+/** Sometimes replaced by another value. */
 const mostly = (each: fc.Arbitrary<unknown>, weight = 8): fc.Arbitrary<unknown> =>
   fc.oneof({ weight, arbitrary: each }, { weight: 1, arbitrary: odd });
 const name = fc.constantFrom("a", "user-memory", "Tool_1", "T\n", "a\n", "constructor", "é", "𝒜", "a".repeat(65));
@@ -49,10 +49,10 @@ const file = fc.record(
   { requiredKeys: ["version", "plugins"] },
 );
 
-/** What no schema can say: keys that stand twice, depth, and a key that names nothing. */
+/** Errors that a schema cannot express: duplicate keys, depth, and `__proto__`. */
 const beyondSchemas = /twice in one object|levels deep|"__proto__"/;
 
-test("host and schema agree on random documents, of which many fit and many do not", () => {
+test("host and schema agree on random documents, many valid and many not", () => {
   let fit = 0;
   let misfit = 0;
   fc.assert(

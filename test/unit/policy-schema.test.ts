@@ -1,4 +1,4 @@
-/** The published JSON Schema says what the host checks. After a change, `npx vitest run -u` with this file writes it. */
+/** The published JSON Schema matches the host's check. After a change, `npx vitest run -u` with this file writes it. */
 import { readFileSync } from "node:fs";
 
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -12,7 +12,7 @@ import { toJSONSchema } from "../../shared/zod.ts";
 
 const published = (name: string): unknown => JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8"));
 
-test("policy.schema.json is made of the schema that the host checks with", async () => {
+test("policy.schema.json is generated from the schema that the host checks with", async () => {
   const { "~standard": _, ...schema } = toJSONSchema(policyFileSchema, { io: "input", target: "draft-2020-12" });
   const text = `${JSON.stringify({ title: "A memcell policy", ...schema }, null, 2)}\n`;
   await expect(text).toMatchFileSnapshot("../../host/plugins/policy/policy.schema.json");
@@ -21,7 +21,7 @@ test("policy.schema.json is made of the schema that the host checks with", async
 const isValid = new Ajv2020({ strict: true }).compile(published("memcell/policy.schema.json") as object);
 const tool = { rights: ["read"], scopes: ["memory"] };
 
-test("the default policy fits it, and names it", () => {
+test("the default policy is valid and names its schema", () => {
   const policy = published("memcell/default-policy.json") as { $schema: string };
   expect(isValid(policy) || isValid.errors).toBe(true);
   expect(policy.$schema).toBe("./policy.schema.json");
@@ -36,7 +36,7 @@ const fitting: { readonly name: string; readonly file: object }[] = [
   { name: "a pinned file", file: plugins({ a: { sha256: ["0".repeat(64)], tools: {} } }) },
 ];
 
-test.for(fitting)("$name fits, to both", async ({ file }) => {
+test.for(fitting)("both accept $name", async ({ file }) => {
   expect(isValid(file) || isValid.errors).toBe(true);
   await expect(loadPolicy(file as PolicyFile)).resolves.toMatchObject({ name: "inline" });
 });
@@ -117,7 +117,7 @@ const misfits: readonly Misfit[] = [
   { name: "a lock file without name", file: { version: 1, lockFile: "", plugins: {} }, says: 'lockFile is ""' },
 ];
 
-test.for(misfits)("$name does not fit, to either, and what is allowed is said", async ({ file, says }) => {
+test.for(misfits)("both refuse $name, and the host says what is allowed", async ({ file, says }) => {
   expect(isValid(file)).toBe(false);
   const error = await loadPolicy(file as PolicyFile).catch((thrown: unknown) => asToolError(thrown, "load"));
   expect(error).toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringContaining(says) });

@@ -1,4 +1,4 @@
-/** What a policy means, whatever the way it is written, and in what a plugin goes beyond it. */
+/** A policy's meaning, however it is written, and how a plugin can exceed it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -24,13 +24,13 @@ const policyOf = (plugins: PolicyFile["plugins"], more: Partial<PolicyFile> = {}
   ...more,
 });
 
-test("what a policy leaves out has the host's own limits, and what it names it lowers", async () => {
+test("limits that a policy leaves out are the host's own, and those it names are lowered", async () => {
   expect((await loadPolicy(policyOf({}))).limits).toEqual(policyLimitsMax);
   const limits = { fuelPolls: 7, hostCalls: undefined };
   expect((await loadPolicy(policyOf({}, { limits }))).limits).toEqual({ ...policyLimitsMax, fuelPolls: 7 });
 });
 
-test("a policy is the same whether it is a file or an object, and however it is written", async () => {
+test("a policy is the same as a file and as an object, in any order and spelling", async () => {
   const plugins = {
     a: { sha256: [one, other], tools: { T: { rights: ["write", "read"], scopes: ["x", "memory"] }, U: read } },
     b: { tools: {} },
@@ -61,14 +61,14 @@ test.for<{ name: string; policy: PolicyFile }>([
   expect((await loadPolicy(policy)).sha256).not.toBe(sha256);
 });
 
-test("an object that is changed afterwards changes nothing", async () => {
+test("a later change of the object has no effect", async () => {
   const tools: Record<string, { rights: Right[]; scopes: string[] }> = { T: { rights: [], scopes: [] } };
   const policy = await loadPolicy(policyOf({ a: { tools } }));
   tools["T"]?.rights.push("write");
   expect(policy.plugins.get("a")?.tools.get("T")).toEqual({ rights: [], scopes: [], audience: "model" });
 });
 
-test("a prototype's names are granted only where the policy itself names them", async () => {
+test("grants the names of a prototype's properties only where the policy names them", async () => {
   const manifest = guestManifest("constructor", { constructor: "run", toString: "other" }, ["read"]);
   const deviations = async (plugins: PolicyFile["plugins"]): Promise<string[]> =>
     policyDeviations(manifest, one, await loadPolicy(policyOf(plugins)));
@@ -80,7 +80,7 @@ test("a prototype's names are granted only where the policy itself names them", 
   expect(await deviations({ constructor: { tools: { constructor: read, toString: read } } })).toEqual([]);
 });
 
-test("every deviation is named, in the order file, tools, memory", async () => {
+test("lists every deviation, in the order file, tools, memory", async () => {
   const manifest = {
     ...guestManifest("a", { First: "first", Second: "second", Third: "third" }, ["read", "write", "clock"]),
     memoryPages: { min: 8, max: 16 },
@@ -98,7 +98,7 @@ test("every deviation is named, in the order file, tools, memory", async () => {
   ]);
 });
 
-test("a proposal is the least policy that has no deviation", async () => {
+test("a proposal is the smallest policy without deviations", async () => {
   const manifest = guestManifest("a", { First: "first", Second: "second" }, { First: ["clock", "read", "clock"] });
   const proposal = proposePolicy(manifest, one);
   expect(proposal).toEqual({

@@ -1,9 +1,9 @@
-/** The pool's own part in a cancelled call. */
+/** The pool's part in cancelling a call. */
 import { expect, test } from "vitest";
 
 import { Pool } from "../../host/thread/pool.ts";
 
-test("a call that is cancelled between its slot and its thread gives the slot back", async () => {
+test("a call cancelled between its slot and its thread returns the slot", async () => {
   const pool = new Pool(
     { errors: [], instances: "fresh", store: { kind: "files", dir: "unused", mounts: [] } },
     { modules: Promise.resolve([]), threadsMax: 1, onError: () => {} },

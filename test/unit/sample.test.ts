@@ -1,4 +1,4 @@
-/** The parts of family `sample` that need no guest: what its schemas take. Its vectors show what its tools do. */
+/** The parts of family `sample` that need no guest: its input schemas. Vectors test its tools. */
 import { describe, expect, test } from "vitest";
 
 import { safeParse } from "../../shared/zod.ts";
@@ -9,11 +9,14 @@ describe("the input of sample_read", () => {
     expect(safeParse(readInput, { name }).success).toBe(true);
   });
 
-  test.for(["", "A", "-a", "1", "a.txt", "../a", "a/b", "a\n", "a".repeat(65), "ä", null])("%j is none", (name) => {
-    expect(safeParse(readInput, { name }).success).toBe(false);
-  });
+  test.for(["", "A", "-a", "1", "a.txt", "../a", "a/b", "a\n", "a".repeat(65), "ä", null])(
+    "%j is not a name",
+    (name) => {
+      expect(safeParse(readInput, { name }).success).toBe(false);
+    },
+  );
 
-  test("another field is refused", () => {
+  test("refuses another field", () => {
     expect(safeParse(readInput, { name: "a", user: "bob" }).success).toBe(false);
   });
 });

@@ -1,4 +1,7 @@
-/** Whether every value of one schema is a value of another: what a plugin says of its roles' inputs and outputs goes by it. */
+/**
+ * Checks whether every value of one schema is valid in another. The host compares a plugin's schemas with its roles'
+ * this way.
+ */
 import { expect, test } from "vitest";
 
 import { roleNames, roleSchemas } from "../../shared/roles.ts";
@@ -37,7 +40,7 @@ test.for<readonly [schema: object | boolean, misfit: string]>([
   [{ anyOf: [takes({})], required: ["other"] }, "(all of it): required"],
   [{ anyOf: [text, takes({ maxProperties: 0 })] }, "(all of it)"],
   [false, "(all of it)"],
-])("%j refuses what is asked", ([schema, misfit]) => {
+])("%j refuses the role's schema", ([schema, misfit]) => {
   expect(firstMisfit(asked, schema)).toBe(misfit);
 });
 
@@ -50,11 +53,11 @@ test.for<object | boolean>([
   { properties: { name: {} } },
   {},
   true,
-])("control: %j takes it", (schema) => {
+])("control: %j accepts it", (schema) => {
   expect(firstMisfit(asked, schema)).toBeNull();
 });
 
-test("a type that may be null fits a choice with null, and the other way round", () => {
+test("a nullable type fits a choice with null, and the other way round", () => {
   const [listed, chosen] = [{ type: ["string", "null"] }, { anyOf: [text, { type: "null" }] }];
   expect(firstMisfit(listed, chosen)).toBeNull();
   expect(firstMisfit(chosen, listed)).toBeNull();
@@ -63,7 +66,7 @@ test("a type that may be null fits a choice with null, and the other way round",
 
 const many = (value: unknown): unknown[] => Array.from({ length: 200 }, () => value);
 
-test("types and choices that repeat themselves at every level are compared at once", () => {
+test("compares types and choices that are repeated at every level quickly", () => {
   const nested = (type: unknown): object => {
     const field = { type: type === "object" ? "string" : many("string") };
     const items = { type, properties: { field }, required: ["field"] };
@@ -74,7 +77,7 @@ test("types and choices that repeat themselves at every level are compared at on
   expect(firstMisfit(nested("object"), nested(many("object")))).toBeNull();
 });
 
-test("what takes too long to compare is a misfit", () => {
+test("what takes too long to compare does not fit", () => {
   const choices = { anyOf: many({ anyOf: many({ anyOf: many(text) }) }) };
   expect(firstMisfit(choices, text)).toBe("(all of it): more than 10000 schemas to compare");
 });

@@ -71,7 +71,7 @@ describe("userFolderName()", () => {
     ["a:b*c", "a%3Ab%2Ac"],
   ] as const)("%j is %s", ([userId, name]) => expect(userFolderName(userId as UserId)).toBe(name));
 
-  test("an id whose encoding is too long gets its hash, and no two share a folder", () => {
+  test("an id whose encoding is too long gets its hash, and no two ids share a folder", () => {
     const names = ["日".repeat(42), `${"日".repeat(41)}月`, "日".repeat(21), "%".repeat(128)].map((id) =>
       userFolderName(id as UserId),
     );
@@ -133,7 +133,7 @@ describe("UserQueue", () => {
     expect(order).toEqual(["b1", "a1", "a2"]);
   });
 
-  test("is BUSY for who waits too long, and goes on with who waits behind", async () => {
+  test("gives BUSY to one who waits too long, and goes on with the next", async () => {
     const queue = new UserQueue();
     const gate = new EventEmitter();
     const first = queue.run("a", patience(), () => once(gate, "open"));
@@ -146,7 +146,7 @@ describe("UserQueue", () => {
   });
 });
 
-test("the error table and shared/README.md say the same", () => {
+test("the error table matches shared/README.md", () => {
   const readme = readFileSync(new URL("../../shared/README.md", import.meta.url), "utf8");
   const rows = Array.from(
     readme.matchAll(/^\| `([A-Z_]+)` \| (\w+) \| (yes|no) \| (.+) \|$/gm),

@@ -1,4 +1,4 @@
-/** What the host has staged before a call begins: there for the guest to see, and none of the guest's own doing. */
+/** Files that the host stages before a call: the guest can read them, but they are not the guest's changes. */
 import { expect, test } from "vitest";
 
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
@@ -13,7 +13,7 @@ const written = (path: string, text: string): SizedChange => ({
   bytes: text.length,
 });
 
-test("files that are staged are there, and are neither changes of the call nor bytes that it has written", () => {
+test("staged files are visible, but count neither as the call's changes nor as bytes it has written", () => {
   const staged = new StagedChanges([
     written("a.md", "12345"),
     { kind: "trash", scope, path: "b.md", trashed: "trash/b.md", bytes: 7 },
@@ -30,7 +30,7 @@ test("files that are staged are there, and are neither changes of the call nor b
   expect(staged.writtenBytesWith(scope, "new.md", 2)).toBe(2);
 });
 
-test("what a call does with them is its own, and counts", () => {
+test("a call's changes to them are its own, and count", () => {
   const staged = new StagedChanges([written("a.md", "12345")]);
   staged.write(scope, "a.md", "xyz", 3);
   expect(staged.writtenBytesWith(scope, "a.md", 4)).toBe(4);

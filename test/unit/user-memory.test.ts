@@ -1,4 +1,4 @@
-/** The guest's parts that need no guest: front matter, entry files, the index file. */
+/** The plugin's parts that need no guest: front matter, entry files, the index file. */
 import { describe, expect, test } from "vitest";
 
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
@@ -61,7 +61,7 @@ describe("splitFrontMatter()", () => {
     expect(splitFrontMatter(file)).toBeNull();
   });
 
-  test("takes scalars as the text that stands there", () => {
+  test("reads scalars as their text", () => {
     const text = "a: yes\nb: null\nc: 2024-01-01\nd: 012\ne: 1e3\nf: ~\n";
     expect(Object.fromEntries(parseFields(text) ?? [])).toEqual({
       a: "yes",
@@ -73,7 +73,7 @@ describe("splitFrontMatter()", () => {
     });
   });
 
-  test("keeps a key named __proto__ as a key", () => {
+  test("keeps a key named __proto__", () => {
     const parsed = parseFields("__proto__: x\na: 1\n");
     expect([...(parsed ?? [])]).toEqual([
       ["__proto__", "x"],
@@ -110,14 +110,14 @@ describe("IndexFile", () => {
     { name: "the index itself", line: "- [MEMORY](MEMORY.md) \u2014 x" },
     { name: "an indented line", line: " - [a](a.md) \u2014 x" },
     { name: "text right behind the link", line: "- [a](a.md)x" },
-  ])("takes $name for a line of people", ({ line }) => {
+  ])("takes $name for a line that a person wrote", ({ line }) => {
     const index = new IndexFile(`${line}\n`);
     expect(index.names).toEqual([]);
     index.remove("a");
     expect(index.toString()).toBe(`${line}\n`);
   });
 
-  test("takes a line whose dash a person changed for the entry's", () => {
+  test("takes a line whose dash a person changed for an entry's line", () => {
     const index = new IndexFile("- [a](a.md) - old\n- [b](b.md)\n");
     expect(index.names).toEqual(["a", "b"]);
     index.set("a", "new");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { WaitingCalls } from "../../host/call/waiting-calls.ts";
 
-/** Bytes of one call. */
+/** The size of one call, in bytes. */
 type Arrival = readonly [userId: string, bytes: number];
 
 interface Row {
@@ -10,7 +10,7 @@ interface Row {
   readonly limits: { calls: number; bytes: number; callsPerUser: number };
   readonly waiting: readonly Arrival[];
   readonly newcomer: Arrival;
-  /** By their places among those who wait. */
+  /** The positions of the waiting calls that give way. */
   readonly givesWay: readonly number[];
   readonly isAdmitted: boolean;
 }
@@ -120,7 +120,7 @@ test.for(rows)("WaitingCalls: $name", ({ limits, waiting, newcomer, givesWay, is
   if (isAdmitted) admit(newcomer, -1);
   else expect(() => admit(newcomer, -1)).toThrow(expect.objectContaining({ code: "BUSY" }));
   expect(left).toEqual(givesWay);
-  // Whoever has left leaves room, and leaving twice leaves no more of it.
+  // A call that leaves makes room. Leaving twice makes no more room.
   for (const each of [...leave, ...leave]) each();
   const all: Arrival = ["z", limits.bytes];
   if (isAdmitted) expect(() => admit(all, -2)).toThrow(expect.objectContaining({ code: "BUSY" }));
