@@ -1,4 +1,4 @@
-/** `runtime.upkeep.inspect` and `mend`: what a hand or a crash has left behind is found, announced and put right. */
+/** `runtime.upkeep.inspect` and `mend`: finds, reports and repairs what people or crashes have left behind. */
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -109,7 +109,7 @@ test.for(cases)("$name", async ({ before, found, after }) => {
   expect(await runtime.upkeep.mend(alice)).toEqual([]);
 });
 
-test("a file that is no text goes to the trash byte for byte, and so does such an index", async () => {
+test("moves a file that is not text to the trash byte for byte, and an index likewise", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/a.md": fact("a") } });
   const memory = join(userFolder(folder.path, "alice"), "memory");
@@ -122,7 +122,7 @@ test("a file that is no text goes to the trash byte for byte, and so does such a
   expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toBe(line("a"));
 });
 
-test("what only a person can help with is found and left alone", async () => {
+test("reports what only a person can repair, and leaves it alone", async () => {
   using folder = temporaryFolder();
   const files = {
     "memory/MEMORY.md": line("A") + line("a") + line("big"),
@@ -145,7 +145,7 @@ test("what only a person can help with is found and left alone", async () => {
   expect(readdirSync(memory).toSorted()).toEqual(["A.md", "MEMORY.md", "a.md", "big.md", "link.md"]);
 });
 
-test("what a killed process has left in the host's own folder is found and removed", async () => {
+test("finds and removes what a killed process has left in the host's own folder", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   const upsert = { action: "upsert", name: "a", type: "user", description: "d", body: "" };
@@ -162,7 +162,7 @@ test("what a killed process has left in the host's own folder is found and remov
   expect(readdirSync(own).toSorted()).toEqual(["journal", "journal-damaged-1", "lock", "owner", "turnstile"]);
 });
 
-test("a folder of a scope hides nothing from the doctor by being called as the host's own", async () => {
+test("a scope's folder named like the host's own hides nothing from the doctor", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/a.md": fact("a"), "memory/sub/b.md": "" } });
   const memory = join(userFolder(folder.path, "alice"), "memory");
@@ -173,7 +173,7 @@ test("a folder of a scope hides nothing from the doctor by being called as the h
   );
 });
 
-test("users() names everyone who has a folder, whatever their ids look like", async () => {
+test("users() lists everyone who has a folder, whatever their ids look like", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   expect(await runtime.upkeep.users()).toEqual([]);
@@ -186,7 +186,7 @@ test("users() names everyone who has a folder, whatever their ids look like", as
   expect(await runtime.upkeep.users()).toEqual(["by hand", ...ids].toSorted());
 });
 
-test("no tool that mends or restores can be called as a tool, and a closed runtime does neither", async () => {
+test("repair and restore tools cannot be called as tools, and a closed runtime refuses both operations", async () => {
   using folder = temporaryFolder();
   const runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   for (const tool of ["InspectMemory", "RestoreEntry"]) {

@@ -1,4 +1,4 @@
-/** `upkeep.export`: everything that is memory, as bytes of one moment, and word of everything that is not. */
+/** `upkeep.export`: all of a memory as bytes of one moment, and a list of what it leaves out. */
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ async function upsert(runtime: Runtime, name: string, body: string): Promise<voi
   expect(await runtime.call("UpdateUserMemory", input, alice)).toMatchObject({ ok: true });
 }
 
-test("gives what tools and people have written, and the trash, byte for byte; changes nothing", async () => {
+test("returns what tools and people wrote, and the trash, byte for byte, and changes nothing", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   await upsert(runtime, "a", "line\r\n--- \n\n");
@@ -43,7 +43,7 @@ test("gives what tools and people have written, and the trash, byte for byte; ch
   expect(treeFingerprint(home)).toEqual(before);
 });
 
-test("a user who has nothing has no files, and gets no folder", async () => {
+test("a user without files gets an empty export and no folder", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   expect(await runtime.upkeep.export(alice)).toEqual({ files: [], leftOut: [] });
@@ -51,7 +51,7 @@ test("a user who has nothing has no files, and gets no folder", async () => {
   await expect(runtime.upkeep.export({ userId: "../bob" })).rejects.toMatchObject({ code: "USER_INVALID" });
 });
 
-test("links, pipes, giants, second names and strange names are left out and told, and not opened", async () => {
+test("leaves out and reports links, pipes, huge files, hard links and strange names, without opening them", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, {
     alice: { "memory/a.md": entryText("a"), "memory/MEMORY.md": indexLine("a") },
@@ -83,7 +83,7 @@ test("links, pipes, giants, second names and strange names are left out and told
   ]);
 });
 
-test("goes out whatever plugins say of it; an import leaves out what they keep nothing under, and tells it", async () => {
+test("exports files whatever plugins say about them; an import leaves out and reports those no plugin keeps", async () => {
   using folder = temporaryFolder();
   const kept = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a"), "memory/trash/old/x.txt": "x" };
   const strange = { "memory/notes.txt": "x", "memory/sub/b.md": entryText("b"), "memory/con.md": entryText("con") };
@@ -103,7 +103,7 @@ test("goes out whatever plugins say of it; an import leaves out what they keep n
   expect(readUserFiles(folder.path, "bob")).toEqual(kept);
 });
 
-test("more than 128 MiB are refused before any is read", async () => {
+test("refuses more than 128 MiB before reading anything", async () => {
   using folder = temporaryFolder();
   const trash = join(userFolder(folder.path, "alice"), "memory", "trash");
   mkdirSync(trash, { recursive: true });
@@ -118,7 +118,7 @@ test("more than 128 MiB are refused before any is read", async () => {
   });
 });
 
-test("scopes that are too much together go out one by one; a scope that nobody has is named with those that are there", async () => {
+test("scopes too large together can be exported one by one; for an unknown scope, the error lists the existing ones", async () => {
   using folder = temporaryFolder();
   const place = (scope: string, name: string): string => join(userFolder(folder.path, "alice"), scope, "trash", name);
   for (const scope of ["journal", "memory", "notes"]) {
@@ -145,7 +145,7 @@ test("scopes that are too much together go out one by one; a scope that nobody h
   expect(await runtime.upkeep.export({ userId: "bob" }, { scopes: ["journal"] })).toEqual({ files: [], leftOut: [] });
 });
 
-test("asks no plugin, however small the inputs are that the policy allows", async () => {
+test("calls no plugin, however low the policy's limit on inputs is", async () => {
   using folder = temporaryFolder();
   const names = Array.from({ length: 150 }, (_, at) => `some-name-of-an-entry-${at}`);
   const files = Object.fromEntries(names.map((name) => [`memory/${name}.md`, entryText(name)]));

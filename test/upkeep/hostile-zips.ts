@@ -1,4 +1,4 @@
-/** Zip files that are no exports, each wrong in one way, and what is said of it. */
+/** Zip files that are not exports, each wrong in one way, and the error for each. */
 import { deflateRawSync } from "node:zlib";
 
 import { zipBytes } from "../support/zip-bytes.ts";

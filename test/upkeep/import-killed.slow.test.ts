@@ -1,4 +1,4 @@
-/** An import that is killed is there as a whole or not at all, also one that replaces and fills the trash. */
+/** A killed import is complete or has no effect, also one that replaces files and fills the trash. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ async function prepare(dataDir: string): Promise<void> {
   await runtime.upkeep.import({ userId: "bob" }, before);
 }
 
-/** What a user has, without the stamps of what was trashed. */
+/** A user's files, without the time stamps of trashed ones. */
 async function stateOf(dataDir: string): Promise<string> {
   await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
   const { files: found } = await runtime.upkeep.export({ userId: "bob" });
@@ -38,7 +38,7 @@ async function stateOf(dataDir: string): Promise<string> {
   return JSON.stringify(asTexts(found)).replaceAll(/\d{8}T\d{9}Z/g, "");
 }
 
-/** The kernel kills the process before it does a call for the n-th time. */
+/** The kernel kills the process before its n-th use of a system call. */
 async function importKilledAt(dataDir: string, zip: string, point: readonly [call: string, nth: number] | null) {
   const injection = point ? ["-e", `trace=${point[0]}`, "-e", `inject=${point[0]}:signal=KILL:when=${point[1]}`] : [];
   const command = [process.execPath, program, "import", "--user", "bob", "--yes", "--replace", zip, "--data", dataDir];
@@ -49,7 +49,7 @@ async function importKilledAt(dataDir: string, zip: string, point: readonly [cal
   return { isDone: status === 0, isKilled: signal === "SIGKILL" || status === 137 };
 }
 
-test("killed while it stages, writes down and applies", { timeout: 300_000 }, async (context) => {
+test("killed while it stages, writes the WAL and applies it", { timeout: 300_000 }, async (context) => {
   const reason = await whyNoTracing();
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
@@ -65,7 +65,8 @@ test("killed while it stages, writes down and applies", { timeout: 300_000 }, as
   expect(await importKilledAt(whole, zip, null)).toMatchObject({ isDone: true });
   const done = await stateOf(whole);
   const states: boolean[] = [];
-  // A replaced file is moved away and its successor moved in: with the index, 8 new files, 4 in the trash and one more.
+  // Each replaced file is moved away and its successor moved in. With the index that is 8 new files, 4 in the trash and
+  // one more.
   for (const point of [["pwrite64", 1], ["fdatasync", 1], ...[1, 2, 5, 9, 13].map((nth) => ["rename", nth])] as [
     string,
     number,

@@ -1,4 +1,4 @@
-/** What `upkeep.import` refuses: one file that is not as it should be keeps all of them out, and nothing is made. */
+/** What `upkeep.import` refuses: one bad file refuses the whole import, and nothing is created. */
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
@@ -19,7 +19,7 @@ async function withRuntime(work: (runtime: Runtime, dataDir: string) => Promise<
   await work(runtime, folder.path);
 }
 
-test("what is taken as a file of an entry is what a tool can write as one", async () => {
+test("accepts as an entry's file exactly what a tool can write as one", async () => {
   await withRuntime(async (runtime) => {
     const odd = [
       "a",
@@ -57,7 +57,7 @@ test.for([
   ["trash/trash/a.20250101T000000000Z.md", "INPUT_INVALID"],
   ["trash/TRASH/a.20250101T000000000Z.md", "INPUT_INVALID"],
   ["trash/trash.20250101T000000000Z", "INPUT_INVALID"],
-] as const)("%j is left out with %s, and refused where nothing else comes in", async ([path, code]) => {
+] as const)("leaves out %j with %s, and refuses it if nothing else is imported", async ([path, code]) => {
   await withRuntime(async (runtime, dataDir) => {
     const alone = asMemoryFiles({ [path]: entryText("x") });
     const told = { path: `memory/${path}`, code };
@@ -85,7 +85,7 @@ test.for([
   ["a.md", "NAME_CONFLICT"],
   ["there.md", "NAME_CONFLICT"],
   ["trash/one/two", "NAME_CONFLICT"],
-] as const)("%j is refused with %s, and with it everything", async ([path, code]) => {
+] as const)("refuses the whole import because of %j, with %s", async ([path, code]) => {
   await withRuntime(async (runtime, dataDir) => {
     const there = { "memory/There.md": entryText("There"), "memory/MEMORY.md": indexLine("There") };
     writeUserFiles(dataDir, { bob: there });
@@ -107,7 +107,7 @@ test.for([
   ["bytes that are no UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
   ["a body that no tool could read", Buffer.from(entryText("x", large)), "QUOTA_EXCEEDED"],
   ["over 2 MiB", Buffer.alloc(2 ** 21 + 1, "x"), "QUOTA_EXCEEDED"],
-] as const)("an entry with %s is refused, and nothing is made", async ([, content, code]) => {
+] as const)("refuses an entry with %s and creates nothing", async ([, content, code]) => {
   await withRuntime(async (runtime, dataDir) => {
     const files = [
       ...asMemoryFiles({ "a.md": entryText("a"), "MEMORY.md": indexLine("a") }),
@@ -120,7 +120,7 @@ test.for([
   });
 });
 
-test("more than a memory holds is refused before any of it is looked at", async () => {
+test("refuses more than a memory can hold before examining any of it", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const content = Buffer.alloc(2 ** 21);
     const large33 = Array.from({ length: 33 }, (_, at) => ({ scope: "memory", path: `trash/${at}`, content }));
@@ -144,7 +144,7 @@ test("more than a memory holds is refused before any of it is looked at", async 
   });
 });
 
-test("a link in a file's place ends the import, and what it points to stays", async () => {
+test("a link in a file's place refuses the import, and its target stays unchanged", async () => {
   await withRuntime(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: { "memory/a.md": entryText("a") }, bob: { "memory/b.md": entryText("b") } });
     const secret = join(userFolder(dataDir, "alice"), "memory", "a.md");

@@ -1,4 +1,4 @@
-/** `upkeep.import`: all of it or nothing, nothing overwritten, and byte for byte what was exported. */
+/** `upkeep.import`: all or nothing, without overwriting, and byte for byte what was exported. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -29,7 +29,7 @@ async function zipBytes(files: readonly MemoryFile[]): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Out, through a zip file, in for another user, and out again: the same bytes. */
+/** Exports, passes through a zip file, imports for another user and exports again: the bytes must be the same. */
 async function goesRound(runtime: Runtime): Promise<Record<string, string>> {
   const { files } = await runtime.upkeep.export(alice);
   const zip = await zipBytes(files);
@@ -40,7 +40,7 @@ async function goesRound(runtime: Runtime): Promise<Record<string, string>> {
   return asTexts(again.files);
 }
 
-test("a memory goes round: hand-edited front matter, CRLF, notes in the index, a trash that is no text", async () => {
+test("survives a round trip: hand-edited front matter, CRLF, notes in the index, trash that is not text", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const edited = '---\r\nname: "b"\r\ndescription: >-\r\n  by hand\r\ntype: user\r\nmine: [1, 2]\r\n---\r\nbody\r\n';
     writeUserFiles(dataDir, {
@@ -62,7 +62,7 @@ test("a memory goes round: hand-edited front matter, CRLF, notes in the index, a
   });
 });
 
-test("a memory of 1,000 entries goes round", { timeout: 60_000 }, async () => {
+test("a memory of 1,000 entries survives a round trip", { timeout: 60_000 }, async () => {
   await withRuntime(async (runtime, dataDir) => {
     const names = Array.from({ length: 1000 }, (_, at) => `entry-${at}`);
     const files = Object.fromEntries(names.map((name) => [`memory/${name}.md`, entryText(name)]));
@@ -76,7 +76,7 @@ test("a memory of 1,000 entries goes round", { timeout: 60_000 }, async () => {
   });
 });
 
-test("planImport() says what import() does, and changes nothing", async () => {
+test("planImport() returns what import() does, and changes nothing", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const files = asMemoryFiles({ "MEMORY.md": indexLine("a"), "a.md": entryText("a"), "trash/x": "x" });
     const plan = await runtime.upkeep.planImport(alice, files);
@@ -104,7 +104,7 @@ test("planImport() says what import() does, and changes nothing", async () => {
   });
 });
 
-test("entries are added to a memory; its index is kept and lists them; what is there stays", async () => {
+test("adds entries to a memory; its index is kept and lists them; existing entries stay", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const index = `# mine\n${indexLine("same")}`;
     writeUserFiles(dataDir, { bob: { "memory/MEMORY.md": index, "memory/same.md": entryText("same") } });
@@ -127,7 +127,7 @@ test("entries are added to a memory; its index is kept and lists them; what is t
   });
 });
 
-test("an entry with other content refuses it all; with replace, what is there goes to the trash", async () => {
+test("an entry with other content refuses the whole import; with replace, the old one goes to the trash", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const mine = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a", "mine") };
     writeUserFiles(dataDir, { bob: mine });
@@ -155,7 +155,7 @@ test("an entry with other content refuses it all; with replace, what is there go
 
 const numbered = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
 
-test("a name of the trash is tried a bounded number of times: a trash full of them does not hold up the user", async () => {
+test("tries a bounded number of names in the trash, so a full trash does not delay the user", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const { trashNamesTriedMax: most } = transferLimits;
     const taken = (count: number) =>
@@ -167,19 +167,19 @@ test("a name of the trash is tried a bounded number of times: a trash full of th
     expect(await runtime.upkeep.planImport(bob, files)).toMatchObject({
       refused: [{ path: `memory/${numbered(1)}`, code: "NAME_CONFLICT", reason }],
     });
-    // As long as a path may be, it takes no number.
+    // A path of the maximum length has no room for a number.
     const long = `trash/${"a".repeat(226)}.20250101T000000000Z.md`;
     await runtime.upkeep.import(bob, asMemoryFiles({ [long]: "mine" }));
     expect(await runtime.upkeep.planImport(bob, asMemoryFiles({ [long]: "yours" }))).toMatchObject({
       refused: [{ path: `memory/${long}`, code: "NAME_CONFLICT", reason }],
     });
-    // What is there already is found among all of them.
+    // An existing file with the same content is found among all of them.
     const last = asMemoryFiles({ [numbered(1)]: `mine ${most - 1}` });
     expect(await runtime.upkeep.import(bob, last)).toMatchObject({ trashed: [], skipped: [`memory/${numbered(1)}`] });
   });
 });
 
-test("a file in the trash is never overwritten: it gets a free name, and the same one the next time", async () => {
+test("never overwrites a file in the trash: the new one gets a free name, and the same one the next time", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const name = "trash/a.20250101T000000000Z.md";
     writeUserFiles(dataDir, { bob: { [`memory/${name}`]: "mine", "memory/trash/odd": "mine" } });
@@ -199,7 +199,7 @@ test("a file in the trash is never overwritten: it gets a free name, and the sam
   });
 });
 
-test("an index that lists what is not there is mended, and the plan says so", async () => {
+test("repairs an index that lists a missing entry, and the plan says so", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const files = asMemoryFiles({ "MEMORY.md": indexLine("gone") + indexLine("a"), "a.md": entryText("a") });
     const plan = await runtime.upkeep.planImport(alice, files);
@@ -210,7 +210,7 @@ test("an index that lists what is not there is mended, and the plan says so", as
   });
 });
 
-test("an import is one change set on record, before it is committed", async () => {
+test("records an import as one change set before its commit", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "audit.jsonl");
   const dataDir = join(folder.path, "data");
@@ -230,7 +230,7 @@ test("an import is one change set on record, before it is committed", async () =
   expect(log).not.toContain("secret");
 });
 
-test("no file of the trash takes the place of another one's folder, and the user's memory is used as before", async () => {
+test("no file in the trash blocks another one's folder, and the memory stays usable", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const name = "trash/a.20250101T000000000Z";
     await runtime.upkeep.import(alice, asMemoryFiles({ [name]: "mine" }));

@@ -1,4 +1,4 @@
-/** A plugin that thinks otherwise of an import when it is committed than when it was planned: nothing of it is committed. */
+/** If a plugin's answer at the commit of an import differs from its answer at the plan, nothing is committed. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -20,7 +20,7 @@ test.for([
     "NAME_CONFLICT",
   ],
   ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
-] as const)("one that %s", async ([, mending, code]) => {
+] as const)("commits nothing if the plugin %s", async ([, mending, code]) => {
   using folder = temporaryFolder();
   const inspect = { role: "inspect", answer: well, mendingAnswer: mending } as const;
   const plugins = [writeScriptedPlugin(folder.path, "inspector", { Inspect: inspect })];

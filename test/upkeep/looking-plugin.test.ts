@@ -1,4 +1,4 @@
-/** The owner's view of a plugin that can judge its files and change none of them: the journal. */
+/** Upkeep with a plugin that can judge its files but not change them: the journal. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -23,7 +23,7 @@ async function withJournal(work: (runtime: Runtime, dataDir: string) => Promise<
   await work(runtime, dataDir);
 }
 
-test("what is exported comes in, although the plugin that judges it may write nothing", async () => {
+test("imports what was exported, although the judging plugin cannot write", async () => {
   await withJournal(async (runtime, dataDir) => {
     const kept = { "journal/2023/11/14.md": block("a"), "journal/MEMORY.md": block("b") };
     writeUserFiles(dataDir, { alice: { ...kept, "journal/notes.txt": "x" } });
@@ -38,7 +38,7 @@ test("what is exported comes in, although the plugin that judges it may write no
   });
 });
 
-test("an import with a file that is no text is refused whole", async () => {
+test("refuses a whole import because of a file that is not text", async () => {
   await withJournal(async (runtime, dataDir) => {
     const good = asMemoryFiles({ "MEMORY.md": block("b") }, "journal");
     const noText = [...good, { scope: "journal", path: "x.md", content: Buffer.from([0xff]) }];
@@ -47,7 +47,7 @@ test("an import with a file that is no text is refused whole", async () => {
   });
 });
 
-test("more files than one question to the journal can name come in as one change set", async () => {
+test("imports more files than one call of the journal can name as one change set", async () => {
   await withJournal(async (runtime, dataDir) => {
     const paths = Array.from({ length: 3_000 }, (_, at) => `${"d".repeat(240)}-${at}.md`);
     const files = asMemoryFiles(Object.fromEntries(paths.map((path) => [path, block("k")])), "journal");
@@ -62,7 +62,7 @@ test("more files than one question to the journal can name come in as one change
   });
 });
 
-test("files that the journal cannot use, more than it tells, keep no other file out", async () => {
+test("more unusable files than the journal can report do not block other files", async () => {
   await withJournal(async (runtime, dataDir) => {
     const unused = Array.from({ length: 1_001 }, (_, at) => [`journal/x${at}.txt`, "x"] as const);
     writeUserFiles(dataDir, { bob: Object.fromEntries(unused) });
@@ -71,7 +71,7 @@ test("files that the journal cannot use, more than it tells, keep no other file 
   });
 });
 
-test("more findings than an answer has room for are counted, and nothing is said to mend where nothing can be", async () => {
+test("counts findings beyond the limit of an answer, and offers no repair that is impossible", async () => {
   await withJournal(async (runtime, dataDir) => {
     const unused = Object.fromEntries(Array.from({ length: 1_001 }, (_, count) => [`journal/f${count}.txt`, "x"]));
     writeUserFiles(dataDir, { alice: unused });
@@ -87,7 +87,7 @@ test("more findings than an answer has room for are counted, and nothing is said
   });
 });
 
-test("what the store can mend is mended, and what the plugin finds stays and is told", async () => {
+test("repairs what the store can repair; the plugin's findings stay and are reported", async () => {
   await withJournal(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: { "journal/x.txt": "x", "journal/MEMORY.md": block("b") } });
     const left = join(userFolder(dataDir, "alice"), ".memcell", "staged-7");

@@ -1,4 +1,4 @@
-/** The owner's view of scopes beside `memory`: another family's files are told of, and never taken for entries. */
+/** Upkeep of scopes besides `memory`: another family's files are reported and never taken for entries. */
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
@@ -19,7 +19,7 @@ const files = {
   "notes/a.md": "kept",
 };
 
-test("the trash is that of all scopes; what no loaded plugin keeps is not put back", async () => {
+test("lists the trash of all scopes, and restores nothing that no loaded plugin keeps", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: files });
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
@@ -32,7 +32,7 @@ test("the trash is that of all scopes; what no loaded plugin keeps is not put ba
   const message = `Cannot restore "old.${early}.txt": no plugin that is loaded has the scope "notes"`;
   const restored = runtime.upkeep.restore(alice, `old.${early}.txt`);
   await expect(restored).rejects.toMatchObject({ code: "TOOL_UNKNOWN", message });
-  // By the name alone the one in notes would be the latest.
+  // By name alone, the one in notes would be the latest.
   expect(await runtime.upkeep.restore(alice, "a")).toMatchObject({ scope: "memory", name: `a.${early}.md` });
   const { "notes/a.md": kept, [`notes/trash/a.${late}.md`]: trashed } = readUserFiles(folder.path, "alice");
   expect({ kept, trashed }).toEqual({ kept: "kept", trashed: "22" });
@@ -54,7 +54,7 @@ test("purge() empties the trash of all scopes, and nothing else", async () => {
   ]);
 });
 
-test("a scope that is a link is no scope: its trash is neither listed nor purged, and the doctor tells of it", async () => {
+test("a scope that is a link is not listed or purged, and the doctor reports it", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/MEMORY.md": "" }, bob: { [`notes/trash/b.${early}.md`]: "b" } });
   symlinkSync(join(userFolder(folder.path, "bob"), "notes"), join(userFolder(folder.path, "alice"), "notes"));
@@ -68,7 +68,7 @@ test("a scope that is a link is no scope: its trash is neither listed nor purged
   expect(await runtime.upkeep.inspect(alice)).toMatchObject([{ problem: "not-a-plain-file", path: "notes" }]);
 });
 
-test("without the plugin that judges entries, the doctor finds and mends what the store can tell, in every scope", async () => {
+test("without the plugin that judges entries, the doctor finds and repairs what the store can, in every scope", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, plugins: ["journal"] });
   const write = { key: "a", content: "b" };
@@ -76,7 +76,7 @@ test("without the plugin that judges entries, the doctor finds and mends what th
   const own = userFolder(folder.path, "alice");
   rmSync(join(own, ".memcell", "owner"));
   mkdirSync(join(own, "memory"));
-  // An entry without an index is for user-memory to find.
+  // Only user-memory finds an entry without an index.
   writeUserFiles(folder.path, { alice: { "memory/b.md": "no entry" } });
   symlinkSync("/etc/hostname", join(own, "journal", "link.md"));
   const linked = { problem: "not-a-plain-file", path: "journal/link.md", remedy: null };

@@ -1,4 +1,7 @@
-/** A zip file may come from anyone: it is read in one way, within bounds, or refused with a sentence that names the entry. */
+/**
+ * A zip file can come from anyone. It is read in one way and within bounds, or refused with an error that names the
+ * entry.
+ */
 import { expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
@@ -12,7 +15,7 @@ const failureOf = async (bytes: Buffer): Promise<unknown> =>
     (error) => error as unknown,
   );
 
-test.for(hostileZips)("%s is refused", async ([, bytes, said]) => {
+test.for(hostileZips)("refuses %s", async ([, bytes, said]) => {
   const error = await failureOf(bytes);
   expect(error).toBeInstanceOf(ToolError);
   expect(error).toMatchObject({ code: "INPUT_INVALID", message: expect.stringMatching(said) as string });
@@ -20,7 +23,7 @@ test.for(hostileZips)("%s is refused", async ([, bytes, said]) => {
   expect((error as ToolError).message.length).toBeLessThan(300);
 });
 
-test("what is told as it should be is read, stored or deflated", async () => {
+test("reads valid files, stored or deflated", async () => {
   const files = await readZip(
     withFiles([
       { name: "memory/MEMORY.md", content: "" },
@@ -31,7 +34,7 @@ test("what is told as it should be is read, stored or deflated", async () => {
   expect(asTexts(files)).toEqual({ "MEMORY.md": "", "a.md": "text".repeat(1000), "trash/x": "\u00ff" });
 });
 
-test("a memory that is full to the last byte is read: the label is none of it", async () => {
+test("reads a memory that is full to the last byte; the export's label does not count", async () => {
   const content = Buffer.alloc(2 ** 21);
   const trash = Array.from({ length: 32 }, (_, at) => ({ name: `memory/trash/x${at}`, content, method: 8 }));
   expect(await readZip(withFiles(trash))).toHaveLength(32);
@@ -39,7 +42,7 @@ test("a memory that is full to the last byte is read: the label is none of it", 
   expect(await failureOf(withFiles([...trash, { name: "memory/trash/y", content: "y" }]))).toMatchObject({ message });
 });
 
-test("every beginning of a zip file is refused, and every byte that is turned over is noticed or means nothing", async () => {
+test("refuses every truncated zip file, and notices every flipped byte that has a meaning", async () => {
   const whole = withFiles([{ name: "memory/a.md", content: "text", method: 8 }]);
   const expected = await readZip(whole);
   for (let length = 0; length < whole.length; length++) {

@@ -1,4 +1,4 @@
-/** The owner's view of a plugin whose files nobody but itself knows: exported, imported and put back byte for byte. */
+/** Upkeep of a plugin whose files only itself understands: exported, imported and restored byte for byte. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -41,7 +41,7 @@ async function throughZip(files: readonly MemoryFile[]): Promise<MemoryFile[]> {
   return await readZip(Buffer.concat(pieces));
 }
 
-test("all scopes go out into one zip file and come in again, byte for byte", async () => {
+test("all scopes are exported into one zip file and imported again, byte for byte", async () => {
   await withRuntime(async (runtime, dataDir, log) => {
     writeUserFiles(dataDir, { alice: kept });
     const { files, leftOut } = await runtime.upkeep.export(alice);
@@ -66,7 +66,7 @@ test("all scopes go out into one zip file and come in again, byte for byte", asy
     const staged = lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ kind }) => kind === "staged");
-    // The host's own change set is on record as the guest's is.
+    // The host's own change set is recorded like the guest's.
     expect(staged).toMatchObject([
       { callId: "import-1", userId: "bob", tool: "InspectMemory" },
       { callId: "import-1", userId: "bob", tool: null, writes: [{ scope: "tally" }, {}, {}] },
@@ -74,7 +74,7 @@ test("all scopes go out into one zip file and come in again, byte for byte", asy
   });
 });
 
-test("what is refused of one scope keeps the files of all out", async () => {
+test("an error in one scope refuses the files of all", async () => {
   await withRuntime(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { bob: { "tally/text.md": "mine" } });
     const good = [...asMemoryFiles({ "a.md": entryText("a") }), ...asMemoryFiles({ "new.md": "x" }, "tally")];
@@ -98,7 +98,7 @@ test("what is refused of one scope keeps the files of all out", async () => {
   });
 });
 
-test("a scope that no loaded plugin has is left out and told, and refused where nothing else comes in", async () => {
+test("leaves out and reports a scope of no loaded plugin, and refuses it if nothing else is imported", async () => {
   await withRuntime(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: { ...kept, "nobodys/b.md": "x" } });
     const { files } = await runtime.upkeep.export(alice);
@@ -113,7 +113,7 @@ test("a scope that no loaded plugin has is left out and told, and refused where 
   });
 });
 
-test("some scopes of many come in alone; one that no file is of is named with those that are", async () => {
+test("imports only the named scopes; for one without files, the error lists the others", async () => {
   await withRuntime(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: kept });
     const { files } = await runtime.upkeep.export(alice);
@@ -125,13 +125,13 @@ test("some scopes of many come in alone; one that no file is of is named with th
   });
 });
 
-test("a trashed file is put back as it was, unless something has its place", async () => {
+test("restores a trashed file unchanged, unless its place is taken", async () => {
   await withRuntime(async (runtime, dataDir) => {
     const trashed = { [`tally/trash/gone.${stamp}.md`]: "\u0000\r\nold", [`memory/trash/gone.${stamp}.md`]: "x" };
     writeUserFiles(dataDir, {
       alice: { ...trashed, "tally/Text.md": "there", [`tally/trash/text.${stamp}.md`]: "x" },
     });
-    // Of one name, in two scopes.
+    // The same name in two scopes.
     const name = `gone.${stamp}.md`;
     expect(await runtime.upkeep.restore(alice, name, { scope: "tally" })).toMatchObject({
       scope: "tally",
@@ -143,7 +143,7 @@ test("a trashed file is put back as it was, unless something has its place", asy
     const message = `Cannot restore "text.${stamp}.md": "Text.md" is in the place of "text.md"`;
     const taken = runtime.upkeep.restore(alice, `text.${stamp}.md`);
     await expect(taken).rejects.toMatchObject({ code: "NAME_CONFLICT", message });
-    // Its plugin says of no file that it is an entry.
+    // Its plugin calls no file an entry.
     const entry = runtime.upkeep.restore(alice, "text", { scope: "tally" });
     await expect(entry).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     expect(readUserFiles(dataDir, "alice")).toEqual(files);

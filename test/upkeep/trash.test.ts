@@ -1,4 +1,4 @@
-/** The trash as the owner of the data sees it: listed, put back, emptied. */
+/** The trash for the data's owner: listed, restored, purged. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -46,7 +46,7 @@ test("restore() puts an entry back byte for byte, lists it again, and takes it o
   });
 });
 
-test("restore() by an entry's name takes what was trashed last", async () => {
+test("restore() by an entry's name takes the latest trashed one", async () => {
   await withRuntime(async (runtime, at) => {
     for (const body of ["first", "second"]) {
       await upsert(runtime, "a", body);
@@ -59,7 +59,7 @@ test("restore() by an entry's name takes what was trashed last", async () => {
   });
 });
 
-test("restore() refuses what is not there, what is no entry, and a name that is taken; nothing changes", async () => {
+test("restore() refuses what is missing, what is not an entry, and a taken name; nothing changes", async () => {
   await withRuntime(async (runtime, _at, dataDir) => {
     await upsert(runtime, "a", "old");
     await remove(runtime, "a");
@@ -77,7 +77,7 @@ test("restore() refuses what is not there, what is no entry, and a name that is 
   });
 });
 
-test("restore() puts back byte for byte what its plugin keeps nothing of, and what is no text", async () => {
+test("restore() puts back byte for byte what its plugin does not keep, and what is not text", async () => {
   await withRuntime(async (runtime, _at, dataDir) => {
     const files = {
       "memory/trash/MEMORY.20250101T000000000Z.md": "# mine\r\n",
@@ -91,7 +91,7 @@ test("restore() puts back byte for byte what its plugin keeps nothing of, and wh
     expect(readUserFiles(dataDir, "alice")).toMatchObject({ "memory/MEMORY.md": "# mine\r\n", "memory/x.txt": "x" });
     expect(readFileSync(join(memory, "b.md"))).toEqual(bytes);
     expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
-    // What is there already stays.
+    // An existing file stays.
     writeUserFiles(dataDir, { alice: files });
     const taken = runtime.upkeep.restore(alice, "MEMORY.20250101T000000000Z.md");
     await expect(taken).rejects.toMatchObject({ code: "NAME_CONFLICT" });
@@ -100,7 +100,7 @@ test("restore() puts back byte for byte what its plugin keeps nothing of, and wh
 });
 
 test.for(["memory", "notes"])(
-  "a file of %s that lay in the trash is not put back there, where nobody would find it",
+  "refuses to restore a trashed file of %s to the trash, where nobody would find it",
   async (scope) => {
     await withRuntime(async (runtime, _at, dataDir) => {
       const files = Object.fromEntries(
@@ -121,7 +121,7 @@ test.for(["memory", "notes"])(
   },
 );
 
-test("arguments of a wrong type are the caller's mistake", async () => {
+test("reports arguments of a wrong type as the caller's error", async () => {
   await withRuntime(async ({ upkeep }) => {
     const nothing = null as never;
     for (const call of [
@@ -137,7 +137,7 @@ test("arguments of a wrong type are the caller's mistake", async () => {
   });
 });
 
-test("purge() removes for good what is older than asked, and nothing else", async () => {
+test("purge() deletes only what is older than requested", async () => {
   await withRuntime(async (runtime, at, dataDir) => {
     for (const name of ["a", "b", "c"]) {
       await upsert(runtime, name, name);
@@ -160,7 +160,7 @@ test("purge() removes for good what is older than asked, and nothing else", asyn
 
 const stamped = (count: number): string => `memory/trash/x.20250101T${String(count).padStart(9, "0")}Z.md`;
 
-test("purge() empties a trash of more files than one call may change", async () => {
+test("purge() empties a trash with more files than one call can change", async () => {
   await withRuntime(async (runtime, _at, dataDir) => {
     await upsert(runtime, "a", "");
     const files = Object.fromEntries(Array.from({ length: 2300 }, (_, count) => [stamped(count), "x"]));
