@@ -1,4 +1,4 @@
-/** What a program asks of families: one operation for closing and for the log, whatever was passed. */
+/** A program's requests to families: each is one operation for closing and for the log, whatever the arguments. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -29,7 +29,7 @@ const ways: readonly [name: string, ask: (runtime: Runtime, ctx: CallContext) =>
   ["memoryEntries", (runtime, ctx) => runtime.memoryEntries(ctx)],
 ];
 
-test.each(ways)("%s that was asked before close() is answered, and not after", async (_name, ask) => {
+test.each(ways)("%s requested before close() is answered, and refused afterwards", async (_name, ask) => {
   await withRuntime({}, async (runtime) => {
     const answer = ask(runtime, alice);
     const closed = runtime.close();
@@ -39,7 +39,7 @@ test.each(ways)("%s that was asked before close() is answered, and not after", a
   });
 });
 
-test("who asks what no plugin can tell is on record", async () => {
+test("records a request that no plugin can answer", async () => {
   await withRuntime({}, async (runtime, file) => {
     const family = "none";
     await expect(runtime.memoryIndex(alice, { family })).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
@@ -52,7 +52,7 @@ test("who asks what no plugin can tell is on record", async () => {
   });
 });
 
-test("wrong arguments are rejections with a code, and nothing of them comes back", async () => {
+test("wrong arguments are rejected with a code, and the error repeats nothing of them", async () => {
   await withRuntime({}, async (runtime) => {
     const throwing = {
       get userId(): string {

@@ -1,4 +1,4 @@
-/** Two plugins that come with the package, and one of them cannot be asked: a program still has the other's memory. */
+/** Two shipped plugins, one of which cannot be called: a program still gets the other's memory. */
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +12,7 @@ import { userFolder } from "../support/user-files.ts";
 const alice = { userId: "alice", callId: "one" };
 const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix it is." };
 
-/** Both plugins, one of them with an entry; the folders of some scopes are links. */
+/** Opens both plugins, one with an entry. The folders of some scopes are links. */
 async function withLinks(scopes: readonly string[], work: (runtime: Runtime, log: LogEntry[]) => Promise<void>) {
   using folder = temporaryFolder();
   const log: LogEntry[] = [];
@@ -28,7 +28,7 @@ async function withLinks(scopes: readonly string[], work: (runtime: Runtime, log
   await work(runtime, log);
 }
 
-test("a folder that is a link leaves one family out of index and entries, and says so", async () => {
+test("a folder that is a link leaves its family out of index and entries, and is reported", async () => {
   await withLinks(["journal"], async (runtime, log) => {
     const own = await runtime.memoryIndex(alice, { family: "user-memory" });
     expect(await runtime.memoryIndex(alice)).toBe(`(journal could not be read: STORAGE_UNSAFE)\n${own}`);
@@ -47,7 +47,7 @@ test("a folder that is a link leaves one family out of index and entries, and sa
   });
 });
 
-test("who asks that family alone, or only families that fail, gets the failure", async () => {
+test("a request for that family alone, or only for failing families, fails", async () => {
   const unsafe = { name: "ToolError", code: "STORAGE_UNSAFE" };
   await withLinks(["journal"], async (runtime) => {
     await expect(runtime.memoryIndex(alice, { family: "journal" })).rejects.toMatchObject(unsafe);
@@ -58,7 +58,7 @@ test("who asks that family alone, or only families that fail, gets the failure",
   });
 });
 
-test("what is wrong with the request is nobody's failure", async () => {
+test("an invalid request fails as such, and no family is reported", async () => {
   await withLinks(["journal"], async (runtime) => {
     const cancelled = { ...alice, signal: AbortSignal.abort() };
     await expect(runtime.memoryIndex(cancelled)).rejects.toMatchObject({ code: "CANCELLED" });
@@ -86,7 +86,7 @@ test.for<readonly [name: string, ask: (runtime: Runtime) => Promise<unknown>]>([
   });
 });
 
-test("several calls are for one user, whatever becomes of the context meanwhile", async () => {
+test("all calls of a request are for the same user, even if the context changes meanwhile", async () => {
   await withLinks([], async (runtime) => {
     let reads = 0;
     const ctx: CallContext = {
@@ -99,7 +99,7 @@ test("several calls are for one user, whatever becomes of the context meanwhile"
   });
 });
 
-test("an entry is one family's: where several can read, one has to be named", async () => {
+test("readEntry() requires a family if several can read", async () => {
   await withLinks([], async (runtime) => {
     await expect(runtime.readEntry({ name: "editor" }, alice)).rejects.toMatchObject({
       code: "INPUT_INVALID",
@@ -113,7 +113,7 @@ test("an entry is one family's: where several can read, one has to be named", as
   expect(await runtime.readEntry({ name: "editor" }, alice)).toMatchObject({ body: "Helix it is." });
 });
 
-test("families are told once and for all", async () => {
+test("families() always returns the same list", async () => {
   await withLinks([], async (runtime) => {
     expect(runtime.families()).toBe(runtime.families());
     expect([runtime.hasMemory, runtime.families().map(({ name }) => name)]).toEqual([true, ["journal", "user-memory"]]);

@@ -1,4 +1,4 @@
-/** What those who listen are told of: each change set that was committed, when it is durable, and nothing else. */
+/** Listeners are notified of each committed change set when it is durable, and of nothing else. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,7 +14,7 @@ interface ListeningStage extends AsyncDisposable {
   readonly changes: MemoryChange[];
 }
 
-/** A stage, and everything that a listener was told. */
+/** A stage and all notifications of one listener. */
 async function openListeningStage(options: StageOptions = {}): Promise<ListeningStage> {
   const stage = await openAuditedStage(options);
   const changes: MemoryChange[] = [];
@@ -25,13 +25,13 @@ async function openListeningStage(options: StageOptions = {}): Promise<Listening
 const memory = (...paths: string[]) => paths.map((path) => ({ scope: "memory", path }));
 const alice = { userId: "alice" };
 
-// Listeners that are asynchronous: types let them pass.
+// Asynchronous listeners, which the types accept.
 const rejecting = (): Promise<void> => Promise.reject(new Error("later"));
 const never = (): Promise<void> => new Promise(() => {});
 const withoutType = (listener: () => unknown): (() => void) => listener;
 
 test.for([{ isUnlogged: false }, { isUnlogged: true }])(
-  "a call that has committed is told, with each file: %o",
+  "reports a committed call with each file: %o",
   async (options) => {
     await using told = await openListeningStage(options);
     const { runtime } = told.stage;
@@ -52,14 +52,14 @@ test.for([
   { name: "is denied", tool: "Puppet", input: [write("a.md", "x"), ask("store_read", { scope: "x", path: "a" })] },
   { name: "writes nothing", tool: "Puppet", input: [] },
   { name: "is cancelled", tool: "Puppet", input: [write("a.md", "x")], signal: AbortSignal.abort() },
-])("a call that $name is not told", async ({ tool, input, signal }) => {
+])("does not report a call that $name", async ({ tool, input, signal }) => {
   await using told = await openListeningStage();
   await told.stage.runtime.call(tool, input, { userId: "alice", signal });
   expect(told.stage.filesOf("alice")).toEqual({});
   expect(told.changes).toEqual([]);
 });
 
-test("a call that is cancelled while its guest runs is not told", async () => {
+test("does not report a call that is cancelled while its guest runs", async () => {
   const controller = new AbortController();
   await using told = await openListeningStage({ onLog: () => controller.abort() });
   const steps = [write("a.md", "x"), { log: "staged", times: 1 }];
@@ -68,7 +68,7 @@ test("a call that is cancelled while its guest runs is not told", async () => {
   expect(told.changes).toEqual([]);
 });
 
-test("when it is told, the file is there and on record, and the result is not out yet", async () => {
+test("at the notification the file exists and is recorded, and the result is not out yet", async () => {
   await using stage = await openAuditedStage();
   const { runtime, dataDir } = stage;
   let isResolved = false;
@@ -82,7 +82,7 @@ test("when it is told, the file is there and on record, and the result is not ou
   expect(seen).toEqual([{ there: [true, true], isResolved: false, kinds: ["opened", "staged"] }]);
 });
 
-test("changes of one user are told in their order; those of several users, to each listener once", async () => {
+test("reports one user's changes in order, and several users' to each listener once", async () => {
   await using told = await openListeningStage();
   const { runtime } = told.stage;
   const users = ["alice", "bob", "carol"];
@@ -98,7 +98,7 @@ test("changes of one user are told in their order; those of several users, to ea
   expect(told.changes).toHaveLength(12);
 });
 
-test("what mends, restores and purges is told; what only looks is not", async () => {
+test("reports repairs, restores and purges, but not inspections", async () => {
   await using told = await openListeningStage();
   const { runtime } = told.stage;
   const { upkeep } = runtime;
@@ -121,7 +121,7 @@ test("what mends, restores and purges is told; what only looks is not", async ()
   expect(told.changes).toEqual([{ userId: "alice", files: memory(...purged.map(({ name }) => `trash/${name}`)) }]);
 });
 
-test("what is imported is told as the one change set that it is; a plan of it, and an export, are not", async () => {
+test("reports an import as its one change set; a plan or an export is not reported", async () => {
   await using told = await openListeningStage();
   const { runtime } = told.stage;
   await runtime.call("UpdateUserMemory", upsert("a"), alice);
@@ -133,7 +133,7 @@ test("what is imported is told as the one change set that it is; a plan of it, a
   expect(told.stage.recordsOf("staged").at(-1)).toMatchObject({ userId: "bob", labels: { movement: "3" } });
 });
 
-test("a listener that throws, or rejects, disturbs nobody and is told to the operator", async () => {
+test("a listener that throws or rejects disturbs nobody, and is reported to the operator", async () => {
   const log: LogEntry[] = [];
   await using stage = await openAuditedStage({ onLog: (entry) => log.push(entry) });
   const { runtime } = stage;
@@ -170,13 +170,13 @@ test("an operator's log that throws as well disturbs nobody", async () => {
   expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
 });
 
-test("a listener that never ends is not waited for", async () => {
+test("does not wait for a listener that never ends", async () => {
   await using stage = await openAuditedStage();
   stage.runtime.onChange(withoutType(never));
   expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
 });
 
-test("no listener can alter what the next is told, or what is recorded", async () => {
+test("a listener cannot alter what the next one gets, or what is recorded", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   const attempts: boolean[] = [];
@@ -193,7 +193,7 @@ test("no listener can alter what the next is told, or what is recorded", async (
   expect(stage.recordsOf("call")).toMatchObject([{ writes: [{ path: "a.md" }, { path: "MEMORY.md" }] }]);
 });
 
-test("who ends listening is told nothing more, also in the middle of a telling; who comes in it is told the next", async () => {
+test("a removed listener gets nothing more, even during a notification; a new one starts with the next", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   const told: string[] = [];
@@ -212,7 +212,7 @@ test("who ends listening is told nothing more, also in the middle of a telling; 
   expect(told.slice(2)).toEqual(["second", "late"]);
 });
 
-test("one function that listens twice is told twice, and each is ended alone", async () => {
+test("a function registered twice is called twice, and each registration ends alone", async () => {
   await using stage = await openAuditedStage();
   let times = 0;
   const listener = (): void => void times++;
@@ -224,7 +224,7 @@ test("one function that listens twice is told twice, and each is ended alone", a
   expect(() => stage.runtime.onChange(7 as never)).toThrow(TypeError);
 });
 
-test("a listener may call the runtime", async () => {
+test("a listener can call the runtime", async () => {
   await using stage = await openAuditedStage();
   const { runtime } = stage;
   const found = new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * How an executor of agents uses memcell: it has a model play one movement of a task for one user, and hands it what the
- * user's memory holds and the tools to change it. It needs nothing but the package's public face; what it does is all that
- * an adapter for a real model has to do.
+ * How an executor of agents uses memcell. A model plays one movement of a task for one user, with the user's memory in
+ * the prompt and the tools to change it. An adapter for a real model does the same. It needs only the package's public
+ * API.
  */
 import { ToolError } from "memcell";
 import type { CallContext, Runtime } from "memcell";
@@ -9,15 +9,15 @@ import type { CallContext, Runtime } from "memcell";
 import { definitionOfPages, definitionsWithInputSchema, pagesTool } from "./tool-definitions.ts";
 import type { InputSchemaDefinition } from "./tool-definitions.ts";
 
-/** A tool that the model wants called. */
+/** A tool call that the model requests. */
 export interface ToolUse {
-  /** The model's own, which names the call in the audit log. */
+  /** The model's own id, which the audit log uses as the call id. */
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** What came of it, as the model is told. */
+/** The result of a tool call, for the model. */
 export interface ToolReply {
   readonly id: string;
   readonly isError: boolean;
@@ -28,11 +28,11 @@ export interface ToolReply {
 export interface ModelRequest {
   readonly system: string;
   readonly tools: readonly InputSchemaDefinition[];
-  /** What the movement is about, and then each turn of the model with what its tool calls came to. */
+  /** The task, and then each turn of the model with the results of its tool calls. */
   readonly messages: readonly (string | ModelTurn | readonly ToolReply[])[];
 }
 
-/** A turn without tool uses is the movement's end. */
+/** A turn without tool uses ends the movement. */
 export interface ModelTurn {
   readonly text: string;
   readonly toolUses: readonly ToolUse[];
@@ -52,17 +52,17 @@ export interface Stage {
   readonly model: Model;
 }
 
-/** A model that goes round in circles is stopped. */
+/** Stops a model that goes round in circles. */
 const turnsMax = 20;
 
-/** Plays a movement, and resolves to the model's last words. Rejects with the signal's reason when it is cancelled. */
+/** Plays a movement and resolves to the model's last words. Rejects with the signal's reason when it is cancelled. */
 export async function playMovement(
   { runtime, model }: Stage,
   { name, agent, instructions, task }: Movement,
   { userId, signal }: Pick<CallContext, "userId" | "signal">,
 ): Promise<string> {
   const ctx: CallContext = { userId, signal, labels: { movement: name, agent } };
-  // The index is made anew for each movement: it tells what the one before has written. Empty for a new user.
+  // Each movement reads the index again, because the previous one can have changed it. Empty for a new user.
   const system = `${instructions}\n${await runtime.memoryIndex(ctx)}`;
   const tools = [...definitionsWithInputSchema(runtime.tools()), definitionOfPages];
   const messages: ModelRequest["messages"][number][] = [task];
@@ -71,7 +71,7 @@ export async function playMovement(
     // oxlint-disable-next-line no-await-in-loop -- each turn answers the one before
     const turn = await model({ system, tools, messages: [...messages] });
     if (turn.toolUses.length === 0) return turn.text;
-    // At once: the runtime lets calls of one user take turns, in the order in which they are made.
+    // All at once: the runtime runs one user's calls in the order in which they are made.
     const replies = turn.toolUses.map((toolUse) => replyTo(runtime, toolUse, ctx));
     // oxlint-disable-next-line no-await-in-loop -- as above
     messages.push(turn, await Promise.all(replies));
@@ -79,15 +79,15 @@ export async function playMovement(
   throw new Error(`The model has not ended movement "${name}" after ${turnsMax} turns`);
 }
 
-/** Whatever the model has asked for, it gets an answer that it can go on with. */
+/** Always returns an answer with which the model can go on. */
 async function replyTo(runtime: Runtime, { id, name, input }: ToolUse, ctx: CallContext): Promise<ToolReply> {
   const result =
     name === pagesTool ? describeTool(runtime, input) : await runtime.call(name, input, { ...ctx, callId: id });
-  // The message and the code say what to do better; nothing in them is meant for operators only.
+  // Message and code say how to correct the call, and contain nothing for operators only.
   return { id, isError: !result.ok, content: JSON.stringify(result.ok ? result.data : result.error) };
 }
 
-/** The executor's own function: a tool's page is long, and most models never need it. */
+/** The executor's own tool: a tool's page is long, and most models do not need it. */
 function describeTool(runtime: Runtime, input: unknown): PageResult {
   const name = typeof input === "object" && input !== null && "name" in input ? String(input.name) : "";
   try {

@@ -1,18 +1,18 @@
-/** A model whose every turn is written beforehand, and which remembers what it was shown. */
+/** A model with prepared turns, which records what it gets. */
 import type { Model, ModelRequest, ModelTurn, ToolReply, ToolUse } from "./movement.ts";
 
-/** One turn: the tools to be called, by what the calls of the turn before came to. */
+/** One turn: the tools to call, depending on the results of the previous turn. */
 export type ScriptedTurn = (replies: readonly ToolReply[]) => readonly ToolUse[];
 
 export interface ScriptedModel {
   readonly model: Model;
   /** In order. */
   readonly requests: ModelRequest[];
-  /** What tool calls came to, of all turns so far. */
+  /** The results of all tool calls so far. */
   readonly replies: ToolReply[];
 }
 
-/** After the last turn it has nothing more to do. */
+/** After the last turn it ends the movement. */
 export function scriptedModel(...turns: readonly ScriptedTurn[]): ScriptedModel {
   const requests: ModelRequest[] = [];
   const replies: ToolReply[] = [];
@@ -31,7 +31,7 @@ function repliesIn({ messages }: ModelRequest): readonly ToolReply[] {
   return Array.isArray(last) ? (last as readonly ToolReply[]) : [];
 }
 
-/** A tool use as a model makes it. */
+/** A tool use in the model's form. */
 export const use = (id: string, name: string, input: unknown): ToolUse => ({ id, name, input });
 
 export const upsert = (id: string, name: string, description: string): ToolUse =>

@@ -1,4 +1,4 @@
-/** Where movements are played: a runtime that keeps a log, and scripted models. */
+/** The place where movements are played: a runtime with an audit log, and scripted models. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -16,10 +16,10 @@ import type { ScriptedModel, ScriptedTurn } from "./scripted-model.ts";
 export interface Theatre extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** Has a scripted model play a movement of a user. */
+  /** Plays a user's movement with a scripted model. */
   readonly play: (userId: string, movement: string, ...turns: ScriptedTurn[]) => Promise<ScriptedModel>;
   calls(): Extract<AuditRecord, { kind: "call" }>[];
-  /** Files in a user's scope by path; none for a user without a folder. */
+  /** Files in a user's scope by path. Empty for a user without a folder. */
   filesOf(userId: string): Record<string, string>;
 }
 

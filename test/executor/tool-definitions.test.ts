@@ -1,4 +1,4 @@
-/** The tools as function-calling APIs take them, and whether their schemas say of an input what the tools say. */
+/** The tools in the form of function-calling APIs, and whether their schemas accept the same inputs as the tools. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
@@ -17,7 +17,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-test("both shapes name each tool once, with what it is for and one object as its input", () => {
+test("both shapes name each tool once, with its purpose and one object as its input", () => {
   const tools = runtime.tools();
   const [own, functions] = [definitionsWithInputSchema(tools), definitionsOfFunctions(tools)];
   expect(own.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
@@ -33,12 +33,12 @@ test("both shapes name each tool once, with what it is for and one object as its
   for (const { name } of own) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
 });
 
-test("strict is what has no optional property", () => {
+test("a tool without optional properties is strict", () => {
   const strict = definitionsOfFunctions(runtime.tools()).map((each) => [each.function.name, each.function.strict]);
   expect(Object.fromEntries(strict)).toMatchObject({ UpdateUserMemory: false, ReadUserMemory: true });
 });
 
-test("what a program does to a definition does not reach the runtime", () => {
+test("a change to a definition does not reach the runtime", () => {
   const before = JSON.stringify(runtime.tools());
   const [definition] = definitionsOfFunctions(runtime.tools());
   Object.assign(definition?.function.parameters ?? {}, { properties: {}, required: [] });
@@ -90,7 +90,7 @@ const judgedAlike: readonly Row[] = [
   { what: "more than a name", tool: read, input: { name: "a", scope: "memory" }, isValid: false },
 ];
 
-/** Where the schema says something else than the tool, and why. The tool alone decides. */
+/** Inputs on which schema and tool differ, and why. The tool alone decides. */
 const judgedApart: readonly (Row & { readonly why: string })[] = [
   ...["type", "description", "body"].map((field) => ({
     what: `an entry without ${field}`,
@@ -129,7 +129,7 @@ const judgedApart: readonly (Row & { readonly why: string })[] = [
   },
 ];
 
-/** What ajv says by the schema of each shape. */
+/** Whether ajv accepts the input with the schema of each shape. */
 function schemaTakes(tool: string, input: unknown): boolean[] {
   const described = runtime.tools().filter(({ name }) => name === tool);
   const schemas = [
@@ -144,13 +144,13 @@ async function toolTakes(tool: string, input: unknown): Promise<boolean> {
   return result.ok || result.error.code !== "INPUT_INVALID";
 }
 
-test.for(judgedAlike)("schema and tool $tool say the same of $what: $isValid", async ({ tool, input, isValid }) => {
+test.for(judgedAlike)("schema and tool $tool agree on $what: $isValid", async ({ tool, input, isValid }) => {
   expect(schemaTakes(tool, input)).toEqual([isValid, isValid]);
   expect(await toolTakes(tool, input)).toBe(isValid);
 });
 
 test.for(judgedApart)(
-  "known difference: of $what the schema says $isValid, for $why",
+  "known difference: for $what the schema says $isValid, because $why",
   async ({ tool, input, isValid }) => {
     expect(schemaTakes(tool, input)).toEqual([isValid, isValid]);
     expect(await toolTakes(tool, input)).toBe(!isValid);

@@ -1,4 +1,4 @@
-/** The tools of a runtime as function-calling APIs take them. Each shape is one small pure function. */
+/** Converts a runtime's tools for function-calling APIs. Each shape is one small pure function. */
 import type { ToolDescription } from "memcell";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export interface FunctionDefinition {
     readonly name: string;
     readonly description: string;
     readonly parameters: Schema;
-    /** Whether the API may hold the model to the schema while it writes. It can where every property is required. */
+    /** Whether the API can enforce the schema while the model writes. It can if every property is required. */
     readonly strict: boolean;
   };
 }
@@ -33,13 +33,13 @@ export function definitionsOfFunctions(tools: readonly ToolDescription[]): Funct
   }));
 }
 
-/** Of a tool whose top level is an object of plain properties, as all tools of the package are. */
+/** For tools whose input is an object of plain properties, as all tools of the package have. */
 function isStrict({ properties, required, additionalProperties }: Schema): boolean {
   const names = Object.keys(properties ?? {});
   return additionalProperties === false && names.every((name) => Array.isArray(required) && required.includes(name));
 }
 
-/** The name of the function by which a model asks for a tool's page. It is the executor's own. */
+/** The function with which a model requests a tool's page. It belongs to the executor. */
 export const pagesTool = "describe_tool";
 
 export const definitionOfPages: InputSchemaDefinition = {

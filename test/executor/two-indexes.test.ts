@@ -1,4 +1,4 @@
-/** The prompt of a user of whom two plugins keep something: one budget, fair shares, each framed. */
+/** The prompt of a user with entries in two plugins: one budget, fair shares, each plugin in its own frame. */
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
@@ -28,7 +28,7 @@ async function indexOf(files: Record<string, string>, work: (text: string, runti
 
 const countOf = (text: string, part: RegExp): number => text.match(part)?.length ?? 0;
 
-test("what fits is told whole, of each plugin in its own frame, in their order", async () => {
+test("what fits is shown whole, each plugin in its own frame, in their order", async () => {
   const files = { "memory/MEMORY.md": lines(3, "x"), "journal/MEMORY.md": blocks(3, "y") };
   await indexOf(files, async (text, runtime) => {
     const parts: string[] = [];
@@ -40,7 +40,7 @@ test("what fits is told whole, of each plugin in its own frame, in their order",
   });
 });
 
-test("what does not fit is cut to 200 lines and 25,000 bytes, and who needs little keeps it", async () => {
+test("what does not fit is cut to 200 lines and 25,000 bytes, and a small index stays whole", async () => {
   const small = { "journal/MEMORY.md": blocks(2, "y") };
   await indexOf({ ...small, "memory/MEMORY.md": lines(1_000, "x") }, async (text, runtime) => {
     expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
@@ -62,14 +62,14 @@ test("what does not fit is cut to 200 lines and 25,000 bytes, and who needs litt
   });
 });
 
-test("a plugin that is full, beside one that is empty, has all the room that it has alone", async () => {
+test("a full plugin next to an empty one has all the room that it has alone", async () => {
   await indexOf({ "memory/MEMORY.md": lines(1_000, "x") }, async (text, runtime) => {
     expect(text).toBe(await runtime.memoryIndex(alice, { family: "user-memory" }));
     expect(countOf(text, /^- \[e/gm)).toBe(200);
   });
 });
 
-test("a plugin that is not loaded, or has no index, is named", async () => {
+test("the error names a plugin that is not loaded or has no index", async () => {
   await indexOf({}, async (text, runtime) => {
     expect(text).toBe("");
     await expect(runtime.memoryIndex(alice, { family: "other" })).rejects.toMatchObject({
