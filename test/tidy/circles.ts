@@ -1,12 +1,12 @@
-/** Finds circles of imports: between files, and between the folders that lie side by side. */
+/** Finds circular imports: between files, and between folders at the same level. */
 
 export interface Arrow {
-  /** Paths from the project's folder. */
+  /** Paths relative to the project's folder. */
   readonly from: string;
   readonly to: string;
 }
 
-/** The first circle that is met, its beginning repeated at its end; `null` when there is none. */
+/** Returns the first circle found, with its start repeated at the end, or `null` if there is none. */
 export function circleIn(nodes: readonly string[], next: (node: string) => readonly string[]): string[] | null {
   const done = new Set<string>();
   const visit = (node: string, trail: readonly string[]): string[] | null => {
@@ -26,7 +26,7 @@ export function circleIn(nodes: readonly string[], next: (node: string) => reado
   return null;
 }
 
-/** A circle for each level of the tree that has one, such as `host: store → values → store`. */
+/** Returns one circle for each level of the tree that has one, such as `host: store → values → store`. */
 export function folderCircles(arrows: readonly Arrow[]): string[] {
   const levels = new Map<string, Map<string, Set<string>>>();
   for (const { from, to } of arrows) {
@@ -42,7 +42,7 @@ export function folderCircles(arrows: readonly Arrow[]): string[] {
   });
 }
 
-/** The folder in which both paths lie, and what of each lies directly in it; `null` for a path to itself. */
+/** The lowest folder that contains both paths, and the parts of both directly below it. `null` for a path to itself. */
 function neighbours(from: string, to: string): [above: string, nodes: Arrow | null] {
   const [a, b] = [from.split("/"), to.split("/")];
   let depth = 0;

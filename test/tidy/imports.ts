@@ -1,4 +1,4 @@
-/** Who imports whom, in all files that git knows or would add. */
+/** The imports of all files that git tracks or would add. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -16,7 +16,7 @@ export const tracked: string[] = execFileSync("git", ["ls-files", "--cached", "-
 export const sources: string[] = tracked.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
 export const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
 
-/** `to` is a path from the project's folder, or a package's name. */
+/** `to` is a path relative to the project's folder, or a package's name. */
 export const imports: Arrow[] = sources.flatMap((from) =>
   Array.from(
     textOf(from).matchAll(/^(?:import|export)\s[^;]*?from "([^"]+)";|^import "([^"]+)";|\bimport\("([^"]+)"\)/gm),

@@ -1,4 +1,4 @@
-/** The tree keeps its own rules: who may import whom, one importer for each package, names, sizes, no cycles. */
+/** The tree keeps its own rules: allowed imports, one importer for each package, names, sizes, no circles. */
 import { expect, test } from "vitest";
 
 import { circleIn, folderCircles } from "./circles.ts";
@@ -9,7 +9,7 @@ const hostImportersOf = (module: string): string[] =>
   imports.filter(({ from, to }) => areaOf(from) === "host" && to.startsWith(module)).map(({ from }) => from);
 const isLocal = (specifier: string): boolean => /^(host|plugin|shared|build|test)\//.test(specifier);
 
-/** Which areas an area may import. Nothing imports the plugins' code but the plugins and their unit tests. */
+/** The areas that an area can import. Only the plugins and their unit tests import the plugins' code. */
 const mayImport: Record<string, readonly string[]> = {
   shared: ["shared"],
   plugin: ["plugin", "shared"],
@@ -17,24 +17,24 @@ const mayImport: Record<string, readonly string[]> = {
   build: ["build", "shared"],
 };
 
-test("arrows: plugin → shared ← host, build → shared", () => {
+test("areas import only: plugin → shared ← host, build → shared", () => {
   const wrong = imports.filter(
     ({ from, to }) => isLocal(to) && areaOf(from) in mayImport && !mayImport[areaOf(from)]?.includes(areaOf(to)),
   );
   expect(wrong).toEqual([]);
 });
 
-test("nothing imports plugin code but plugins, unit tests and fuzz tests", () => {
+test("only plugins, unit tests and fuzz tests import plugin code", () => {
   const allowed = /^(plugin|test\/unit|test\/fuzz|test\/plugins)\//;
   expect(imports.filter(({ from, to }) => to.startsWith("plugin/") && !allowed.test(from))).toEqual([]);
 });
 
-test("shared and plugin import nothing of Node", () => {
+test("shared and plugin import nothing from Node", () => {
   const wrong = imports.filter(({ from, to }) => ["shared", "plugin"].includes(areaOf(from)) && to.startsWith("node:"));
   expect(wrong).toEqual([]);
 });
 
-/** Every package that is imported outside tests, where, and so why it is there. */
+/** Every package imported outside tests, and its only importer. */
 const soleImporters: Record<string, string> = {
   "@extism/extism": "host/guest/extism-plugin.ts",
   "@modelcontextprotocol/server": "host/serve/mcp/sdk.ts",
@@ -104,14 +104,14 @@ test("no circle between files", () => {
 const ofProduct = imports.filter(({ from, to }) => areaOf(from) !== "test" && isLocal(to));
 
 /**
- * At each level of the tree, the folders and files that lie side by side form no circle: a folder may import from the one
- * it lies in, and that one from it, but two rooms never import each other, also not by way of a third.
+ * At each level of the tree, the folders and files next to each other form no circle. A folder and the one that
+ * contains it can import from each other, but two folders at the same level never do, even through a third.
  */
 test("no circle between folders", () => {
   expect(folderCircles(ofProduct)).toEqual([]);
 });
 
-test("a circle between two folders is found", () => {
+test("finds a circle between two folders", () => {
   const seeded = [
     ...ofProduct,
     { from: "host/values/user-id.ts", to: "host/store/store.ts" },
@@ -123,7 +123,7 @@ test("a circle between two folders is found", () => {
   ]);
 });
 
-test("host/ has index.ts and rooms, and nothing loose", () => {
+test("host/ has only index.ts, documents and folders", () => {
   const loose = tracked.filter((file) => /^host\/[^/]+$/.test(file));
   expect(loose).toEqual(["host/README.md", "host/index.ts"]);
 });
@@ -134,13 +134,13 @@ test("file names say what a file is about", () => {
   expect(sources.filter((file) => !/^[a-z0-9./-]+$/.test(file))).toEqual([]);
 });
 
-test("no source file is over 250 lines", () => {
+test("no source file is longer than 250 lines", () => {
   expect(sources.filter((file) => textOf(file).split("\n").length > 251)).toEqual([]);
 });
 
 test("no unfinished marks, silenced types or skipped tests", () => {
   const marks = /TOD[O]|FIXM[E]|@ts-ignor[e]|\.(skip|only|todo)\(/;
-  // A toolchain that is not there is a reason to skip, and the reason is printed.
+  // A missing toolchain is a reason to skip, and the reason is printed.
   const maySkip = new Set(["test/support/skip-with-reason.ts"]);
   expect(sources.filter((file) => !maySkip.has(file) && marks.test(textOf(file)))).toEqual([]);
 });
@@ -152,7 +152,7 @@ test.for(lockFiles)("%s names no registry", (file) => {
 });
 
 test.for(lockFiles)("%s holds every platform's optional packages", (file) => {
-  // An install leaves out those that its registry does not offer, and "npm ci" then refuses the lock file elsewhere.
+  // An install leaves out packages that its registry does not offer, and "npm ci" then refuses the lock file elsewhere.
   const { packages } = JSON.parse(textOf(file)) as {
     packages: Record<string, { optionalDependencies?: Record<string, string> }>;
   };
