@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: stores, replaces, reads and deletes real entries under `data/`, shows what lies on disk, and then has
- * a hostile plugin try to reach another user.
+ * `npm run demo`: stores, replaces, reads and deletes real entries under `data/`, shows the files on disk, and then
+ * lets a hostile plugin try to reach another user.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";

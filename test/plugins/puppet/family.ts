@@ -3,7 +3,7 @@ import * as z from "../../../shared/zod.ts";
 
 const anything = z.unknown();
 
-/** Tools that do whatever their input says, with different grants: a caller can play any hostile plugin with them. */
+/** Tools that do what their input says, with different grants. With them a caller can imitate any hostile plugin. */
 export const family: Family = {
   name: "puppet",
   version: "0.1.0",

@@ -1,27 +1,27 @@
 /**
- * A plugin on strings. Its input is a list of steps; each adds one thing to the list that it answers with. A step that
+ * A scriptable plugin. Its input is a list of steps; each adds one item to the list that is its answer. A step that
  * ends the call (`output`, `fail`, `throw`, `spin`, `recurse`, `allocate`) is the last.
  */
 import { findMarks, leaveMarks } from "./marks.ts";
 
 type Step =
-  /** Calls a capability with any text as request; adds the reply's text. */
+  /** Calls a capability with any text as the request and adds the reply's text. */
   | { readonly request: string; readonly of: string }
-  /** The same with any request, as text where it is no plain JSON; adds the reply as the value that it is. */
+  /** Calls a capability with a JSON request, or with text for invalid JSON, and adds the reply as a parsed value. */
   | { readonly ask: unknown; readonly of: string }
   /** Calls a capability with a number as handle. */
   | { readonly handle: number; readonly of: string }
-  /** Adds what a global name is bound to, by type. */
+  /** Adds the type of a global name's value. */
   | { readonly typeOf: string }
-  /** Leaves a text behind wherever JavaScript keeps something; or looks for it. */
+  /** Leaves a text in every place where JavaScript keeps state, or looks for it. */
   | { readonly plant: string }
   | { readonly look: true }
-  /** Makes a function of text, by the constructor that every function has. */
+  /** Makes a function from text, with the constructor that every function has. */
   | { readonly compile: string }
   | { readonly dateNow: true }
   | { readonly config: string }
   | { readonly encode: string }
-  /** Stages a file of so many characters, more than an input could bring. */
+  /** Stages a file with this many characters, more than an input can contain. */
   | { readonly writeLarge: { readonly path: string; readonly characters: number } }
   | { readonly log: string; readonly times: number }
   | { readonly output: string }
@@ -30,13 +30,13 @@ type Step =
   | { readonly failLarge: number }
   | { readonly spin: true }
   | { readonly turns: number }
-  /** A regular expression that takes for ever. */
+  /** A regular expression that runs for ever. */
   | { readonly backtrack: true }
-  /** The same where a `catch`, a `finally` or a promise would swallow what ends it. */
+  /** The same where a `catch`, a `finally` or a promise would swallow the error that ends it. */
   | { readonly spinBehind: "catch" | "finally" | "promise" | "iterator" }
   | { readonly recurse: true }
   | { readonly allocate: true }
-  /** Keeps what there is of memory, and goes on when there is no more: in small pieces, or behind an error of its own. */
+  /** Uses all memory and goes on when there is no more: in small pieces, or behind an error of its own. */
   | { readonly allocateBehind: "catch" | "cause" };
 
 function play(): number {
@@ -86,7 +86,7 @@ function perform(step: Step, seen: unknown[]): number | undefined {
   return undefined;
 }
 
-/** Hosts write their replies with more or less white space: as a value they are the same everywhere. */
+/** Hosts write replies with different white space. The parsed value is the same everywhere. */
 function ask(name: string, request: unknown): unknown {
   const text = typeof request === "string" ? request : JSON.stringify(request);
   return JSON.parse(callCapability(name, Memory.fromString(text).offset));
@@ -99,7 +99,7 @@ function callCapability(name: string, request: PTR): string {
   return Memory.find(offset).readString();
 }
 
-/** A path of property names from the global object, such as `Math.random` or `call.constructor`. */
+/** Resolves a path of property names from the global object, such as `Math.random` or `call.constructor`. */
 function resolve(path: string): unknown {
   const roots: Record<string, unknown> = { function: play, global: globalThis };
   const [root = "", ...names] = path.split(".");
@@ -108,7 +108,7 @@ function resolve(path: string): unknown {
   return value;
 }
 
-/** By the constructors of all four kinds of function. */
+/** Uses the constructors of all four kinds of function. */
 function compile(text: string): string[] {
   const kinds = [function () {}, function* () {}, async function () {}, async function* () {}];
   return kinds.map((kind) => {

@@ -1,4 +1,4 @@
-/** What a script can leave behind for a later one, in everything that JavaScript keeps: leaves marks, or looks for them. */
+/** Leaves marks for a later script wherever JavaScript keeps state, or looks for them. */
 const nothing = "nothing";
 let variable = nothing;
 let late = nothing;
@@ -42,7 +42,7 @@ const closure = ((kept: string) => ({
 type Loose = Record<string | symbol, unknown>;
 const loose = (value: unknown): Loose => value as Loose;
 
-/** Where a property can be left that all scripts see. */
+/** Objects that all scripts share. */
 const shared: Record<string, Loose> = {
   global: loose(globalThis),
   prototype: loose(Object.prototype),
@@ -78,7 +78,7 @@ export function leaveMarks(text: string): void {
   loose(Math)["max"] = () => text;
   delete loose(globalThis)["escape"];
   Object.preventExtensions(Reflect);
-  // A job that runs when this call is over, if it runs at all.
+  // A job that runs after this call, if at all.
   void Promise.resolve().then(() => (late = text));
   Memory.fromString(`${text} in a freed block`).free();
 }

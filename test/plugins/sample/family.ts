@@ -1,8 +1,8 @@
 import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 /**
- * What this family is: read by the build, which derives the manifest from it. Not part of the guest.
+ * The family's declaration, from which the build derives the manifest. Not part of the guest.
  *
- * The descriptions are what a model reads when it chooses a tool.
+ * A model reads the descriptions when it chooses a tool.
  */
 import type { Family } from "../../../shared/manifest.ts";
 import { entriesOutput, indexOutput, inspectOutput } from "../../../shared/roles.ts";
@@ -35,7 +35,7 @@ export const family: Family = {
       scopes: ["sample"],
       rights: ["read"],
     },
-    // What a host asks of every family that has an answer: for prompts, resources, the doctor, exports and imports.
+    // The roles that a host calls in every family: for prompts, resources, the doctor, exports and imports.
     {
       name: "sample_index",
       export: "sample_index",

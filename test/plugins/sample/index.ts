@@ -1,4 +1,4 @@
-/** What the plugin exports: one function for each tool, as `family.ts` declares them. Nothing but wiring. */
+/** The plugin's exports: one function for each tool that `family.ts` declares. Only wiring. */
 import { rehearseInput } from "../../../plugin/parse-input.ts";
 import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 import { serveTool } from "../../../plugin/serve-tool.ts";

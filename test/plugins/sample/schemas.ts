@@ -1,6 +1,6 @@
 /**
- * What goes into each tool and comes out. A field's `error` says what is allowed: the guest puts the field's name and its
- * present value before it. Its description is what a model reads.
+ * The input and output of each tool. A field's `error` says what is allowed; the guest puts the field's name and its
+ * present value before it. A model reads the field's description.
  */
 import { codePoints, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
@@ -16,7 +16,7 @@ const name = z
     z.meta({ description: "What the text is called: small letters, digits and dashes, a letter first" }),
   );
 
-/** A file may have 2 MiB; a model reads this whole. */
+/** A file can have 2 MiB, but a model reads this text whole. */
 const textCharsMax = 10_000;
 
 const textAllowed = `0 to ${textCharsMax} characters, without NUL and without lone surrogates`;

@@ -1,15 +1,15 @@
-/** A text in its file: one file for each, so that no text can be taken for a part of another. */
+/** A text in its own file, so that no text can be taken for a part of another. */
 import { Scope } from "../../../plugin/capabilities.ts";
 import { ToolError } from "../../../plugin/tool-error.ts";
 import { nameGrammar } from "./schemas.ts";
 
-/** The scope is a folder in the user's own; `family.ts` declares it, and the host's policy grants it. */
+/** The scope is a folder inside the user's folder. `family.ts` declares it, and the host's policy grants it. */
 const scope = new Scope("sample");
 
-/** A name fits the grammar of paths: its schema sees to it. */
+/** The schema guarantees that a name is valid in a path. */
 export const pathOf = (name: string): string => `${name}.txt`;
 
-/** The name of the text that lies at a path; `null` for a path at which this family keeps none. */
+/** The name of the text at a path, or `null` for a path where this family keeps none. */
 export function nameAt(path: string): string | null {
   const name = path.slice(0, -".txt".length);
   return path === pathOf(name) && nameGrammar.test(name) ? name : null;
@@ -26,12 +26,12 @@ export function readText(name: string): string {
   return text;
 }
 
-/** All that lies in the scope, whoever has put it there; sorted. */
+/** Every path in the scope, whoever wrote the file; sorted. */
 export function listPaths(): string[] {
   return scope.list().map(({ path }) => path);
 }
 
-/** Whether a file is there that is no text. What the host refuses to open, such as a link, it tells of itself. */
+/** Whether the file is not text. The host itself reports files that it refuses to open, such as links. */
 export function isUnreadable(path: string): boolean {
   try {
     scope.read(path);

@@ -1,16 +1,16 @@
-/** What is wrong with the files in the scope, for the host's doctor, its exports and its imports. Nothing is mended. */
+/** Finds problems in the scope's files, for the host's doctor, exports and imports. Repairs nothing. */
 import { answerInspection, answerPaths } from "../../../plugin/inspection.ts";
 import type { Answer } from "../../../plugin/serve-tool.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../../shared/roles.ts";
 import { isUnreadable, listPaths, nameAt } from "./text-file.ts";
 
-/** A call may ask the host 10,000 times. */
+/** A call can make 10,000 requests to the host. */
 const readMax = 9_000;
 
 const isNone = "it is none of <name>.txt with a name that a text can have";
 const isNoText = "it is not UTF-8 text";
 
-/** The three questions of a host: see the role `inspect` in `shared/roles.ts`. */
+/** Answers the host's three questions; see the role `inspect` in `shared/roles.ts`. */
 export function inspectTexts({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   if (paths) return answerPaths(paths.filter((path) => nameAt(path) === null).map(unfit));
   const present = listPaths();

@@ -1,17 +1,17 @@
-/** Which texts there are, as a host lists them, and as they enter a prompt. */
+/** Lists texts for the host and for a prompt. */
 import type { EntriesOutput, IndexInput, IndexOutput } from "../../../shared/roles.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
 import { isUnreadable, listPaths, nameAt, pathOf, readText } from "./text-file.ts";
 
-/** A call may ask the host 10,000 times, and answer with 512 KiB. */
+/** A call can make 10,000 requests to the host and answer with 512 KiB. */
 const textsMax = 1_000;
 const lineCharsMax = 80;
 
-/** What of the list enters a prompt, unless the host has less room. */
+/** The part of the list that goes into a prompt, unless the host has less room. */
 const linesShownMax = 50;
 const bytesShownMax = 5_000;
 
-/** Every text with its first line. One that cannot be read is left out: the inspection tells of it. */
+/** Every text with its first line. Leaves out unreadable ones, which the inspection reports. */
 export function listTexts(): EntriesOutput["entries"] {
   const names = listPaths().flatMap((path) => nameAt(path) ?? []);
   const readable = names.slice(0, textsMax).filter((name) => !isUnreadable(pathOf(name)));
@@ -24,7 +24,7 @@ function firstLineOf(text: string): string {
   return Array.from(plain).slice(0, lineCharsMax).join("");
 }
 
-/** Framed as data. No `<` of a text gets into the frame, so that none can end it or open another. */
+/** Framed as data. The frame escapes every `<` of a text, so that none can end it or open another. */
 export function indexOfTexts({ linesMax = linesShownMax, bytesMax = bytesShownMax }: IndexInput): IndexOutput {
   const entries = listTexts();
   if (entries.length === 0) return { text: "", entriesShown: 0, entriesHidden: 0 };
