@@ -1,4 +1,4 @@
-/** What a setting may not be is a mistake, whoever says it: named with its source, its value and what is allowed. */
+/** An invalid value is an error from every source. The message names the source, the value and what is allowed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -75,7 +75,7 @@ const texts: readonly Row[] = [
 ];
 
 test.for(texts)(
-  "$path is not $text, in a variable, a flag and the file",
+  "$path refuses $text, from a variable, a flag and the file",
   async ({ path: at, text, allowed }, { task }) => {
     const isNumber = settingAt(at).form === "number" && /^(?:0|[1-9]\d{0,15})$/.test(text);
     const variable = variableOf(at);
@@ -111,7 +111,7 @@ const listed: readonly Row[] = [
   { path: "serve.auth.algorithms", text: "none", allowed: algorithm },
 ];
 
-test.for(listed)("$path does not hold $text", async ({ path: at, text, allowed }, { task }) => {
+test.for(listed)("$path refuses the item $text", async ({ path: at, text, allowed }, { task }) => {
   const said = `is ${shown(text)}, allowed: ${allowed}`;
   const [variable, flag, name] = [variableOf(at), flagOf(at), `${task.id}.json`];
   expect(await mistakeOf([], { [variable]: text })).toBe(`${at}[0] (environment ${variable}) ${said}`);
@@ -119,10 +119,10 @@ test.for(listed)("$path does not hold $text", async ({ path: at, text, allowed }
   expect(await mistakeOf(["--config", write(name, at, [text])])).toBe(`${at}[0] (file ${name} "${at}") ${said}`);
 });
 
-/** JSON has more kinds of value than text. */
+/** JSON has more types of value than text. */
 const kinds: readonly unknown[] = [null, {}, [[]], [1], "1", 1.5, -1, 1e300, true];
 
-test.for(settingPaths)("%s takes no value of another kind from the file", async (at, { task }) => {
+test.for(settingPaths)("%s refuses values of other types from the file", async (at, { task }) => {
   const { form } = settingAt(at);
   const fitting = (value: unknown): boolean =>
     form === "switch"
@@ -136,7 +136,7 @@ test.for(settingPaths)("%s takes no value of another kind from the file", async 
   }
 });
 
-test("a list has an end", async () => {
+test("a list has a maximum length", async () => {
   const many = Array.from({ length: 101 }, (_, each) => `h${each}`);
   const says = "is an array, allowed: hosts' names, at most 100";
   expect(await mistakeOf([], { MEMCELL_SERVE_ALLOWED_HOSTS: many.join(",") })).toContain(says);
@@ -145,13 +145,13 @@ test("a list has an end", async () => {
   );
 });
 
-test("what another source overrides is checked all the same", async () => {
+test("checks a value even if another source overrides it", async () => {
   expect(await mistakeOf(["--port", "1"], { MEMCELL_SERVE_PORT: "x" })).toContain("environment MEMCELL_SERVE_PORT");
   const config = ["--config", write("overridden.json", "serve.port", "x")];
   expect(await mistakeOf([...config, "--port", "1"], { MEMCELL_SERVE_PORT: "1" })).toContain("file overridden.json");
 });
 
-test("a switch is said in one way", async () => {
+test("refuses a switch given twice, or with a value", async () => {
   expect(await mistakeOf(["--http", "--no-http"])).toBe("--http and --no-http do not go together");
   expect(await mistakeOf(["--http=false"])).toContain("--http");
 });

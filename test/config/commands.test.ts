@@ -16,14 +16,17 @@ testLogs(first);
 testPolicies(first);
 testMisspelt(first);
 
-test.for(eachWay(recording.slice(0, 1)))("$name keeps its data where a $way says", ({ args, of }, { task }) => {
-  const { status, cwd } = memcell(task.id, args, of("--data", "MEMCELL_DATA", "data", "kept"));
-  expect(status).toBe(0);
-  expect(userFolderNames(join(cwd, "kept"))).toEqual(["alice"]);
-  expect(existsSync(join(cwd, "data"))).toBe(false);
-});
+test.for(eachWay(recording.slice(0, 1)))(
+  "$name keeps its data in the folder that a $way names",
+  ({ args, of }, { task }) => {
+    const { status, cwd } = memcell(task.id, args, of("--data", "MEMCELL_DATA", "data", "kept"));
+    expect(status).toBe(0);
+    expect(userFolderNames(join(cwd, "kept"))).toEqual(["alice"]);
+    expect(existsSync(join(cwd, "data"))).toBe(false);
+  },
+);
 
-test("the readers read where the writer wrote", () => {
+test("reading commands use the folder that a writing command used", () => {
   const said = { env: { MEMCELL_DATA: "elsewhere" } };
   expect(memcell("shared", recording[0]?.args ?? [], said).status).toBe(0);
   expect(memcell("shared", ["index", "--user", "alice"], said).stdout).toContain("- [a](a.md)");
@@ -44,7 +47,7 @@ test.for(eachWay([{ name: "tools" }, { name: "audit" }]))(
       variable: { env: { MEMCELL_PLUGINS: "mine.wasm" } },
       file: { file: { plugins: ["mine.wasm"] } },
     }[way];
-    // The audit takes plugin files as its operands, and has no flag for them.
+    // The audit takes plugin files as operands and has no flag for them.
     const args = name === "audit" && way === "flag" ? { args: ["mine.wasm"] } : said;
     expect(memcell(id, [name], args)).toMatchObject({ status: 0, stdout: expect.stringContaining("UpdateUserMemory") });
     writeFileSync(join(folder.path, id, "mine.wasm"), "none");
@@ -52,7 +55,7 @@ test.for(eachWay([{ name: "tools" }, { name: "audit" }]))(
   },
 );
 
-test("a tool's time is what a variable says", () => {
+test("a variable sets a tool's deadline", () => {
   const { stdout } = memcell("deadline", recording[0]?.args ?? [], { env: { MEMCELL_DEADLINE_MS: "1" } });
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
 });
@@ -71,7 +74,7 @@ test("a default file that leads nowhere, or that nobody can read as one, is not 
   }
 });
 
-test("--user of a call is its own, and not who is served", () => {
+test("call does not take its user from the server's setting", () => {
   const said = { env: { MEMCELL_SERVE_USER: "bob" } };
   const { status, stdout, cwd } = memcell("served", ["call", "UpdateUserMemory", "--input", input], said);
   expect(status).toBe(1);
@@ -79,12 +82,12 @@ test("--user of a call is its own, and not who is served", () => {
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 
-test("tools writes no log, which another process may hold", () => {
+test("tools writes no audit log, which another process could have open", () => {
   const { status, cwd } = memcell("tools-log", ["tools"], { env: { MEMCELL_AUDIT_LOG: "log/a.jsonl" } });
   expect({ status, isThere: existsSync(join(cwd, "log")) }).toEqual({ status: 0, isThere: false });
 });
 
-test("a log in the file that makes no sense is a mistake", () => {
+test("an audit log in the file that is not a file's name is an error", () => {
   const { status, stderr } = memcell("slash", recording[0]?.args ?? [], { file: { auditLog: "log/" } });
   expect(status).toBe(2);
   expect(stderr).toContain("the audit log's file must be a file's path, without NUL");

@@ -1,4 +1,4 @@
-/** `memcell config`: what holds, and who says so. */
+/** `memcell config`: the values in effect, and the source of each. */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ function config(args: readonly string[]): { readonly status: number | null; read
   return spawnSync(process.execPath, [program, "config", ...args], options);
 }
 
-test("prints every setting in columns, with what could harm a terminal as escapes", () => {
+test("prints every setting in columns, and escapes what could harm a terminal", () => {
   const { status, stdout } = config(["--http", "--port", "0"]);
   expect(status).toBe(0);
   const lines = stdout.trimEnd().split("\n");
@@ -45,7 +45,7 @@ test("prints every setting in columns, with what could harm a terminal as escape
   `);
 });
 
-test("--json is for machines", () => {
+test("--json prints for machines", () => {
   const { status, stdout } = config(["--json", "--no-http"]);
   expect(status).toBe(0);
   expect(stdout).toMatch(/^[\n\x20-\x7e]*$/);
@@ -66,12 +66,12 @@ test("--json is for machines", () => {
   });
 });
 
-test("what makes no sense is exit code 2, and nothing is printed", () => {
+test("invalid arguments exit with 2, and nothing is printed", () => {
   expect(config(["--port", "x"])).toMatchObject({ status: 2, stdout: "" });
   expect(config(["surplus"])).toMatchObject({ status: 2, stdout: "" });
 });
 
-test("--help names every setting in all three ways, and is not kept from it by a bad file", () => {
+test("--help names every setting in all three ways, even with an invalid file", () => {
   const { status, stdout } = config(["--help", "--config", "absent.json"]);
   expect(status).toBe(0);
   const options = stdout.replaceAll(/\n {4,}/g, " ");
@@ -81,7 +81,7 @@ test("--help names every setting in all three ways, and is not kept from it by a
   }
 });
 
-test("the README has a row for every setting, and no other", () => {
+test("the README has a row for every setting, and no other rows", () => {
   const text = readFileSync(new URL("../../host/config/README.md", import.meta.url), "utf8");
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   const expected = settingPaths.map((path) => {

@@ -1,4 +1,4 @@
-/** A config file is understood whole or not at all, and nothing waits for it. */
+/** One unknown or invalid part refuses a whole config file, and the command never waits for a file. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   },
 ];
 
-test.for(texts)("a file with $name is none", async ({ text, says }, { task }) => {
+test.for(texts)("refuses a file with $name", async ({ text, says }, { task }) => {
   const name = `${task.id}.json`;
   const mistake = await mistakeOf(["--config", write(name, text)]);
   expect(mistake).toContain(says.replaceAll("FILE", name));
@@ -96,7 +96,7 @@ test.for(texts)("a file with $name is none", async ({ text, says }, { task }) =>
   expect(mistake.length).toBeLessThan(300);
 });
 
-test("what is no regular file is refused without waiting for it or reading it", async () => {
+test("refuses what is not a regular file without waiting for it or reading it", async () => {
   const pipe = join(folder.path, "pipe.json");
   execFileSync("mkfifo", [pipe]);
   expect(await mistakeOf(["--config", pipe])).toBe('cannot use "pipe.json": it is no regular file');
@@ -108,7 +108,7 @@ test("what is no regular file is refused without waiting for it or reading it", 
   expect(await mistakeOf(["--config", large])).toContain(`it is ${2 ** 40} bytes`);
 });
 
-test("a file that is named must be there", async () => {
+test("a named file must exist", async () => {
   const absent = join(folder.path, "absent.json");
   expect(await mistakeOf(["--config", absent])).toBe('cannot use "absent.json": it cannot be read (ENOENT)');
   expect(await mistakeOf([], { MEMCELL_CONFIG: absent })).toContain("it cannot be read (ENOENT)");
@@ -118,13 +118,13 @@ test("a file that is named must be there", async () => {
   expect(await mistakeOf(["--config", join(folder.path, "dangling.json")])).toContain("it cannot be read");
 });
 
-test("a file may say nothing, and where its schema is", async () => {
+test("a file can be empty except for the location of its schema", async () => {
   const { values, file } = await settingsOf(["--config", write("empty.json", '{"$schema":"./config.schema.json"}')]);
   expect({ data: values.data, file }).toEqual({ data: "data", file: join(folder.path, "empty.json") });
   await settingsOf(["--config", write("empty-groups.json", '{"serve":{"auth":{}}}')]);
 });
 
-test("what ends in a separator keeps it, and so names no file", async () => {
+test("a path that ends in a separator keeps it, and so names no file", async () => {
   const { values } = await settingsOf(["--config", write("slash.json", '{"auditLog":"log/"}')]);
   expect(values.auditLog).toBe(join(folder.path, "log/"));
 });

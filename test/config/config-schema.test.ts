@@ -1,4 +1,4 @@
-/** The published JSON Schema says what the host checks. After a change, `npx vitest run -u` with this file writes it. */
+/** The published JSON Schema matches the host's check. After a change, `npx vitest run -u` with this file writes it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ import { mistakeOf, settingsOf } from "./settings-of.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-test("config.schema.json is made of the table of settings", async () => {
+test("config.schema.json is generated from the table of settings", async () => {
   await expect(`${JSON.stringify(configSchema(), null, 2)}\n`).toMatchFileSnapshot(
     "../../host/config/config.schema.json",
   );
@@ -22,7 +22,7 @@ test("config.schema.json is made of the table of settings", async () => {
 const published = readFileSync(new URL(import.meta.resolve("memcell/config.schema.json")), "utf8");
 const isValid = new Ajv2020({ strict: true }).compile(JSON.parse(published) as object);
 
-test("all defaults together fit, to both", async () => {
+test("both accept all defaults together", async () => {
   const config: Record<string, Record<string, Record<string, unknown>>> = {};
   for (const path of settingPaths) {
     const { default: preset } = settingAt(path);
@@ -47,7 +47,7 @@ test.for([
   { name: "an unsigned token", file: { serve: { auth: { algorithms: ["none"] } } } },
   { name: "a path that climbs", file: { serve: { path: "/a/../b" } } },
   { name: "a group that is none", file: { serve: 1 } },
-])("$name does not fit, to both", async ({ file }, { task }) => {
+])("both refuse $name", async ({ file }, { task }) => {
   expect(isValid(file)).toBe(false);
   expect(await mistakeOf(["--config", write(`${task.id}.json`, file)])).toMatch(/./);
 });

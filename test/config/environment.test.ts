@@ -1,4 +1,4 @@
-/** A variable that is meant for memcell and not known is a mistake: what it was to switch on would stay off. */
+/** An unknown memcell variable is an error, because what it should switch on would stay off. */
 import { expect, test } from "vitest";
 
 import { mistakeOf, settingsOf } from "./settings-of.ts";
@@ -13,19 +13,19 @@ test.for([
   { variable: "MEMCELL_SERVE_AUTH_ISUER", nearest: "MEMCELL_SERVE_AUTH_ISSUER" },
   { variable: "MEMCELL_USER", nearest: "MEMCELL_SERVE_USER" },
   { variable: "MEMCELL_", nearest: "MEMCELL_DATA" },
-])("$variable is none, $nearest was meant", async ({ variable, nearest }) => {
+])("refuses $variable and suggests $nearest", async ({ variable, nearest }) => {
   const says = `the environment has "${variable}", which is not a setting; the nearest is ${nearest}`;
   expect(await mistakeOf([], { [variable]: "x" })).toBe(says);
   expect(await mistakeOf([], { [variable]: "" })).toBe(says);
 });
 
-test("a variable's name is shown without what it would do to a terminal, and not without end", async () => {
+test("shows a variable's name escaped and shortened", async () => {
   const mistake = await mistakeOf([], { [`MEMCELL_\u001b[2J${"x".repeat(100_000)}`]: "1" });
   expect(mistake).toContain('"MEMCELL_\\u001b[2Jx');
   expect(mistake.length).toBeLessThan(200);
 });
 
-test("other variables are nobody's business", async () => {
+test("ignores other variables", async () => {
   const { values } = await settingsOf([], { DATA: "x", PORT: "1", XMEMCELL_DATA: "x", MEMCELLS: "x" });
   expect(values).toMatchObject({ data: "data", "serve.port": 7391 });
 });

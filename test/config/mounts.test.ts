@@ -1,4 +1,4 @@
-/** Folders that a command line or a config file mounts: for the one user who is named, or not at all. */
+/** Folders mounted by a command line or a config file: for the one named user only. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ const call = (step: object, user = "alice"): string[] => [
 test.for([
   { name: "flag", args: ["--mount", "journal=ws/.agent/memory"] },
   { name: "file", args: [], config: { mounts: ["journal=ws/.agent/memory"] } },
-])("a call reads and writes where the $name says", ({ name, args, config }) => {
+])("a call reads and writes in the folder that the $name names", ({ name, args, config }) => {
   const done = memcell(name, [...call(write("a.md", "of alice")), ...args], config);
   expect(done).toMatchObject({ status: 0, stderr: "" });
   expect(readFileSync(join(done.cwd, "ws/.agent/memory/a.md"), "utf8")).toBe("of alice");
@@ -96,7 +96,7 @@ const usage: readonly { name: string; args: readonly string[]; says: string }[] 
   },
 ];
 
-test.for(usage)("a mistake, and nothing is made: $name", ({ args, says }, { task }) => {
+test.for(usage)("refuses $name and creates nothing", ({ args, says }, { task }) => {
   const { status, stdout, stderr, cwd } = memcell(task.id, args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toContain(says);
@@ -104,7 +104,7 @@ test.for(usage)("a mistake, and nothing is made: $name", ({ args, says }, { task
   for (const name of ["data", "ws"]) expect(existsSync(join(cwd, name))).toBe(false);
 });
 
-test("who misspells a scope is told which there are, and nothing goes to the data folder instead", () => {
+test("an unknown scope is an error that lists the existing ones, and nothing goes to the data folder", () => {
   const { status, stdout, cwd } = memcell("misspelt", [...call(write("a.md", "x")), "--mount", "jurnal=ws"]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -113,19 +113,19 @@ test("who misspells a scope is told which there are, and nothing goes to the dat
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 
-test("a user whose id is none fails with its code, and mounts nothing", () => {
+test("an invalid user id fails with its code, and mounts nothing", () => {
   const { status, stdout } = memcell("invalid", [...call(read("a.md"), "../bob"), "--mount", "journal=ws"]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USER_INVALID" } });
 });
 
-test("tools are printed whatever is mounted: nobody's files are touched", () => {
+test("tools are printed with any mounts, and no user's files are touched", () => {
   const { status, stdout } = memcell("tools", ["tools", ...named], { mounts: ["journal=ws"] });
   expect(status).toBe(0);
   expect(stdout).toContain('"Puppet"');
 });
 
-test("settings become mounts of the one user, with their folders resolved", async () => {
+test("settings become mounts for the one user, with resolved folders", async () => {
   const settings = await settingsOf(["--mount", "memory=/m=n", "--mount", `journal=${folder.path}/ws/../n`]);
   expect(mountsFor(settings, "alice")).toEqual([
     { userId: "alice", scope: "memory", dir: "/m=n" },

@@ -1,4 +1,4 @@
-/** Flags over the environment over the file over the defaults. */
+/** Flags override environment variables, which override the file, which overrides the defaults. */
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -14,11 +14,11 @@ afterAll(() => folder[Symbol.dispose]());
 
 interface Row {
   readonly path: SettingPath;
-  /** As the file, the environment and the flags say it. */
+  /** The value as written in the file, the environment and the flags. */
   readonly file: unknown;
   readonly variable: string;
   readonly flags: readonly string[];
-  /** What then holds of each, where it is not what is said. */
+  /** The resulting values, where they differ from what is written. */
   readonly held?: { readonly file?: unknown; readonly variable?: unknown; readonly flags?: unknown };
 }
 
@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.for(rows)("$path: each source holds where none above it speaks", async (row, { task }) => {
+test.for(rows)("$path: each source applies where no higher one sets it", async (row, { task }) => {
   const { path, file, variable, flags, held = {} } = row;
   const name = `${task.id}.json`;
   writeFileSync(beside(name), fileOf(path, file));
@@ -107,7 +107,7 @@ test.for(rows)("$path: each source holds where none above it speaks", async (row
   expect(await heldBy([])).toEqual([settingAt(path).default, { kind: "default" }]);
 });
 
-test("one source that speaks of one setting leaves the others to the other sources", async () => {
+test("a source that sets one setting leaves the others to other sources", async () => {
   writeFileSync(beside("mixed.json"), '{"data":"d","waitMs":5,"serve":{"port":1}}');
   const environment = { MEMCELL_WAIT_MS: "6", MEMCELL_CONFIG: beside("mixed.json") };
   const { values, file } = await settingsOf(["--path", "/m"], environment);
@@ -115,13 +115,13 @@ test("one source that speaks of one setting leaves the others to the other sourc
   expect(file).toBe(beside("mixed.json"));
 });
 
-test("--config is taken before MEMCELL_CONFIG, which need not be there then", async () => {
+test("--config overrides MEMCELL_CONFIG, whose file does not have to exist then", async () => {
   writeFileSync(beside("one.json"), '{"waitMs":7}');
   const environment = { MEMCELL_CONFIG: beside("absent.json") };
   expect((await settingsOf(["--config", beside("one.json")], environment)).values.waitMs).toBe(7);
 });
 
-test("flags and variables name one setting each, and follow from its path", () => {
+test("each setting has its own flag and variable, derived from its path", () => {
   expect(new Set(settingPaths.map(flagOf)).size).toBe(settingPaths.length);
   expect(new Set(settingPaths.map(variableOf)).size).toBe(settingPaths.length);
   expect([flagOf("auditLog"), variableOf("auditLog")]).toEqual(["audit-log", "MEMCELL_AUDIT_LOG"]);
@@ -129,7 +129,7 @@ test("flags and variables name one setting each, and follow from its path", () =
   expect(variableOf("serve.auth.clockToleranceS")).toBe("MEMCELL_SERVE_AUTH_CLOCK_TOLERANCE_S");
 });
 
-test.for(settingPaths)("the default of %s is one that may be said", (path) => {
+test.for(settingPaths)("the default of %s is a valid value", (path) => {
   const { default: preset, schema, unset } = settingAt(path);
   if (preset === null) expect(unset).toMatch(/./);
   else expect(schema()["~standard"].validate(preset)).toEqual({ value: preset });

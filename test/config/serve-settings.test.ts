@@ -1,4 +1,4 @@
-/** What `memcell serve` is told must make sense together: nobody is served whom the operator has not meant. */
+/** The settings of `memcell serve` must be consistent, so that nobody is served whom the operator did not intend. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -33,19 +33,19 @@ const defaults = {
   closeGraceMs: 10_000,
 };
 
-test("one user over standard input and output", async () => {
+test("serves one user over standard input and output", async () => {
   expect(await served(["--user", "alice"])).toEqual({ kind: "stdio", userId: "alice" });
   expect(await served([], { MEMCELL_SERVE_USER: "bob" })).toEqual({ kind: "stdio", userId: "bob" });
-  // What a file holds for HTTP does not stand in the way of standard input and output.
+  // HTTP settings in a file do not prevent standard input and output.
   expect(await served(["--user", "a"], { MEMCELL_SERVE_PORT: "1" })).toMatchObject({ kind: "stdio" });
 });
 
-test("one user over HTTP, with the defaults that the servers document", async () => {
+test("serves one user over HTTP, with the documented defaults", async () => {
   const options = { ...defaults, access: { kind: "one-user", userId: "alice" } };
   expect(await served(["--http", "--user", "alice"])).toEqual({ kind: "http", options });
 });
 
-test("tokens over HTTP, from an environment and a file", async () => {
+test("serves users with tokens over HTTP, from an environment and a file", async () => {
   const file = join(folder.path, "serve.json");
   const auth = {
     issuer: "https://id.example",
@@ -74,7 +74,7 @@ test.for([
   { keys: "https://id.example/keys", is: { kind: "jwks-url", url: "https://id.example/keys" } },
   { keys: "http://localhost:1/keys", is: { kind: "jwks-url", url: "http://localhost:1/keys" } },
   { keys: "keys.json", is: { kind: "jwks-file", file: "keys.json" } },
-])("keys from $keys", async ({ keys, is }) => {
+])("reads keys from $keys", async ({ keys, is }) => {
   const args = ["--http", "--issuer", "i", "--audience", "a", "--jwks", keys];
   const algorithms = tokenAlgorithms;
   expect(await served(args)).toMatchObject({ options: { access: { token: { keys: is, algorithms } } } });
@@ -89,7 +89,7 @@ test.for([
   { args: ["--allowed-host", "a.example", "--allowed-host", "A.example"], is: ["a.example", ...ofLoopback] },
   { args: ["--host", "localhost"], is: ofLoopback },
   { args: ["--host", "127.9.9.9"], is: ["127.9.9.9", ...ofLoopback] },
-])("names that a Host header may have: $args", async ({ args, is }) => {
+])("allowed Host headers: $args", async ({ args, is }) => {
   const settings = await served(["--http", ...token, ...args]);
   expect(settings.kind === "http" && [...allowedHostNames(settings.options)].toSorted()).toEqual(is.toSorted());
 });
@@ -139,7 +139,7 @@ test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
     says: `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
   })),
   { args: ["--http", ...token, "--host", "0.0.0.0"], says: "serve.allowedHosts (--allowed-host) is missing" },
-])("does not go: $args", async ({ args, environment = {}, says }) => {
+])("refuses $args", async ({ args, environment = {}, says }) => {
   const mistake: unknown = await served(args, environment).catch((error: unknown) => error);
   expect(mistake).toBeInstanceOf(UsageError);
   expect((mistake as Error).message).toContain(says);

@@ -4,14 +4,14 @@ import { readSettings } from "../../host/config/read-settings.ts";
 import type { Settings } from "../../host/config/read-settings.ts";
 import { UsageError } from "../../host/config/usage-error.ts";
 
-/** What holds for a command that takes the flags of all settings. */
+/** The settings of a command that accepts the flags of all settings. */
 export async function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Settings> {
   const line = readCommandLine(configCommand, args);
   if ("help" in line) throw new Error("the arguments ask for help");
   return await readSettings(line.settings, environment);
 }
 
-/** Why there are no settings. */
+/** Returns the error's message. Throws if there is none. */
 export async function mistakeOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
   try {
     await settingsOf(args, environment);
