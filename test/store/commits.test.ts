@@ -1,4 +1,4 @@
-/** What a store promises of a change set: all of it or nothing, made from what is there. */
+/** A store's guarantees for a change set: all or nothing, based on the current files. */
 import { describe, expect, test } from "vitest";
 
 import type { Seen } from "../../host/values/change-set.ts";
@@ -35,7 +35,7 @@ describe.each(storeKinds)("%s", (kind) => {
     { name: "a removal of what is not there", last: remove("none.md") },
     { name: "a move to where something lies", last: trash("b.md", "trash/a.1.md") },
     { name: "a path that is none", last: write("../b.md", "x") },
-  ])("nothing of a change set is done when it ends in $name", async ({ last }) => {
+  ])("applies nothing of a change set that ends in $name", async ({ last }) => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "two")]);
     await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
@@ -54,7 +54,7 @@ describe.each(storeKinds)("%s", (kind) => {
       name: "a trash that would lie in a file of the trash",
       steps: [write("a", "1"), write("b", "2"), trash("a", "trash/a.1"), trash("b", "trash/a.1/b.1")],
     },
-  ])("what no store can hold is NAME_CONFLICT, and nothing of it is done: $name", async ({ steps }) => {
+  ])("refuses what no store can keep with NAME_CONFLICT and applies nothing: $name", async ({ steps }) => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("kept.md", "one")]);
     await expect(stage.commit("alice", steps)).rejects.toMatchObject({ code: "NAME_CONFLICT" });
@@ -63,7 +63,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await filesOf(stage)).toEqual({ "kept.md": "one", "next.md": "two" });
   });
 
-  test("more than 80 MiB in one change set is QUOTA_EXCEEDED, and nothing of it is done", async () => {
+  test("refuses more than 80 MiB in one change set with QUOTA_EXCEEDED and applies nothing", async () => {
     await using stage = new StoreStage(kind);
     const content = "x".repeat(mebibyte);
     const many = Array.from({ length: 81 }, (_, at) => write(`${at}.md`, content));
@@ -73,7 +73,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(Object.keys(await filesOf(stage))).toHaveLength(3);
   });
 
-  test("a call that has read what is not there any more is made again, with the former one forgotten", async () => {
+  test("repeats a call whose read file has changed, without what the first attempt read", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     const wrong: Seen = { scope: "memory", path: "a.md", digest: null };
@@ -87,7 +87,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await filesOf(stage)).toEqual({ "a.md": "attempt 2" });
   });
 
-  test("a call that is stale again and again is BUSY, and has changed nothing", async () => {
+  test("a call that is stale every time is BUSY, and has changed nothing", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     let attempts = 0;
@@ -103,13 +103,13 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await filesOf(stage)).toEqual({ "a.md": "one" });
   });
 
-  test("what was read and is not changed may differ by now", async () => {
+  test("a file that was read but is not changed can differ by now", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")], [{ scope: "memory", path: "b.md", digest: "0".repeat(64) }]);
     expect(await filesOf(stage)).toEqual({ "a.md": "one" });
   });
 
-  test("an empty change set makes nothing, and who only looks commits nothing", async () => {
+  test("an empty change set creates nothing, and one that only looks cannot commit", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", []);
     expect(await stage.store.users()).toEqual([]);
@@ -120,7 +120,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.store.users()).toEqual([]);
   });
 
-  test("a user whose files are all removed is still there, and has a scope", async () => {
+  test("a user whose files are all removed still exists and has a scope", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     await stage.commit("alice", [remove("a.md")]);
@@ -145,7 +145,7 @@ describe.each(storeKinds)("%s", (kind) => {
     });
   });
 
-  test("the host sees what it has committed, and nothing when it holds the user no more", async () => {
+  test("the host reads what it has committed, and nothing after releasing the user", async () => {
     await using stage = new StoreStage(kind);
     const kept = await stage.hold("alice", async (held) => {
       expect(await held.reader.list("memory", "")).toEqual([]);
@@ -159,7 +159,7 @@ describe.each(storeKinds)("%s", (kind) => {
     await expect(Promise.resolve().then(() => kept.reader.scopes())).rejects.toThrow(RangeError);
   });
 
-  test("nothing is wrong with a user whom the store alone has written", async () => {
+  test("a user written only by the store has no findings", async () => {
     await using stage = new StoreStage(kind);
     const findings = async (): Promise<unknown> =>
       await stage.hold("alice", (held) => held.findings(), { writes: false, isLookingOnly: true });

@@ -1,4 +1,4 @@
-/** Who holds a user, who waits, and what ends a wait. */
+/** Holding a user: who holds, who waits, and what ends a wait. */
 import { EventEmitter, once } from "node:events";
 
 import { describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ async function heldBy(store: Store, userId = alice): Promise<{ release: () => Pr
   return { release };
 }
 
-/** Reads a file and adds a letter to it: lost when another does the same meanwhile. */
+/** Reads a file and appends a letter. The letter is lost if another call writes at the same time. */
 async function append(store: Store, userId: string, letter: string): Promise<void> {
   await store.hold(userId as UserId, { writes: true, until: performance.now() + 30_000 }, async (held) => {
     const before = Buffer.from((await held.reader.bytesOf("memory", "a.md")) ?? []).toString();
@@ -43,7 +43,7 @@ describe.each(storeKinds)("%s", (kind) => {
     return stage;
   }
 
-  test("one holds a user at a time, in the order in which they came; others' users are not kept waiting", async () => {
+  test("one call at a time holds a user, in order of arrival, and other users do not wait", async () => {
     await using stage = await stageWithAlice();
     const first = await heldBy(stage.store);
     const letters = ["b", "c", "d", "e"];
@@ -58,7 +58,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(read).toEqual([{ value: order.join("") }]);
   });
 
-  test("two openings of one store keep each other out", async () => {
+  test("two openings of one store exclude each other", async () => {
     await using stage = await stageWithAlice();
     const other = stage.definition.open(() => {});
     const first = await heldBy(other);
@@ -71,13 +71,13 @@ describe.each(storeKinds)("%s", (kind) => {
     await stage.commit(alice, [write("a.md", "still open")]);
   });
 
-  test("the first calls of a new user lose nothing to each other", async () => {
+  test("simultaneous first calls of a new user lose nothing", async () => {
     await using stage = new StoreStage(kind);
     await Promise.all(["a", "b", "c"].map((letter) => append(stage.store, "new", letter)));
     expect(await stage.ask("new", ["sizeOf", "memory", "a.md"])).toEqual([{ value: 3 }]);
   });
 
-  test("eight users in parallel, thirty calls each, and none loses anything", async () => {
+  test("eight users in parallel, thirty calls each, lose nothing", async () => {
     await using stage = new StoreStage(kind);
     const users = Array.from({ length: 8 }, (_, at) => `user-${at}`);
     await Promise.all(
@@ -91,7 +91,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect((await stage.store.users()).toSorted()).toEqual(users);
   });
 
-  test("a wait that is too long is BUSY, and leaves the line", async () => {
+  test("a wait that is too long is BUSY, and leaves the queue", async () => {
     await using stage = await stageWithAlice();
     const first = await heldBy(stage.store);
     let hasBegun = false;
@@ -111,7 +111,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(hasBegun).toBe(false);
   });
 
-  test("a wait that is cancelled throws the reason, and leaves the line", async () => {
+  test("a cancelled wait throws the signal's reason, and leaves the queue", async () => {
     await using stage = await stageWithAlice();
     const first = await heldBy(stage.store);
     const controller = new AbortController();
@@ -124,7 +124,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.ask(alice, ["read", "memory", "a.md"])).toEqual([{ value: "behind" }]);
   });
 
-  test("work that fails gives the user back, and its failure is told", async () => {
+  test("work that fails releases the user and passes on its error", async () => {
     await using stage = await stageWithAlice();
     const failing = stage.hold(alice, () => Promise.reject(new Error("the guest failed")));
     await expect(failing).rejects.toThrow("the guest failed");
@@ -132,7 +132,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.hold(alice, async () => "a result")).toBe("a result");
   });
 
-  test("a user's first part has all scopes that no other names, and lies nowhere apart", async () => {
+  test("a user's first part has all scopes that no other part names, and is not mounted", async () => {
     await using stage = await stageWithAlice();
     const [first, ...others] = await stage.store.parts(alice);
     expect(first).toEqual({ scopes: [] });
@@ -140,7 +140,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(stage.store.isApart(alice, ["memory", "notes"])).toBe(false);
   });
 
-  test("whose signal is aborted already holds nobody", async () => {
+  test("a signal that is already aborted holds nobody", async () => {
     await using stage = await stageWithAlice();
     const reason = new Error("cancelled");
     const held = stage.hold(alice, () => Promise.resolve("done"), { signal: AbortSignal.abort(reason) });

@@ -1,4 +1,4 @@
-/** A runtime is given a store, or a data folder, and what goes with either. */
+/** A runtime gets a store or a data folder, and only the options that fit it. */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { cwd } from "node:process";
@@ -55,7 +55,7 @@ test.each([
   expect(() => fileStore(options as never)).toThrow(says);
 });
 
-test("fileStore keeps what dataDir keeps, and resolves its folder at once", async () => {
+test("fileStore keeps the same files as dataDir, and resolves its folder at once", async () => {
   using folder = temporaryFolder();
   const store = fileStore({ dir: relative(cwd(), join(folder.path, "data")), durability: "relaxed" });
   expect(existsSync(join(folder.path, "data"))).toBe(false);
@@ -68,7 +68,7 @@ test("fileStore keeps what dataDir keeps, and resolves its folder at once", asyn
   expect(await runtime.memoryIndex({ userId: "alice" })).toContain("one.md");
 });
 
-test("runtimes that are given one memoryStore share it, with an audit log beside it; another one is empty", async () => {
+test("runtimes with the same memoryStore share it, next to an audit log; another store is empty", async () => {
   using folder = temporaryFolder();
   const store = memoryStore();
   {
@@ -92,7 +92,7 @@ test("runtimes that are given one memoryStore share it, with an audit log beside
   expect(await empty.memoryEntries({ userId: "alice" })).toEqual([]);
 });
 
-test("in memory, what is deleted is in the trash, can be restored, exported, and imported into another store", async () => {
+test("in memory, deleted entries go to the trash and can be restored, exported, and imported into another store", async () => {
   await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
   const ctx = { userId: "alice" };
   for (const name of ["kept", "gone"]) await runtime.call("UpdateUserMemory", upsert(name, name), ctx);

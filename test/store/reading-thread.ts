@@ -1,11 +1,11 @@
-/** A thread that reads as a guest's thread does: readers by the store's location, one for each order. */
+/** A thread that reads as a guest's thread does: it opens readers from the store's location, one for each order. */
 import { MessageChannel, parentPort, workerData } from "node:worker_threads";
 
 import { openReaders } from "../../host/store/open-readers.ts";
 import type { ReadBridge, StoreLocation, UserReader } from "../../host/store/store.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 
-/** What is asked of one reader, in order. */
+/** Questions to one reader, in order. */
 export type Question =
   | readonly ["read" | "sizeOf", scope: string, path: string]
   | readonly ["list", scope: string, prefix: string]
@@ -15,11 +15,11 @@ export type Question =
 export interface Order {
   readonly userId: string;
   readonly questions: readonly Question[];
-  /** Begins again when all is asked, and never ends. */
+  /** Starts again after the last question, and never ends. */
   readonly isEndless?: boolean;
 }
 
-/** An answer, or the code of the error that was thrown. */
+/** An answer, or the code of the error. */
 export type Answer = { readonly value: unknown } | { readonly code: string };
 
 function connect(): ReadBridge {

@@ -1,4 +1,4 @@
-/** What guests and the host read of a store: the same of every one. */
+/** What guests and the host read from a store is the same for every kind of store. */
 import { hash } from "node:crypto";
 
 import { describe, expect, test } from "vitest";
@@ -10,11 +10,11 @@ import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 
-/** A listing of files that hold their own path. */
+/** A listing of files that contain their own path. */
 const listed = (...names: string[]): object => ({ value: names.map((path) => ({ path, bytes: path.length })) });
 
 describe.each(storeKinds)("%s", (kind) => {
-  test("a user of whom nothing is kept has nothing, and looking makes nothing", async () => {
+  test("a user without files reads as empty, and reading creates nothing", async () => {
     await using stage = new StoreStage(kind);
     const answers = await stage.ask(
       "alice",
@@ -35,7 +35,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.store.users()).toEqual([]);
   });
 
-  test("what was written is read back byte for byte, by guests and by the host", async () => {
+  test("guests and the host read back byte for byte what was written", async () => {
     await using stage = new StoreStage(kind);
     const texts = ["", "x", "\uFEFFmark\r\n", "nul\0 in it", "日本語 😀\n", "y".repeat(100_000)];
     await stage.commit(
@@ -53,7 +53,7 @@ describe.each(storeKinds)("%s", (kind) => {
     });
   });
 
-  test("what is no UTF-8 is ENTRY_UNREADABLE to a guest, and bytes to the host", async () => {
+  test("a file that is not UTF-8 is ENTRY_UNREADABLE to a guest, and bytes to the host", async () => {
     await using stage = new StoreStage(kind);
     const bytes = Uint8Array.of(0xff, 0xfe, 0x00);
     await stage.commit("alice", [write("a.md", bytes)]);
@@ -62,7 +62,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(Buffer.from(held ?? [])).toEqual(Buffer.from(bytes));
   });
 
-  test("a listing is sorted, goes by prefix, and shows the trash only when asked for it", async () => {
+  test("a listing is sorted, filters by prefix, and shows the trash only on request", async () => {
     await using stage = new StoreStage(kind);
     const paths = ["b.md", "a.md", "a/z.md", "a/b/c.md", "a-b.md", "B.md", "2026/01/02.md"];
     await stage.commit("alice", [...paths.map((path) => write(path, path)), write("gone.md", "12345")]);
@@ -93,7 +93,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(survey.unfit).toEqual([]);
   });
 
-  test("names that differ by case are different files", async (context) => {
+  test("names that differ only in case are different files", async (context) => {
     using folder = temporaryFolder();
     if (kind === "fileStore" && diskLacks("case-sensitive names", folder.path)) {
       skipWithReason(context, "the disk has no case-sensitive names");
@@ -105,7 +105,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.ask("alice", ["read", "memory", "trash/a.md"])).toEqual([{ value: null }]);
   });
 
-  test("users and scopes do not meet", async () => {
+  test("users and scopes are separate", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "hers"), write("a.md", "her notes", "notes")]);
     await stage.commit("Alice", [write("a.md", "another's")]);
@@ -165,7 +165,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [{ path: "a.md", bytes: 1 }] }]);
   });
 
-  test("a file is no folder, and a folder no file", async () => {
+  test("a file is not a folder, and a folder is not a file", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a", "x"), write("b/c", "y")]);
     const unsafe = { code: "STORAGE_UNSAFE" };
@@ -177,7 +177,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [{ path: "a", bytes: 1 }] }]);
   });
 
-  test("a file over 2 MiB is not read, not listed, and told as unfit", async () => {
+  test("a file over 2 MiB is not read or listed, and is reported as unfit", async () => {
     await using stage = new StoreStage(kind);
     const full = "x".repeat(2 * mebibyte);
     await stage.commit("alice", [write("full.md", full), write("over.md", `${full}x`)]);
@@ -219,7 +219,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(held).toEqual(found);
   });
 
-  test("what the host has read is its own to change", async () => {
+  test("changes to bytes that the host wrote or read do not reach the store", async () => {
     await using stage = new StoreStage(kind);
     const content = Buffer.from("one");
     await stage.commit("alice", [write("a.md", content)]);

@@ -1,4 +1,4 @@
-/** A store of each kind, opened, with a thread that reads it. The suites know it by its interface alone. */
+/** An opened store of each kind, with a thread that reads it. The suites use only its interface. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ import type { UserId } from "../../host/values/user-id.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Answer, Order, Question } from "./reading-thread.ts";
 
-/** Every store that there is. One that is added here has all of the suites to pass. */
+/** Every kind of store. A store added here must pass all suites. */
 const definitions = {
   fileStore: (folder: string) => fileStore({ dir: join(folder, "data") }),
   memoryStore: () => memoryStore(),
@@ -34,7 +34,7 @@ export class StoreStage implements AsyncDisposable {
     this.store = this.definition.open(() => {});
   }
 
-  /** `answerReads` stands in for the store's own. */
+  /** `answerReads` replaces the store's own. */
   startThread(answerReads = this.definition.answerReads): Worker {
     const thread = new Worker(script, { workerData: this.definition.location });
     thread.on("message", ({ bridgeTo }: { bridgeTo?: ReadBridge }) => {
@@ -44,7 +44,7 @@ export class StoreStage implements AsyncDisposable {
     return thread;
   }
 
-  /** What a guest of a call that begins now would be answered. */
+  /** What a guest of a new call would read. */
   async ask(userId: string, ...questions: readonly Question[]): Promise<Answer[]> {
     return await askThread(this.#threads[0] ?? this.startThread(), { userId, questions });
   }

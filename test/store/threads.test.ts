@@ -1,4 +1,4 @@
-/** A thread may be killed at any instant, also while it waits for an answer: that hurts nobody. */
+/** A thread can be terminated at any moment, even while it waits for an answer, without harming others. */
 import { EventEmitter, once } from "node:events";
 
 import { describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { askThread, storeKinds, StoreStage, write } from "./store-stage.ts";
 
 describe.each(storeKinds)("%s", (kind) => {
-  test("threads that are killed while they read leave the user to others", async () => {
+  test("threads terminated while they read do not block the user", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     for (let round = 0; round < 8; round++) {
@@ -31,7 +31,7 @@ describe.each(storeKinds)("%s", (kind) => {
     }
   });
 
-  test("threads read at the same time, each what is there for its user", async () => {
+  test("threads read at the same time, each its own user's files", async () => {
     await using stage = new StoreStage(kind);
     const users = ["alice", "bob", "carol", "dave"];
     await Promise.all(users.map((userId) => stage.commit(userId, [write("a.md", `of ${userId}`)])));
@@ -47,7 +47,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 });
 
-test("a thread that waits for an answer which never comes is killed, and the main side goes on meanwhile", async () => {
+test("a thread waiting for an answer that never comes can be terminated, and the main thread goes on meanwhile", async () => {
   await using stage = new StoreStage("memoryStore");
   const events = new EventEmitter();
   const asked = once(events, "asked");
