@@ -1,4 +1,4 @@
-/** The line of waiting calls has an end, and one user's flood keeps nobody else out. */
+/** The queue of waiting calls is bounded, and one user's flood keeps nobody else out. */
 import { setImmediate } from "node:timers/promises";
 
 import type { ToolResult } from "memcell";
@@ -14,7 +14,7 @@ const busy = (reason: string): object => ({
 });
 const gaveWay = busy("too many calls are waiting, and the user has the most of them");
 
-/** Keeps the only thread busy until it is told otherwise. */
+/** Keeps the only thread busy until the returned function is called. */
 async function occupy(stage: BoundedStage): Promise<() => Promise<void>> {
   const controller = new AbortController();
   const spinning = stage.spin("zoe", controller.signal);
@@ -25,7 +25,7 @@ async function occupy(stage: BoundedStage): Promise<() => Promise<void>> {
   };
 }
 
-test("a user's line has an end of its own; running calls do not count", async () => {
+test("each user's queue has its own limit, and running calls do not count", async () => {
   await using stage = await openBoundedStage({ queuedCallsPerUserMax: 3 });
   const controller = new AbortController();
   const spinning = stage.spin("alice", controller.signal);
@@ -40,7 +40,7 @@ test("a user's line has an end of its own; running calls do not count", async ()
   expect(await stage.write("alice", "5")).toMatchObject({ ok: true });
 });
 
-test("when the line is full, the longest one gives way to who has less in it", async () => {
+test("when the queue is full, the user with the most waiting calls gives way to one with fewer", async () => {
   await using stage = await openBoundedStage({ queuedCallsMax: 4 });
   const release = await occupy(stage);
   const calls = new Map<string, Promise<ToolResult>>();
@@ -73,10 +73,10 @@ test("when the line is full, the longest one gives way to who has less in it", a
   }
 });
 
-test("the inputs of waiting calls are bounded, and the heaviest line gives way", async () => {
+test("limits the inputs of waiting calls, and the user with the most bytes gives way", async () => {
   await using stage = await openBoundedStage();
   const release = await occupy(stage);
-  // With quotes and brackets 512 KiB: 128 of them are 64 MiB.
+  // 512 KiB with quotes and brackets: 128 of them are 64 MiB.
   const input = ["x".repeat(512 * 1024 - 4)];
   const controller = new AbortController();
   const send = (userId: string): Promise<ToolResult> =>
@@ -100,7 +100,7 @@ test("the inputs of waiting calls are bounded, and the heaviest line gives way",
   for (const result of await Promise.all(ofBob)) expect(result).toMatchObject({ ok: true });
 });
 
-test("a quiet user's call does not wait for a flood of another's", async () => {
+test("a quiet user's call does not wait for another user's flood", async () => {
   await using stage = await openBoundedStage();
   let served = 0;
   const flood = Array.from({ length: 128 }, (_, at) =>
@@ -112,13 +112,13 @@ test("a quiet user's call does not wait for a flood of another's", async () => {
   await stage.handedOut(10);
   const before = served;
   expect(await stage.write("bob", "b.md")).toMatchObject({ ok: true });
-  // One of Alice's runs already; one more may be served while Bob's change is made durable.
+  // One of Alice's calls is already running, and one more can be served while Bob's change is made durable.
   expect(served - before).toBeLessThan(5);
   expect(served).toBeLessThan(flood.length / 2);
   for (const result of await Promise.all(flood)) expect(result).toMatchObject({ ok: true });
 });
 
-test("users who wait for a thread do not take all descriptors", async () => {
+test("users who wait for a thread do not use up all descriptors", async () => {
   await using stage = await openBoundedStage({ durability: "relaxed" });
   const users = Array.from({ length: 150 }, (_, at) => `user-${at}`);
   const writeAll = (path: string): Promise<ToolResult>[] => users.map((userId) => stage.write(userId, path));

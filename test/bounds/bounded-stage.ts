@@ -1,4 +1,4 @@
-/** A runtime with a plugin that does what it is told, and one that never comes back. */
+/** A runtime with a scriptable plugin and one that never returns. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -18,17 +18,17 @@ const projectFolder = new URL(".", import.meta.resolve("memcell/package.json"));
 export interface BoundedStage extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** Has a user's guest stage `spun.md` and loop for ever. */
+  /** Lets a user's guest stage `spun.md` and loop for ever. */
   spin(userId: string, signal?: AbortSignal): Promise<ToolResult>;
-  /** Has a user's guest write a file. */
+  /** Lets a user's guest write a file. */
   write(userId: string, path: string, signal?: AbortSignal): Promise<ToolResult>;
-  /** Resolves when so many tasks were handed to threads since the beginning. */
+  /** Resolves when threads have been given this many tasks since the start. */
   handedOut(count: number): Promise<void>;
-  /** Files in a user's scope by path; none for a user without a folder. */
+  /** Files in a user's scope by path. Empty for a user without a folder. */
   filesOf(userId: string): Record<string, string>;
 }
 
-/** `manifestDeadlineMs` is what the spinner's manifest says. */
+/** `manifestDeadlineMs` is the deadline in the spinner's manifest. */
 export async function openBoundedStage(
   options: Partial<RuntimeOptions> = {},
   manifestDeadlineMs = 10_000,
@@ -57,19 +57,19 @@ export async function openBoundedStage(
   };
 }
 
-/** A puppet's step that writes a file whose content tells its path. */
+/** A puppet's step that writes a file whose content contains its path. */
 export const writing = (path: string): object => ({
   of: "store_write",
   request: JSON.stringify({ scope: "memory", path, content: `of ${path}` }),
 });
 
-/** Resolves when the threads have used more of the processor than asking for it does. */
+/** Resolves when the threads have used more CPU time than polling does. */
 export function burning(): Promise<void> {
   const start = process.cpuUsage();
   return until(() => process.cpuUsage(start).user > 200_000);
 }
 
-/** Asks again and again; a condition that never holds is the test's time limit. */
+/** Polls the condition. If it never holds, the test times out. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(1);
 }

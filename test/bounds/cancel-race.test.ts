@@ -1,6 +1,6 @@
 /**
- * Cancelled at any instant, a call says `CANCELLED` and has written nothing, or says what it says without a signal and
- * has written everything; and the audit log says the same. `TEST_SEED` repeats a run as far as threads and clocks do.
+ * Cancels calls at random moments. A call either returns `CANCELLED` and has written nothing, or returns its result and
+ * has written everything. The audit log agrees. `TEST_SEED` repeats a run as far as threads and clocks allow.
  */
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -19,7 +19,7 @@ const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1e6);
 const random = seededRandom(seed);
 const callsCount = 500;
 const usersCount = 8;
-/** How many calls are under way at once. */
+/** Number of simultaneous calls. */
 const atOnce = 25;
 
 interface Outcome {
@@ -28,7 +28,7 @@ interface Outcome {
   readonly result: ToolResult;
 }
 
-/** What cancels a call when its reply has come, by the path that its guest logs. */
+/** Cancels a call when its reply has come. The key is the path that its guest logs. */
 const onReply = new Map<string, () => void>();
 const onLog = ({ text }: LogEntry): void => onReply.get(text)?.();
 
@@ -50,7 +50,7 @@ test(`${callsCount} calls cancelled at random instants, seed ${seed}`, async () 
   }
   const finished = outcomes.filter(({ result }) => result.ok).length;
   console.log(`seed ${seed}: ${finished} calls finished, ${callsCount - finished} were cancelled`);
-  // Neither half of what is claimed above may be about nothing.
+  // Both outcomes must have occurred often enough.
   expect(finished).toBeGreaterThan(20);
   expect(callsCount - finished).toBeGreaterThan(20);
   const present = Array.from({ length: usersCount }, (_, user) => Object.keys(stage.filesOf(`user-${user}`)).length);
@@ -58,7 +58,7 @@ test(`${callsCount} calls cancelled at random instants, seed ${seed}`, async () 
   expectRecorded(outcomes, readRecords(logFile));
 });
 
-/** A call has one record, which says `committed` exactly when its file is there; what it committed was staged before. */
+/** Each call has one record, which says `committed` exactly if its file exists. Its change set was recorded before. */
 function expectRecorded(outcomes: readonly Outcome[], records: readonly AuditRecord[]): void {
   const calls = records.filter((record) => record.kind === "call");
   expect(calls.map(({ callId }) => callId).toSorted()).toEqual(outcomes.map(({ path }) => path).toSorted());
@@ -73,7 +73,7 @@ function expectRecorded(outcomes: readonly Outcome[], records: readonly AuditRec
   }
 }
 
-/** One in fifty never ends by itself. */
+/** One call in fifty never ends on its own. */
 async function callAndCancel(stage: BoundedStage, call: number): Promise<Outcome> {
   const userId = `user-${Math.floor(random() * usersCount)}`;
   const path = `${call}.md`;
@@ -90,10 +90,13 @@ async function callAndCancel(stage: BoundedStage, call: number): Promise<Outcome
   return { userId, path, result };
 }
 
-/** From 1 ms to 3 s, short ones as often as long ones: a call's time depends on the machine. */
+/** From 1 ms to 3 s, with a logarithmic distribution, because a call's time depends on the machine. */
 const anyDelayMs = (): number => 3000 ** random();
 
-/** Between the reply and the end of the commit: at once, after some steps of promises, or some turns of the event loop. */
+/**
+ * Cancels between the reply and the end of the commit: at once, after some promise steps, or after some turns of the
+ * event loop.
+ */
 async function abortDuringCommit(cancel: () => void): Promise<void> {
   const [steps, turns] = [Math.floor(random() * 30), random() < 0.5 ? 0 : Math.floor(random() * 6)];
   if (steps === 0) return cancel();

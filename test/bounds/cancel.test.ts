@@ -1,4 +1,4 @@
-/** A call is cancelled wherever it is, and leaves nothing on disk; what has begun to commit finishes. */
+/** A call can be cancelled at any stage and leaves nothing on disk. A commit that has begun finishes. */
 import { EventEmitter, getEventListeners, once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 
@@ -22,18 +22,18 @@ const cancelled = (tool: string): object => ({
   },
 });
 
-/** Some turns of the event loop: what can go on without anyone's help has gone on. */
+/** Waits some turns of the event loop, so that everything that can go on has gone on. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await setImmediate();
 }
 
-test("already aborted at the call", async () => {
+test("cancels a call whose signal is already aborted", async () => {
   await using stage = await openBoundedStage();
   expect(await stage.write("alice", "a.md", AbortSignal.abort())).toEqual(cancelled("Puppet"));
   expect(userFolderNames(stage.dataDir)).toEqual([]);
 });
 
-test("waiting behind the user's own call, which goes on", async () => {
+test("cancels a call that waits for the user's own call, which goes on", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 1000 });
   const spinning = stage.spin("alice");
   const controller = new AbortController();
@@ -47,7 +47,7 @@ test("waiting behind the user's own call, which goes on", async () => {
   expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/behind.md"]);
 });
 
-test("waiting for the user's lock, which another process holds", async () => {
+test("cancels a call that waits for the user's lock, which another process holds", async () => {
   await using stage = await openBoundedStage();
   await stage.write("alice", "a.md");
   const gate = new EventEmitter();
@@ -67,7 +67,7 @@ test("waiting for the user's lock, which another process holds", async () => {
   expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/a.md", "memory/b.md"]);
 });
 
-test("waiting for a thread", async () => {
+test("cancels a call that waits for a thread", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 1000 });
   const spinning = stage.spin("bob");
   await stage.handedOut(1);
@@ -80,7 +80,7 @@ test("waiting for a thread", async () => {
   expect(userFolderNames(stage.dataDir)).toEqual([]);
 });
 
-test("just handed to a thread", async () => {
+test("cancels a call just given to a thread", async () => {
   await using stage = await openBoundedStage();
   const controller = new AbortController();
   const running = stage.spin("alice", controller.signal);
@@ -91,7 +91,7 @@ test("just handed to a thread", async () => {
   expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);
 });
 
-test("running: the thread is ended and replaced", async () => {
+test("cancels a running call: the thread is terminated and replaced", async () => {
   await using stage = await openBoundedStage();
   await stage.write("bob", "a.md");
   const controller = new AbortController();
@@ -104,33 +104,35 @@ test("running: the thread is ended and replaced", async () => {
   expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);
 });
 
-/** A call that writes a file and then logs: `onLog` is called when its reply is there and nothing is committed yet. */
+/**
+ * A call that writes a file and then logs. `onLog` is called when its reply has arrived and nothing is committed yet.
+ */
 async function callAndDo(stage: BoundedStage, signal: AbortSignal): Promise<ToolResult> {
   return stage.runtime.call("Puppet", [writing("a.md"), { log: "x", times: 1 }], { userId: "alice", signal });
 }
 
-test("answered, before the commit", async () => {
+test("cancels an answered call before the commit", async () => {
   const controller = new AbortController();
   await using stage = await openBoundedStage({ onLog: () => controller.abort() });
   expect(await callAndDo(stage, controller.signal)).toEqual(cancelled("Puppet"));
   expect(userFolderNames(stage.dataDir)).toEqual([]);
 });
 
-test("once the commit has begun, the call finishes and tells the truth", async () => {
+test("once the commit has begun, the call finishes and reports its success", async () => {
   const controller = new AbortController();
   await using stage = await openBoundedStage({ onLog: () => queueMicrotask(() => controller.abort()) });
   expect(await callAndDo(stage, controller.signal)).toMatchObject({ ok: true });
   expect(stage.filesOf("alice")).toEqual({ "memory/a.md": "of a.md" });
 });
 
-test("a failure of the guest is told, unless the caller has cancelled", async () => {
+test("reports a guest's failure, unless the caller has cancelled", async () => {
   await using stage = await openBoundedStage();
   const { signal } = new AbortController();
   const result = await stage.runtime.call("Puppet", [{ recurse: true }], { userId: "alice", signal });
   expect(result).toMatchObject({ ok: false, error: { code: "GUEST_TRAPPED" } });
 });
 
-test("memoryIndex and upkeep are cancelled by the same signal", async () => {
+test("the same signal cancels memoryIndex and upkeep", async () => {
   await using stage = await openBoundedStage({ plugins: [shippedPlugin("user-memory")] });
   const ctx: CallContext = { userId: "alice", signal: AbortSignal.abort() };
   const { runtime } = stage;
@@ -155,7 +157,7 @@ test.for([
   { name: "true", signal: true, value: "of type boolean" },
   { name: "a controller", signal: new AbortController(), value: "of type object" },
   { name: "what looks like a signal", signal: { aborted: false }, value: "of type object" },
-])("$name as a signal is INPUT_INVALID", async ({ signal, value }) => {
+])("refuses $name as a signal with INPUT_INVALID", async ({ signal, value }) => {
   await using stage = await openBoundedStage();
   expect(await stage.write("alice", "a.md", signal as AbortSignal)).toMatchObject({
     ok: false,
@@ -164,7 +166,7 @@ test.for([
   expect(userFolderNames(stage.dataDir)).toEqual([]);
 });
 
-test("one signal for 1,000 calls: no warning, and no listener is left", async () => {
+test("one signal for 1,000 calls causes no warning and leaves no listener", async () => {
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on("warning", note);
@@ -182,7 +184,7 @@ test("one signal for 1,000 calls: no warning, and no listener is left", async ()
   expect(warnings).toEqual([]);
 });
 
-test("100 cancelled calls leave no listener, wherever they were", async () => {
+test("100 cancelled calls leave no listener, at whatever stage they were", async () => {
   await using stage = await openBoundedStage();
   const controller = new AbortController();
   const { signal } = controller;

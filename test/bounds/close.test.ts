@@ -1,4 +1,4 @@
-/** A runtime ends in whatever state it is: nothing that was acknowledged is lost, and nothing of it is left. */
+/** A runtime can be closed in any state. Nothing acknowledged is lost, and nothing of the runtime remains. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -31,7 +31,7 @@ test("running and waiting calls finish, later ones are CLOSED", async () => {
   expect(present).toHaveLength(60);
 });
 
-test("after the grace period a spinning guest and those who wait for it are CANCELLED", async () => {
+test("after the grace period, a spinning guest and the calls waiting for it are CANCELLED", async () => {
   await using stage = await openBoundedStage({ closeGraceMs: 300 });
   const spinning = stage.spin("alice");
   await stage.handedOut(1);
@@ -56,7 +56,7 @@ test("a commit that has begun finishes, however short the grace period is", asyn
   expect(stage.filesOf("alice")).toEqual({ "memory/a.md": "of a.md" });
 });
 
-test("acknowledged is on disk, everything else is not, when the grace period ends amid a flood", async () => {
+test("when the grace period ends during a flood, acknowledged files are on disk and no others", async () => {
   await using stage = await openBoundedStage({ closeGraceMs: 40, threadsMax: 2 });
   await stage.write("user-0", "first.md");
   const calls = Array.from({ length: 500 }, (_, at) => ({ userId: `user-${at % 5}`, path: `${at}.md` }));
@@ -70,7 +70,7 @@ test("acknowledged is on disk, everything else is not, when the grace period end
   }
 });
 
-test("closing twice, also at once, gives the same promise", async () => {
+test("closing twice, even at the same time, returns the same promise", async () => {
   await using stage = await openBoundedStage();
   const call = stage.write("alice", "a.md");
   const first = stage.runtime.close();
@@ -81,13 +81,13 @@ test("closing twice, also at once, gives the same promise", async () => {
   expect(await call).toMatchObject({ ok: true });
 });
 
-test("a runtime without calls is closed while its first thread still starts", async () => {
+test("a runtime without calls can be closed while its first thread is starting", async () => {
   const stage = await openBoundedStage();
   await stage[Symbol.asyncDispose]();
   expect(await stage.write("alice", "a.md")).toMatchObject({ ok: false, error: { code: "CLOSED" } });
 });
 
-test("upkeep is admitted: it finishes, and later operations are CLOSED", async () => {
+test("a running upkeep operation finishes, and later ones are CLOSED", async () => {
   await using stage = await openBoundedStage({ plugins: [shippedPlugin("user-memory")] });
   const { runtime } = stage;
   const upsert = { action: "upsert", name: "x", type: "user", description: "d", body: "" };
@@ -106,14 +106,14 @@ const script = fileURLToPath(
 );
 
 test.for(["idle", "after calls", "after a deadline", "after a cancelled call", "amid a spinning guest"])(
-  "a process that closes a runtime %s ends by itself, and nothing of the runtime is left",
+  "a process that closes a runtime %s ends on its own, and nothing of the runtime remains",
   async (state) => {
     const { stdout } = await promisify(execFile)(process.execPath, [script, state], { encoding: "utf8" });
     expect(JSON.parse(stdout)).toEqual({ state, left: [], threads: 0 });
   },
 );
 
-test("runtimes that are closed while their threads begin do not take the process down", async () => {
+test("closing runtimes while their threads start does not crash the process", async () => {
   using folder = temporaryFolder();
   const reopening = script.replace("closing-process", "reopening-process");
   const { stdout } = await promisify(execFile)(process.execPath, [reopening, folder.path, "75"], { encoding: "utf8" });

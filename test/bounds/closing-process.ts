@@ -1,4 +1,4 @@
-/** A process that uses a runtime, closes it, and says what is left of it; `close.test.ts` starts it. */
+/** A process that uses a runtime, closes it and prints what remains of it. `close.test.ts` starts it. */
 import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
@@ -24,13 +24,13 @@ const states: Record<string, (stage: BoundedStage) => Promise<unknown>> = {
   },
 };
 
-/** Threads of this process, where the system tells. */
+/** The number of this process's threads, if the system shows it. */
 function threadsCount(): number {
   return existsSync("/proc/self/task") ? readdirSync("/proc/self/task").length : 0;
 }
 
 const [state = ""] = process.argv.slice(2);
-// What a process makes when it is needed first stays: the threads that read files, and its outputs.
+// Creates what a process keeps after first use: the threads that read files, and its outputs.
 await readFile(fileURLToPath(import.meta.url));
 process.stderr.write("");
 process.stdout.write("");
@@ -41,7 +41,7 @@ const threadsBefore = threadsCount();
   await states[state]?.(stage);
   await stage.runtime.close();
 }
-// What is closed is gone within the next turns of the event loop.
+// Closed resources disappear within the next turns of the event loop.
 for (let turn = 0; turn < 10; turn++) await setImmediate();
 const left = process.getActiveResourcesInfo();
 for (const known of before) if (left.includes(known)) left.splice(left.indexOf(known), 1);

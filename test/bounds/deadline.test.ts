@@ -1,4 +1,4 @@
-/** A guest that never comes back is ended with its thread; nobody else notices. */
+/** A guest that never returns is stopped by terminating its thread. Other users notice nothing. */
 import { setImmediate } from "node:timers/promises";
 
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ test.for([
   expect(stage.filesOf("alice")).toEqual({});
 });
 
-test("the only thread is replaced: the next call of anyone works, again and again", async () => {
+test("the only thread is replaced, and everyone's next call works, again and again", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 200 });
   for (const round of [1, 2, 3]) {
     expect(await stage.spin("alice")).toEqual(exceeded(200));
@@ -41,7 +41,7 @@ test("the only thread is replaced: the next call of anyone works, again and agai
   expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/a1.md", "memory/a2.md", "memory/a3.md"]);
 });
 
-test("calls of others run on while a guest spins and when it is ended", async () => {
+test("other users' calls go on while a guest spins and when its thread is terminated", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 1000, threadsMax: 2 });
   const ended: string[] = [];
   const spinning = stage.spin("alice").finally(() => ended.push("alice"));
@@ -55,7 +55,7 @@ test("calls of others run on while a guest spins and when it is ended", async ()
   ]);
 });
 
-test("all of several threads are lost at once, and calls that wait for one are served", async () => {
+test("several threads are terminated at once, and the waiting calls are served", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 300, threadsMax: 2 });
   const spinning = ["u1", "u2", "u3"].map((userId) => stage.spin(userId));
   const writing = ["v1", "v2", "v3"].map((userId) => stage.write(userId, "a.md"));
@@ -63,7 +63,7 @@ test("all of several threads are lost at once, and calls that wait for one are s
   for (const result of await Promise.all(writing)) expect(result).toMatchObject({ ok: true });
 });
 
-test("killed threads leave nothing open, whatever they were doing", async () => {
+test("terminated threads leave nothing open, whatever they were doing", async () => {
   await using stage = await openBoundedStage({ threadsMax: 2 });
   await stage.write("alice", "a.md");
   for (let round = 0; round < 10; round++) {
@@ -78,17 +78,17 @@ test("killed threads leave nothing open, whatever they were doing", async () => 
   expect(openDescriptors(stage.dataDir)).toEqual([]);
 });
 
-test("time in line does not count", async () => {
+test("time in the queue does not count", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 1000 });
   const spinning = [stage.spin("alice"), stage.spin("alice"), stage.spin("bob")];
-  // It waits for two deadlines at least: of Alice behind whom it stands, and for the only thread.
+  // Waits for at least two deadlines: that of Alice's earlier call, and that of the only thread.
   const patient = stage.write("alice", "late.md");
   for (const result of await Promise.all(spinning)) expect(result).toEqual(exceeded(1000));
   expect(await patient).toMatchObject({ ok: true });
   expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/late.md"]);
 });
 
-test("waiting for a thread has a limit of its own", async () => {
+test("waiting for a thread has its own limit", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 2000, waitMs: 200 });
   const spinning = stage.spin("alice");
   await stage.handedOut(1);
@@ -100,7 +100,7 @@ test("waiting for a thread has a limit of its own", async () => {
   expect(stage.filesOf("bob")).toEqual({});
 });
 
-test("the time that a guest is told is taken when a thread is free for it, not before it waits for one", async () => {
+test("a guest's time is read when a thread is free for it, not before", async () => {
   let asked = 0;
   const clock = (): number => {
     asked++;

@@ -1,4 +1,4 @@
-/** A bound that is zero, absent or nonsense never means "none". */
+/** A limit that is zero, missing or invalid never means "no limit". */
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
@@ -22,6 +22,6 @@ test.for(names.flatMap((name) => wrong.map((value) => ({ name, value }))))(
   },
 );
 
-test.for(["waitMs", "deadlineMs", "closeGraceMs"] as const)("$0 is no longer than a timer can be", async (name) => {
+test.for(["waitMs", "deadlineMs", "closeGraceMs"] as const)("$0 cannot be longer than a timer allows", async (name) => {
   await expect(createRuntime({ dataDir: "unused", [name]: 2 ** 31 })).rejects.toThrow(RangeError);
 });
