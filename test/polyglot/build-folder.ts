@@ -1,10 +1,13 @@
-/** Where a host is built: outside the clone, named by what it is built from, so that a later run finds it again. */
+/**
+ * The folder where a host is built: outside the clone, with a digest of its inputs in the name, so that a later run
+ * finds it.
+ */
 import { createHash } from "node:crypto";
 import { lstat, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The folder for what is built from these parts. */
+/** The folder for a build of these parts. */
 export function buildFolder(language: string, parts: readonly Uint8Array[]): string {
   return join(tmpdir(), `memcell-polyglot-${language}-${digestOf(parts)}`);
 }
@@ -15,13 +18,15 @@ export function digestOf(parts: readonly (string | Uint8Array)[]): string {
   return digest.digest("hex").slice(0, 16);
 }
 
-/** Another user of the machine may have made a folder of this name: code in it is not run. */
+/** Another user of the machine can have created a folder with this name. Code in it is not run. */
 export async function isOwnFolder(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => null);
   return found !== null && found.isDirectory() && found.uid === process.getuid?.();
 }
 
-/** Makes a folder whole or not at all, unless it is there and good. When another run was faster, its folder is as good. */
+/**
+ * Creates a folder completely or not at all, unless a good one exists. If another run was faster, its folder is used.
+ */
 export async function makeWhole(
   folder: string,
   make: (made: string) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** A large folder whose index is gone: every host reads each fact and makes it anew, in one call. */
+/** A large folder without its index: every host reads each fact and rebuilds the index in one call. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,8 +12,8 @@ import type { HostedCall } from "./line-host.ts";
 import { programOf } from "./program-of.ts";
 
 /**
- * 1,000 are the most that a user may have. On Java the engine's main function is too large for the compilers of the JVM, so
- * that it is interpreted: 1,000 take longer than the 10 s that a call has.
+ * 1,000 is the most entries that a user can have. On Java the engine's main function is too large for the JVM's
+ * compilers and is interpreted, so 1,000 take longer than a call's 10 s.
  */
 const entriesOf = (language: string): number => (language === "Java" ? 100 : 1000);
 const fact = (name: string): string => `---\nname: ${name}\ndescription: A fact\ntype: user\n---\nBody of ${name}\n`;
@@ -25,7 +25,7 @@ const upsert: HostedCall = {
   input: { action: "upsert", name: "last", type: "user", description: "A fact", body: "" },
 };
 
-test.for(inject("hosts"))("$language makes an index anew", async (host, context) => {
+test.for(inject("hosts"))("$language rebuilds an index", async (host, context) => {
   const entries = entriesOf(host.language);
   const names = Array.from({ length: entries - 1 }, (_, at) => `entry-${String(at).padStart(4, "0")}`);
   using folder = temporaryFolder();

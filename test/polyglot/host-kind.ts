@@ -1,13 +1,13 @@
-/** A host in another language: what it needs, and how it is made and started. */
+/** A host in another language: what it needs, and how to build and start it. */
 export interface HostKind {
   readonly language: "Node" | "Go" | "Python" | "Rust" | "Java";
-  /** What runs the plugin, with versions, as the table shows it. */
+  /** The software that runs the plugin, with versions, for the table. */
   readonly sdk: string;
-  /** Why it cannot be built on this machine, in one line; `null` when it can. */
+  /** Why it cannot be built on this machine, in one line. `null` if it can. */
   missing(): Promise<string | null>;
   /**
-   * Builds the program, in folders outside the clone that a later run with the same sources and pins finds again. Rejects
-   * with what the build printed.
+   * Builds the program in folders outside the clone, which a later run with the same sources and pins uses again.
+   * Rejects with the build's output.
    */
   prepare(signal: AbortSignal): Promise<HostProgram>;
 }

@@ -1,10 +1,10 @@
-/** The table of a run: each host, the vectors it passed, and what a call takes there. */
+/** The table of a run: each host, the vectors it passed, and the time of a call. */
 export interface HostRow {
   readonly language: string;
   readonly sdk: string;
   readonly vectors: number;
   readonly differences: number;
-  /** Seconds until the program was built, or found to be. */
+  /** Seconds until the program was built or found. */
   readonly prepareS: number;
   readonly vectorsS: number;
   /** Milliseconds from the process's start to its first answer, and of one call in a process that has served others. */
@@ -25,7 +25,7 @@ const columns: readonly (readonly [title: string, cell: (row: HostRow) => string
   ["read", ({ readMs }) => `${readMs.toFixed(2)} ms`],
 ];
 
-/** As lines of text. What did not run stands below, with the reason. */
+/** Formats the table. Hosts that did not run follow it, with the reason. */
 export function hostTable(rows: readonly HostRow[], skipped: readonly string[]): string {
   const cells = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, cell]) => cell(row)))];
   const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));

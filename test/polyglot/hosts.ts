@@ -1,4 +1,4 @@
-/** All hosts, and what became of each on this machine. */
+/** All hosts, and the state of each on this machine. */
 import type { HostKind, HostProgram } from "./host-kind.ts";
 import { go } from "./prepare-go.ts";
 import { java } from "./prepare-java.ts";
@@ -9,7 +9,7 @@ import { rust } from "./prepare-rust.ts";
 /** In the order of the table. */
 export const hostKinds: readonly HostKind[] = [node, go, python, rust, java];
 
-/** A host as the tests get it: built, missing with a reason, or not to be built though its toolchain is there. */
+/** A host for the tests: built, missing with a reason, or failed to build although its toolchain exists. */
 export interface PreparedHost extends Pick<HostKind, "language" | "sdk"> {
   readonly program: HostProgram | null;
   readonly missing: string | null;
@@ -17,7 +17,7 @@ export interface PreparedHost extends Pick<HostKind, "language" | "sdk"> {
   readonly prepareS: number;
 }
 
-/** A first build downloads and compiles everything: an engine among it. */
+/** A first build downloads and compiles everything, including an engine. */
 const buildTimeoutMs = 15 * 60_000;
 
 export async function prepareHost(kind: HostKind): Promise<PreparedHost> {

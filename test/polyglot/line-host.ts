@@ -1,4 +1,4 @@
-/** A host program as a process that answers one line of JSON with one line of JSON. */
+/** A host program as a process that answers each line of JSON with a line of JSON. */
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ export interface Hosted {
   readonly limits?: { readonly fuelPolls?: number; readonly deadlineMs?: number };
 }
 
-/** A line for each call, as a vector has it. */
+/** A line for each call, in the form of a vector. */
 export interface HostedCall {
   readonly tool: string;
   readonly audience?: "host";
@@ -33,14 +33,14 @@ export class LineHost implements AsyncDisposable {
     this.#process.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#complaint += text;
     });
-    // A program that has ended says why on standard error; the broken pipe, and a command that is not there, say less.
+    // A program that has ended says why on standard error. A broken pipe or a missing command says less.
     this.#process.stdin.on("error", () => {});
     this.#process.on("error", ({ message }) => {
       this.#complaint += message;
     });
   }
 
-  /** Starts a program with its first line; rejects with its answer when it refuses. */
+  /** Starts a program with its first line. Rejects with its answer if it refuses. */
   static async start(program: HostProgram, hosted: Hosted): Promise<LineHost> {
     const host = new LineHost(program);
     const answer = await host.ask(hosted);
@@ -57,7 +57,7 @@ export class LineHost implements AsyncDisposable {
     return JSON.parse(line) as unknown;
   }
 
-  /** Ends its input and waits for its end; the code it ended with. */
+  /** Ends the program's input, waits for its end and returns its exit code. */
   async end(): Promise<number | null> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       this.#process.stdin.end();

@@ -1,4 +1,4 @@
-/** The same plugin file under the next line of the JavaScript SDK, which other embedders may already use. */
+/** The same plugin file under the next version of the JavaScript SDK, which other embedders can already use. */
 import { readFileSync } from "node:fs";
 
 import { createPlugin } from "extism-next";

@@ -1,4 +1,4 @@
-/** Hosts of several languages on one data folder: in turn, and all at once. */
+/** Hosts of several languages on one data folder: in turn, and at the same time. */
 import { describe, expect, inject, test } from "vitest";
 import type { TestContext } from "vitest";
 
@@ -40,7 +40,7 @@ const update = (minute: number, input: object): HostedCall => ({
   input,
 });
 
-/** Each language does what another one's files make possible. */
+/** Each step depends on files that another language's host wrote. */
 const steps: readonly { language: Language; does: string; call: HostedCall }[] = [
   { language: "Node", does: "writes", call: update(0, upsert(name, "Answers in Japanese", "日本語\r\n---\n")) },
   { language: "Node", does: "writes another", call: update(1, upsert("editor", "Uses vi", "")) },
@@ -50,7 +50,7 @@ const steps: readonly { language: Language; does: string; call: HostedCall }[] =
   { language: "Java", does: "lists", call: { tool: "PromptIndex", audience: "host", context: at(5), input: {} } },
 ];
 
-test("one folder after each step of five hosts is that of Node alone", async (context) => {
+test("after each step, a folder used by five hosts equals one used by Node alone", async (context) => {
   using shared = temporaryFolder();
   using alone = temporaryFolder();
   await using nodeAlone = await start("Node", alone.path, context);
@@ -94,7 +94,7 @@ describe("at the same time", () => {
   });
 });
 
-/** `BUSY` is for the caller to come back: the folder was another host's at that moment. */
+/** Repeats a call that is `BUSY`: the folder was in use by another host at that moment. */
 async function askUntilFree(host: LineHost, call: HostedCall): Promise<void> {
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- asked again because of the answer

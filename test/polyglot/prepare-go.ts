@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const sources = hostSources("go");
 const sourceFiles = ["go.mod", "go.sum", "host.go", "main.go"];
 
-/** As go.mod has it. */
+/** As in go.mod. */
 const oldestMinor = 25;
 
 export const go: HostKind = {
@@ -42,7 +42,7 @@ function programIn(folder: string): HostProgram {
 }
 
 async function build(made: string, signal: AbortSignal): Promise<void> {
-  // Without the stamp of the version control, which needs git and a clone that git trusts; with go.mod and go.sum as they are.
+  // Without a version control stamp, which needs git and a clone that git trusts. go.mod and go.sum stay unchanged.
   const options = ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", programIn(made).command, "."];
   await run("go", options, { cwd: sources, signal });
 }

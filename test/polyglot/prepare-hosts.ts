@@ -1,4 +1,4 @@
-/** Runs once before the tests of this folder, and before all others of the same run: builds the hosts, one by one. */
+/** Runs once before the tests of this folder and all others of the same run. Builds the hosts, one by one. */
 import type { TestProject } from "vitest/node";
 
 import { hostKinds, prepareHost } from "./hosts.ts";

@@ -10,7 +10,7 @@ import { hostSources } from "./host-sources.ts";
 const sources = hostSources("java");
 const run = promisify(execFile);
 
-/** What pays in a process that serves few calls: the second compiler takes longer than it saves. */
+/** Faster for a process with few calls: the second compiler takes longer than it saves. */
 const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"];
 
 export const java: HostKind = {
@@ -42,7 +42,7 @@ async function build(made: string, signal: AbortSignal): Promise<void> {
   await run("mvn", goal, { signal, maxBuffer: 64 * 1024 * 1024 }).catch(rejectWithOutput);
 }
 
-/** Maven says on standard output what it could not do. */
+/** Maven reports errors on standard output. */
 function rejectWithOutput(error: Error & { stdout?: string }): never {
   throw new Error(`${error.message}\n${error.stdout}`, { cause: error });
 }

@@ -4,7 +4,7 @@ import type { HostKind } from "./host-kind.ts";
 
 const program = fileURLToPath(new URL("../../dist/test/polyglot/node/main.js", import.meta.url));
 
-/** Compiled with everything else. */
+/** Compiled with the project. */
 export const node: HostKind = {
   language: "Node",
   sdk: `@extism/extism 1.0.3, Node ${process.versions.node}`,

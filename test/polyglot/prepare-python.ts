@@ -1,4 +1,4 @@
-/** The Python host: its packages in an environment outside the clone, its sources run where they lie. */
+/** The Python host: its packages in an environment outside the clone, its sources in place. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ import { hostSources } from "./host-sources.ts";
 const sources = hostSources("python");
 const requirements = join(sources, "requirements.txt");
 
-/** Without compiled code beside the sources, and without what the caller's variables or home folder would add. */
+/** Writes no compiled code next to the sources, and ignores the user's variables and home folder. */
 const isolation = ["-B", "-E", "-s"];
 
-/** `ensurepip` is a package of its own on some systems. */
+/** On some systems `ensurepip` is a separate package. */
 const neededOfPython = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
 export const python: HostKind = {
@@ -27,7 +27,7 @@ export const python: HostKind = {
   prepare: async (signal) => programIn(await environment(signal)),
 };
 
-/** Installs what is pinned into a folder that a later run with the same pins finds again. */
+/** Installs the pinned packages into a folder that a later run with the same pins uses again. */
 async function environment(signal: AbortSignal): Promise<string> {
   const place = buildFolder("python", [await readFile(requirements)]);
   await makeWhole(place, (made) => install(made, signal), isUsable);
@@ -46,7 +46,7 @@ async function isUsable(place: string): Promise<boolean> {
 }
 
 function programIn(place: string): HostProgram {
-  // wasmtime would keep compiled plugins in the home folder, and the next run would not compile what it is given.
+  // Otherwise wasmtime would cache compiled plugins in the home folder, and the next run would not compile its file.
   const env = { EXTISM_CACHE_CONFIG: "" };
   return { command: pythonOf(place), args: [...isolation, join(sources, "main.py")], env };
 }

@@ -1,4 +1,4 @@
-/** The Rust host: compiled by cargo, in a folder that later runs with the same sources and pins find again. */
+/** The Rust host: compiled by cargo, in a folder that later runs with the same sources and pins use again. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,8 +27,8 @@ async function missing(): Promise<string | null> {
 }
 
 /**
- * Cargo itself finds what is already compiled, in a folder that is named by the pins: other sources and other clones compile
- * the host alone, and not the engine again. Each clone has a folder of its own for its program.
+ * Cargo finds compiled code in a folder named by the pins. With other sources, or in another clone, it compiles only
+ * the host and not the engine again. Each clone has its own folder for its program.
  */
 async function prepare(signal: AbortSignal): Promise<HostProgram> {
   const names = (await readdir(sources)).filter((name) => name.startsWith("Cargo."));

@@ -7,7 +7,7 @@ import { programOf } from "./program-of.ts";
 import { runExample } from "./readme-example.ts";
 import type { ExampleLanguage } from "./readme-example.ts";
 
-/** Another program is compiled, but not the packages. */
+/** Another program is compiled, but not its packages. */
 const timeoutMs = 5 * 60_000;
 
 // The main README shows Node's program; test/cli runs it.

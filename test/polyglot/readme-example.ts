@@ -1,4 +1,4 @@
-/** Runs the program that the README of each host shows, in a folder with the copied host, as a reader would. */
+/** Runs the program in each host's README as a reader would: in a folder with the copied host. */
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,13 +9,13 @@ import type { HostProgram } from "./host-kind.ts";
 import { hostSources } from "./host-sources.ts";
 
 interface Example {
-  /** The folder of the host, which is also the mark of the program's fence in its README. */
+  /** The host's folder, which also marks the program's code block in its README. */
   readonly folder: Parameters<typeof hostSources>[0];
-  /** Where the program is put. */
+  /** The program's file. */
   readonly file: string;
-  /** Files of the host that are copied beside the program. */
+  /** Files of the host copied next to the program. */
   readonly copies: readonly string[];
-  /** Commands, the last of which runs the program. `host` is the tests' host, built with the same packages. */
+  /** Commands; the last one runs the program. `host` is the tests' host, built with the same packages. */
   readonly commands: (host: HostProgram) => readonly (readonly [command: string, ...args: string[]])[];
 }
 
@@ -28,7 +28,7 @@ const examples: Readonly<Record<ExampleLanguage, Example>> = {
     folder: "go",
     file: "main.go",
     copies: ["go.mod", "go.sum", "host.go"],
-    // The flags of the tests' host, so that the packages need not be compiled again.
+    // The flags of the tests' host, so that packages are not compiled again.
     commands: () => [["go", "run", "-trimpath", "-buildvcs=false", "."]],
   },
   Python: {
@@ -41,7 +41,7 @@ const examples: Readonly<Record<ExampleLanguage, Example>> = {
     folder: "rust",
     file: "src/main.rs",
     copies: ["Cargo.toml", "Cargo.lock", "src/host.rs"],
-    // It shares the tests' build folder, for the engine. Another profile keeps it apart from the tests' host of the same name.
+    // Uses the tests' build folder, for the engine. Its own profile separates it from the tests' host of the same name.
     commands: () => [["cargo", "run", "--release", "--locked", "--quiet", "--config", ownProfile]],
   },
   Java: {
@@ -52,7 +52,7 @@ const examples: Readonly<Record<ExampleLanguage, Example>> = {
   },
 };
 
-/** The program that a host's README shows. */
+/** The program in a host's README. */
 export async function exampleProgram(language: ExampleLanguage): Promise<string> {
   const { folder } = examples[language];
   const readme = await readFile(join(hostSources(folder), "README.md"), "utf8");

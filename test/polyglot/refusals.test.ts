@@ -1,4 +1,4 @@
-/** What every host must refuse that no vector can show: files that are no plugin, and a folder that is in use. */
+/** What every host must refuse but no vector can show: files that are not plugins, and a folder that is in use. */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ describe.for(inject("hosts"))("$language", (host) => {
     expect(await running.end()).toBe(1);
   });
 
-  test("loads the file that is pinned, and no other", async (context) => {
+  test("loads the pinned file and no other", async (context) => {
     using folder = temporaryFolder();
     const hosted = { plugin: shippedPlugin("user-memory"), dataDir: folder.path };
     const sha256 = createHash("sha256").update(shipped).digest("hex");
@@ -76,8 +76,8 @@ describe.for(inject("hosts"))("$language", (host) => {
     await expect(LineHost.start(program, { ...hosted, sha256: another })).rejects.toThrow("PLUGIN_REFUSED");
   });
 
-  test("leaves a user's folder alone that another host is using", async (context) => {
-    // The Node host waits for its turn, for longer than a test may: test/hammer has many of them.
+  test("refuses a user's folder that another host is using", async (context) => {
+    // The Node host waits for its turn, longer than a test can. test/hammer tests that.
     if (host.language === "Node") return;
     using folder = temporaryFolder();
     await using running = await LineHost.start(programOf(host, context), {

@@ -1,4 +1,4 @@
-/** Runs vectors on one host program: calls in their order, one process for all vectors of a plugin. */
+/** Runs vectors on one host program: calls in order, and one process for all vectors of a plugin. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -9,20 +9,20 @@ import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { HostProgram } from "./host-kind.ts";
 import { LineHost } from "./line-host.ts";
 
-/** What a host does otherwise than a vector says; nothing when all is well. */
+/** A difference between a host and a vector. */
 export interface Difference {
   readonly at: string;
   readonly expected: unknown;
   readonly found: unknown;
 }
 
-/** The processes of one host that have been started for vectors, by what they host. */
+/** One host's processes, each started once for its plugin and limits. */
 export class VectorReplay implements AsyncDisposable {
   readonly #program: HostProgram;
   readonly #folder: string;
   readonly #hosts = new Map<string, Promise<LineHost>>();
 
-  /** `folder` is empty and the replay's own. */
+  /** `folder` is empty and used by this replay only. */
   constructor(program: HostProgram, folder: string) {
     this.#program = program;
     this.#folder = folder;
@@ -31,7 +31,7 @@ export class VectorReplay implements AsyncDisposable {
   /** Runs one vector and compares every answer and every byte of the users' files. */
   async run(vector: Vector): Promise<Difference[]> {
     const { host, dataDir } = await this.#hostFor(vector);
-    // The folder itself stays: a host may hold it open.
+    // Keeps the folder itself, because a host can have it open.
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
     writeBefore(dataDir, vector);
     const differences: Difference[] = [];

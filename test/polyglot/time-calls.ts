@@ -1,4 +1,4 @@
-/** What one call takes on a host: from the line that asks to the line that answers, in a process that has served others. */
+/** Measures one call on a host: from the request line to the answer line, in a process that has served others. */
 import { median } from "../bench/statistics.ts";
 import type { HostProgram } from "./host-kind.ts";
 import { LineHost } from "./line-host.ts";
@@ -10,7 +10,7 @@ export interface CallTimes {
   readonly readMs: number;
 }
 
-/** Enough for a just-in-time compiler to have begun its work, and few enough for the slowest host. */
+/** Enough for a just-in-time compiler to start working, and few enough for the slowest host. */
 const warmUps = 10;
 const rounds = 30;
 

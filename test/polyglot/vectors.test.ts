@@ -1,4 +1,4 @@
-/** Every vector on the hosts of five languages, with the same plugin files; the table at the end has a row for each. */
+/** Every vector on the hosts of five languages, with the same plugin files. Prints a table with a row for each host. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 

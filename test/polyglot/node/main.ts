@@ -1,4 +1,4 @@
-/** The Node host behind the lines that the other hosts speak, so that all five are asked alike. */
+/** The Node host with the line protocol of the other hosts, so that all five are called in the same way. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -48,7 +48,7 @@ async function open({ plugin, dataDir, sha256, limits = {} }: Hosted): Promise<R
 
 async function perform(call: HostedCall): Promise<unknown> {
   epochMs = call.context.epochMs;
-  // A caller may leave the user out; the types say that it must not.
+  // A caller can leave out the user, although the types forbid it.
   const ctx = { userId: call.context.userId } as { userId: string };
   const asked = runtime as Runtime;
   const result =
