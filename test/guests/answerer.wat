@@ -1,5 +1,5 @@
-;; A plugin that ends its call in each way that Extism has, a code and an error that contradict each other among them.
-;; Where an export needs a text of the caller's, that is its input, byte for byte, or what its input is in hexadecimal.
+;; A plugin that ends its call in each way that Extism has, including a code and an error that contradict each other. An
+;; export that needs a text takes its input, byte for byte, or its input decoded from hexadecimal.
 (module
   (import "extism:host/env" "input_length" (func $input_length (result i64)))
   (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))
@@ -51,7 +51,7 @@
       (br_if $copy (i64.lt_u (local.get $at) (call $input_length))))
     (local.get $block))
 
-  ;; without the quotation marks, two digits to a byte
+  ;; without the quotation marks, two digits per byte
   (func $bytes_length (result i64)
     (i64.div_u (i64.sub (call $input_length) (i64.const 2)) (i64.const 2)))
   (func $bytes (result i64)

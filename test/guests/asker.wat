@@ -1,4 +1,4 @@
-;; A plugin that asks for what no JavaScript could ask for: requests that are no text, handles that are no block, and
+;; A plugin that makes requests impossible in JavaScript: requests that are not text, handles that are not blocks, and
 ;; very many requests.
 (module
   (import "extism:host/env" "input_length" (func $input_length (result i64)))
@@ -19,7 +19,7 @@
   (data (i32.const 128) "{}")
   (data (i32.const 192) "{\"scope\":\"memory\",\"path\":\"0000\",\"content\":\"\"}")
 
-  ;; Its input is a request to store_read in hexadecimal; it answers with the reply.
+  ;; The input is a request to store_read in hexadecimal. Answers with the reply.
   (func (export "read_hex") (result i32)
     (call $answer_with (call $store_read (call $bytes)))
     (i32.const 0))
@@ -29,7 +29,7 @@
   (func (export "read_no_block") (result i32)
     (call $answer_with (call $store_read (i64.const 0x7fffffff0000)))
     (i32.const 0))
-  ;; Its input is a number: how many times it asks for the time.
+  ;; The input is a number: how many times it requests the time.
   (func (export "ask_times") (result i32)
     (local $request i64) (local $left i32)
     (local.set $request (call $block (i32.const 128) (i32.const 2)))
@@ -40,7 +40,7 @@
       (br_if $again (local.get $left)))
     (call $answer_with (call $block (i32.const 128) (i32.const 2)))
     (i32.const 0))
-  ;; Its input is a number: how many files it writes. It fails with the last reply, so that nothing is kept.
+  ;; The input is a number: how many files it writes. Fails with the last reply, so that nothing is kept.
   (func (export "write_times") (result i32)
     (local $request i64) (local $reply i64) (local $left i32) (local $at i32)
     (local.set $request (call $block (i32.const 192) (i32.const 45)))
@@ -101,7 +101,7 @@
       (local.set $bytes (i32.sub (local.get $bytes) (i32.const 1)))
       (br_if $next (local.get $bytes))))
 
-  ;; the input without its quotation marks, two digits to a byte
+  ;; the input without its quotation marks, two digits per byte
   (func $bytes (result i64)
     (local $block i64) (local $at i64) (local $from i64) (local $length i64)
     (local.set $length (i64.div_u (i64.sub (call $input_length) (i64.const 2)) (i64.const 2)))

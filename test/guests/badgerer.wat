@@ -1,4 +1,4 @@
-;; A plugin that calls a capability a million times, and then says that all is well.
+;; A plugin that calls a capability a million times and then answers with success.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))

@@ -1,4 +1,4 @@
-;; A plugin that answers with a gigabyte, in each way that it might be said.
+;; A plugin that answers with a gigabyte, in each possible way.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "output_set" (func $output_set (param i64 i64)))
@@ -6,7 +6,7 @@
   (memory (export "memory") 1 4)
   (global $gigabyte i64 (i64.const 1073741824))
 
-  ;; a small block, said to be large
+  ;; a small block with a large declared length
   (func (export "claim_length") (result i32)
     (call $output_set (call $alloc (i64.const 16)) (global.get $gigabyte))
     (i32.const 0))
@@ -40,14 +40,14 @@
       (local.set $left (i32.sub (local.get $left) (i32.const 1)))
       (br_if $again (local.get $left)))
     (i32.const 0))
-  ;; within what blocks may take, beyond what an answer may
+  ;; within the limit of blocks, beyond the limit of an answer
   (func (export "large_output") (result i32)
     (call $output_set (call $alloc (i64.const 33554432)) (i64.const 33554432))
     (i32.const 0))
   (func (export "large_error") (result i32)
     (call $error_set (call $alloc (i64.const 33554432)))
     (i32.const 1))
-  ;; a kilobyte, cut from a block that is larger
+  ;; a kilobyte of a larger block
   (func (export "part_of_a_block") (result i32)
     (call $output_set (call $alloc (i64.const 33554432)) (i64.const 1024))
     (i32.const 0))

@@ -1,5 +1,5 @@
-;; A plugin whose answer is its input, byte for byte: it shows how much a host hands over. The second export does the
-;; same and then returns a code that says it failed.
+;; A plugin whose answer is its input, byte for byte. It shows how much a host passes on. The second export does the
+;; same and then returns a failure code.
 (module
   (import "extism:host/env" "input_length" (func $input_length (result i64)))
   (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))

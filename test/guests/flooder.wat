@@ -1,4 +1,4 @@
-;; A plugin that logs without measure: a million short lines, and lines of four megabytes.
+;; A plugin that logs without limit: a million short lines, and lines of four megabytes.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))
@@ -11,7 +11,7 @@
   (func (export "flood_lines") (result i32)
     (call $flood (call $line (i64.const 8)) (i32.const 1000000))
     (call $answer))
-  ;; as many as are kept, and some more
+  ;; more than are kept
   (func (export "flood_megabytes") (result i32)
     (call $flood (call $line (i64.const 4194304)) (i32.const 300))
     (call $answer))

@@ -1,6 +1,6 @@
-;; A plugin that makes up handles. Its input is a text: a letter for the function, a letter for what the handle is
-;; relative to (`a` nothing, `b` a block of its own, `f` one that it has freed, `r` a reply), and 16 hexadecimal digits.
-;; It answers with what the function returned, in hexadecimal.
+;; A plugin that invents handles. Its input is a text: a letter for the function, a letter for the base of the handle
+;; (`a` none, `b` its own block, `f` a freed block, `r` a reply), and 16 hexadecimal digits. It answers with the
+;; function's result in hexadecimal.
 (module
   (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))
   (import "extism:host/env" "input_load_u64" (func $input_load_u64 (param i64) (result i64)))
@@ -32,12 +32,12 @@
 
   (func (export "forge") (result i32)
     (local $result i64)
-    ;; the input begins with the quotation mark of a JSON text
+    ;; the input starts with the quotation mark of a JSON text
     (local.set $result
       (call_indirect (type $on_handle)
         (i64.add (call $base (call $input_load_u8 (i64.const 2))) (call $hex))
         (i32.sub (call $input_load_u8 (i64.const 1)) (i32.const 97))))
-    ;; what was set as output or error stands
+    ;; keeps the output or error that was set
     (if (i64.ne (local.get $result) (i64.const -2)) (then (call $answer (local.get $result))))
     (i32.const 0))
 

@@ -1,4 +1,4 @@
-;; A plugin that takes all the memory it may have, writes on every page, and then crashes or answers well.
+;; A plugin that takes all the memory it can get, writes on every page, and then crashes or answers successfully.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))
@@ -9,7 +9,7 @@
   (func (export "grow_and_trap") (result i32)
     (call $grow)
     (unreachable))
-  ;; the digit at 31 becomes the number of pages
+  ;; the digit at 31 is replaced by the number of pages
   (func (export "grow_and_answer") (result i32)
     (local $block i64) (local $at i32)
     (call $grow)

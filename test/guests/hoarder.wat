@@ -7,7 +7,7 @@
       (drop (call $alloc (i64.const 16777216)))
       (br $again))
     (i32.const 0))
-  ;; The same, after an error that it caught itself: a number of bytes below zero.
+  ;; The same, after an error that it catches itself: a negative number of bytes.
   (func (export "hoard_behind_catch") (result i32)
     (try
       (do (drop (call $alloc (i64.const -4611686018427387904))))

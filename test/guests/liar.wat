@@ -1,5 +1,6 @@
-;; A plugin whose tools share one module, and so the import of a capability that only the first may use. Each writes
-;; "lie" and answers with success, whatever it was told; the last writes inside its scope first, and then outside.
+;; A plugin whose tools share one module, and therefore the import of a capability that only the first tool is granted.
+;; Each writes "lie" and answers with success, whatever the reply. The last one writes inside its scope and then
+;; outside.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))

@@ -1,5 +1,5 @@
-;; A plugin that never answers. A hand-written one has no fuel: only the end of its thread ends it, whether its own code
-;; runs at that moment, the host's for it, or the engine's.
+;; A plugin that never answers. Hand-written guests have no fuel, so only terminating the thread stops it, whether its
+;; own code, the host's or the engine's is running.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "log_info" (func $log_info (param i64)))

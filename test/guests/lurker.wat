@@ -1,5 +1,5 @@
-;; A plugin that reads a file, asks for one of a scope that it was not granted, and then never comes back. It counts no
-;; fuel: only its thread's end ends it.
+;; A plugin that reads a file, requests one of a scope that it was not granted, and then never returns. It counts no
+;; fuel, so only terminating the thread stops it.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))

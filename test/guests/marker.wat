@@ -1,5 +1,5 @@
-;; A plugin that leaves marks in all that a WebAssembly instance has, or looks for them. Its input is a text of letters,
-;; each a thing to do, the last one how to end. The test puts further kinds of state between the two lines below.
+;; A plugin that leaves marks in all state of a WebAssembly instance, or looks for them. Its input is a text of letters,
+;; each an action, the last one how to end. The test inserts more kinds of state between the two lines below.
 (module
   (import "extism:host/env" "input_length" (func $input_length (result i64)))
   (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))
@@ -22,7 +22,7 @@
   (data (i32.const 192) "{\"scope\":\"other\",\"path\":\"a.md\",\"content\":\"x\"}")
   (data (i32.const 256) "planted")
   (data (i32.const 300) "D")
-  ;; not all globals are mutable, nor is the first
+  ;; not all globals are mutable; the first one is not
   (global $mark i64 (i64.const 0x4d4d4d4d4d4d4d4d))
   (global $word (mut i32) (i32.const 7))
   (global $always i32 (i32.const 9))
@@ -48,7 +48,7 @@
 
   (func $is (param $letter i32) (param $other i32) (result i32) (i32.eq (local.get $letter) (local.get $other)))
   (func $do (param $letter i32)
-    ;; m: all the memory behind the texts, and a byte of a text
+    ;; m: all memory after the texts, and a byte of a text
     (if (call $is (local.get $letter) (i32.const 109))
       (then
         (memory.fill (i32.const 512) (i32.const 77)
@@ -61,7 +61,7 @@
       (then
         (global.set $word (i32.const 77))
         (global.set $long (global.get $mark))))
-    ;; t: other functions, and none, in the table
+    ;; t: other functions, and null, in the table
     (if (call $is (local.get $letter) (i32.const 116))
       (then
         (table.set $table (i32.const 0) (ref.func $marked))
@@ -69,11 +69,11 @@
     ;; T: a longer table
     (if (call $is (local.get $letter) (i32.const 84))
       (then (drop (table.grow $table (ref.func $marked) (i32.const 3)))))
-    ;; b: blocks, freed and not
+    ;; b: blocks, freed and not freed
     (if (call $is (local.get $letter) (i32.const 98)) (then (call $mark_blocks)))
-    ;; z: the block before the first, which some hosts have
+    ;; z: the block before the first one, which some hosts have
     (if (call $is (local.get $letter) (i32.const 122)) (then (call $store_u8 (i64.const 0) (i32.const 77))))
-    ;; v: whatever the variant has
+    ;; v: the variant's state
     (if (call $is (local.get $letter) (i32.const 118)) (then (call $mark_variant))))
   (func $mark_blocks
     (local $block i64)
@@ -85,12 +85,12 @@
     (drop (call $alloc (i64.const 8))))
 
   (func $end (param $letter i32) (result i32)
-    ;; L: looks for all marks, V: for the variant's, Z: at the block before the first
+    ;; L: looks for all marks, V: for the variant's, Z: at the block before the first one
     (if (call $is (local.get $letter) (i32.const 76)) (then (call $answer (call $look))))
     (if (call $is (local.get $letter) (i32.const 86)) (then (call $answer (call $look_variant))))
     (if (call $is (local.get $letter) (i32.const 90))
       (then (call $answer (i64.extend_i32_u (call $load_u8 (i64.const 0))))))
-    ;; a: answers; r: answers, and returns a code; c: answers, and fails; q: answers with what is no answer
+    ;; a: answers; r: answers and returns a code; c: answers and fails; q: answers with invalid data
     (if (call $is (local.get $letter) (i32.const 97)) (then (call $answer (global.get $mark))))
     (if (call $is (local.get $letter) (i32.const 114))
       (then (call $answer (global.get $mark)) (return (i32.const 77))))
@@ -98,22 +98,22 @@
       (then (call $answer (global.get $mark)) (call $error_set (call $block (i32.const 64) (i32.const 59)))))
     (if (call $is (local.get $letter) (i32.const 113))
       (then (call $output_set (call $block (i32.const 256) (i32.const 7)) (i64.const 7))))
-    ;; e: fails; f: fails for want of fuel
+    ;; e: fails; f: fails for lack of fuel
     (if (call $is (local.get $letter) (i32.const 101))
       (then (call $error_set (call $block (i32.const 64) (i32.const 59))) (return (i32.const 1))))
     (if (call $is (local.get $letter) (i32.const 102))
       (then (call $error_set (call $block (i32.const 128) (i32.const 60))) (return (i32.const 1))))
-    ;; d: asks for what it may not, and answers
+    ;; d: makes a denied request and answers
     (if (call $is (local.get $letter) (i32.const 100))
       (then
         (drop (call $store_write (call $block (i32.const 192) (i32.const 45))))
         (call $answer (global.get $mark))))
-    ;; x: crashes, having answered; s: recurses; n: makes blocks without end
+    ;; x: answers and crashes; s: recurses; n: makes blocks without end
     (if (call $is (local.get $letter) (i32.const 120)) (then (call $answer (global.get $mark)) (unreachable)))
     (if (call $is (local.get $letter) (i32.const 115)) (then (return (call $recurse))))
     (if (call $is (local.get $letter) (i32.const 110))
       (then (loop $again (drop (call $alloc (i64.const 16777216))) (br $again))))
-    ;; any other letter: says nothing
+    ;; any other letter: does nothing
     (i32.const 0))
   (func $recurse (result i32) (i32.add (call $recurse) (i32.const 1)))
 

@@ -1,6 +1,6 @@
-;; A plugin that reads beyond the ends of what it was handed. Its input is a text: a letter for what it reads from (`i`
-;; the input, `b` a stored file's reply, `o` a block of its own), a letter for how (`1` by the byte, `8` by eight), and
-;; twice 16 hexadecimal digits: where to begin, and how many reads. It answers with all bytes, in hexadecimal.
+;; A plugin that reads beyond the end of its data. Its input is a text: a letter for what it reads from (`i` the input,
+;; `b` a stored file's reply, `o` its own block), a letter for how (`1` by bytes, `8` by eight), and twice 16
+;; hexadecimal digits: the start and the number of reads. It answers with all bytes in hexadecimal.
 (module
   (import "extism:host/env" "input_load_u8" (func $input_load_u8 (param i64) (result i32)))
   (import "extism:host/env" "input_load_u64" (func $input_load_u64 (param i64) (result i64)))

@@ -1,4 +1,4 @@
-;; A plugin that calls itself until the thread's own stack ends: alone, with large frames, and by way of the table.
+;; A plugin that calls itself until the thread's stack overflows: directly, with large frames, and through the table.
 (module
   (memory (export "memory") 1 4)
   (table 1 funcref)

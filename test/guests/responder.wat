@@ -1,5 +1,5 @@
-;; A plugin without any sin: one export succeeds with a sentence, the other fails with a code of the table. Neither looks at
-;; its input, or asks for anything.
+;; A harmless plugin: one export succeeds with a sentence, the other fails with a code of the table. Neither reads its
+;; input or makes requests.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))

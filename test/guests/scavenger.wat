@@ -1,5 +1,5 @@
-;; A plugin that looks for what an earlier call left behind, and leaves a mark itself. Its answer's data is the number
-;; of places in which it found the mark: its memory below and above what it began with, a global, and an Extism block.
+;; A plugin that looks for traces of an earlier call, and leaves a mark itself. Its answer's data is the number of
+;; places with the mark: its memory below and above the initial size, a global, and an Extism block.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "free" (func $free (param i64)))
@@ -17,13 +17,13 @@
     (local $found i32) (local $at i32) (local $block i64)
     ;; the global
     (local.set $found (global.get $left))
-    ;; all of the memory there is
+    ;; all memory
     (loop $scan
       (if (i64.eq (i64.load (local.get $at)) (global.get $mark))
         (then (local.set $found (i32.add (local.get $found) (i32.const 1)))))
       (local.set $at (i32.add (local.get $at) (i32.const 8)))
       (br_if $scan (i32.lt_u (local.get $at) (i32.shl (memory.size) (i32.const 16)))))
-    ;; a new block of the size of the one that was freed
+    ;; a new block of the same size as the freed one
     (local.set $block (call $alloc (i64.const 4096)))
     (if (i64.eq (call $load_u64 (local.get $block)) (global.get $mark))
       (then (local.set $found (i32.add (local.get $found) (i32.const 1)))))

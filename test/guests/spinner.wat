@@ -1,5 +1,5 @@
-;; A plugin that stages a file and then never comes back. Unlike the engine in other guests it counts no fuel: only its
-;; thread's end ends it.
+;; A plugin that stages a file and then never returns. Unlike a JavaScript guest it counts no fuel, so only terminating
+;; the thread stops it.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))

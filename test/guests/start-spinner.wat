@@ -1,4 +1,4 @@
-;; A plugin that never answers, and begins with that before any call: in its start function.
+;; A plugin that never answers: it loops in its start function, before any call.
 (module
   (memory (export "memory") 1 4)
   (func $begin (loop $again (br $again)))

@@ -1,5 +1,5 @@
-;; A plugin that crashes, in each way that WebAssembly has. Each export first makes a full block and sets it as output:
-;; what is set before a crash is not an answer.
+;; A plugin that crashes in each way that WebAssembly has. Each export first fills a block and sets it as output,
+;; because output set before a crash is not an answer.
 (module
   (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
   (import "extism:host/env" "store_u8" (func $store_u8 (param i64 i32)))

@@ -1,4 +1,4 @@
-/** Each tool of `trapper.wat`, and its export: one for each way in which WebAssembly crashes. */
+/** Each tool of `trapper.wat` with its export: one for each way in which WebAssembly crashes. */
 export const traps = {
   Unreachable: "unreachable",
   DivideByZero: "divide_by_zero",

@@ -1,4 +1,4 @@
-;; A plugin that imports a capability which its manifest does not ask for.
+;; A plugin that imports a capability that its manifest does not request.
 (module
   (import "extism:host/user" "store_write" (func (param i64) (result i64)))
   (memory (export "memory") 1 4)

@@ -1,4 +1,4 @@
-/** A family whose module AssemblyScript makes: `tally.as.ts`, sealed by `npm run seal`. */
+/** A family with a module compiled from AssemblyScript: `tally.as.ts`, sealed by `npm run seal`. */
 import type { Family } from "../../../shared/manifest.ts";
 import * as z from "../../../shared/zod.ts";
 

@@ -1,9 +1,8 @@
 /**
- * A plugin in AssemblyScript, which is no TypeScript: the project's compiler and linter do not read it. It keeps a number in
- * a file. What it asks for and answers is in shared/README.md.
+ * A plugin in AssemblyScript, which the project's TypeScript compiler and linter do not read. It keeps a number in a file.
+ * shared/README.md describes its requests and answers.
  *
- * Nothing runs before a call, and nothing is left of one: every call has an instance of its own. So the runtime that never
- * frees memory will do.
+ * Every call has its own instance, so nothing remains of it and a runtime that never frees memory is enough.
  */
 @external("extism:host/env", "input_length") declare function input_length(): i64;
 @external("extism:host/env", "input_load_u8") declare function input_load_u8(at: i64): i32;
@@ -40,7 +39,7 @@ export function tally_total(): i32 {
   return answer(total.toString());
 }
 
-/** Where AssemblyScript's own code gives up. The compiler is told to call it; otherwise the module would import an abort. */
+/** Called when AssemblyScript's own code fails. A compiler option names it; otherwise the module would import `abort`. */
 function trap(message: string | null, file: string | null, line: u32, column: u32): void {
   unreachable();
 }
@@ -49,7 +48,7 @@ function request(more: string): string {
   return '{"scope":"tally","path":"total.txt"' + more + "}";
 }
 
-/** A refusal of a capability has the form of a failure: it is handed on as it is. */
+/** Passes on a capability's refusal, which already has the form of a failure. */
 function hand(refusal: string): i32 {
   error_set(blockOf(refusal));
   return 1;
@@ -69,7 +68,7 @@ function isOk(reply: string): bool {
   return valueOf(reply, "ok").startsWith("true");
 }
 
-/** What a reply goes on with behind a key; "" without it. Hosts set spaces as they like; inside a string, quotes are escaped. */
+/** The reply's text after a key, or "". White space depends on the host; inside a string, quotes are escaped. */
 function valueOf(reply: string, name: string): string {
   const key = '"' + name + '"';
   for (let at = reply.indexOf(key); at >= 0; at = reply.indexOf(key, at + 1)) {
@@ -79,7 +78,7 @@ function valueOf(reply: string, name: string): string {
   return "";
 }
 
-/** The number of the file in a reply; 0 without a file, -1 for what is no number of ours. */
+/** The number in a reply's file; 0 without a file, -1 if the content is not a valid number. */
 function totalIn(reply: string): i32 {
   const content = valueOf(reply, "content");
   if (content.startsWith("null")) return 0;
