@@ -101,7 +101,7 @@ test.for([
   { name: "an unknown option", args: ["--fix"] },
   { name: "an empty policy", args: ["--policy", ""] },
   { name: "a proposal and a policy", args: ["--propose", "--policy", "policy.json"] },
-  { name: "a proposal and a form", args: ["--propose", "--json"] },
+  { name: "a proposal and an output format", args: ["--propose", "--json"] },
 ])("$name is a usage error", ({ args }) => {
   const { status, stdout, stderr } = runAudit(args, folder.path);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -161,7 +161,7 @@ test.for([
   { name: "the policy", file: "policy.json", says: "a file that is not an audit page is in its place" },
   { name: "a link", file: "link.html", says: "a link is in its place" },
   {
-    name: "a file of two names",
+    name: "a file with two names",
     file: "two.html",
     says: "a link or something other than a plain file is in its place",
   },

@@ -51,9 +51,9 @@ const states: { name: string; sbom: string | ((path: string) => void) }[] = [
   { name: "absent", sbom: () => {} },
   { name: "a folder", sbom: (path) => mkdirSync(path) },
   { name: "empty", sbom: "" },
-  { name: "no JSON", sbom: text.slice(1) },
+  { name: "not JSON", sbom: text.slice(1) },
   { name: "cut off", sbom: text.slice(0, -20) },
-  { name: "no UTF-8", sbom: (path) => writeFileSync(path, Buffer.concat([Buffer.from(text), Buffer.of(0xff)])) },
+  { name: "not UTF-8", sbom: (path) => writeFileSync(path, Buffer.concat([Buffer.from(text), Buffer.of(0xff)])) },
   {
     name: "too large",
     sbom: (path) => {
@@ -61,20 +61,20 @@ const states: { name: string; sbom: string | ((path: string) => void) }[] = [
       truncateSync(path, sbomLimits.bytesMax + 1);
     },
   },
-  { name: "larger than allowed, of spaces", sbom: text + " ".repeat(sbomLimits.bytesMax) },
+  { name: "too large because of spaces", sbom: text + " ".repeat(sbomLimits.bytesMax) },
   { name: "too deep", sbom: text.replace('"version": 1,', `"deep": ${"[".repeat(40)}${"]".repeat(40)},`) },
-  { name: "of another form", sbom: text.replace('"CycloneDX"', '"SPDX"') },
+  { name: "in another format", sbom: text.replace('"CycloneDX"', '"SPDX"') },
   { name: "of another version", sbom: text.replace('"1.6"', '"9.9"') },
   { name: "with a name that moves the cursor", sbom: text.replace('"name": "zod"', '"name": "zod\\u001b[2K"') },
   { name: "with a name that opens a tag", sbom: text.replace('"name": "zod"', '"name": "<script>"') },
-  { name: "with a name that turns text around", sbom: text.replace('"name": "zod"', '"name": "zod\\u202e"') },
+  { name: "with a name that reverses text", sbom: text.replace('"name": "zod"', '"name": "zod\\u202e"') },
   { name: "with a name of a thousand characters", sbom: text.replace('"zod"', `"${"z".repeat(1000)}"`) },
   { name: "with a package that has no licence", sbom: text.replaceAll(/"licenses": \[[^\]]*\]/g, '"licenses": []') },
   {
     name: "with a dependency that is not listed",
     sbom: text.replaceAll('"bom-ref": "pkg:npm/zod', '"bom-ref": "pkg:npm/dod'),
   },
-  { name: "with the plugins' hashes of another kind", sbom: text.replaceAll('"SHA-256"', '"SHA-1"') },
+  { name: "with the plugins' hashes in another algorithm", sbom: text.replaceAll('"SHA-256"', '"SHA-1"') },
 ];
 
 test.for(states)("a list that is $name gives no dependencies", async ({ name, sbom }) => {

@@ -56,12 +56,12 @@ test.for([
   { name: "absent", sections: [], reason: null },
   { name: "right", sections: [Uint8Array.of(2)], reason: null },
   { name: "empty", sections: [new Uint8Array()], reason: "it ends too early" },
-  { name: "there twice", sections: [Uint8Array.of(2), Uint8Array.of(2)], reason: "is there more than once" },
+  { name: "present twice", sections: [Uint8Array.of(2), Uint8Array.of(2)], reason: "is there more than once" },
   { name: "longer than a number", sections: [Uint8Array.of(2, 0)], reason: "holds more than a number" },
   { name: "a number without end", sections: [new Uint8Array(9).fill(0x80)], reason: "more than five bytes" },
-  { name: "of a constant", sections: [Uint8Array.of(0)], reason: "names no mutable i32 global" },
-  { name: "of 64 bits", sections: [Uint8Array.of(1)], reason: "names no mutable i32 global" },
-  { name: "of no global", sections: [Uint8Array.of(3)], reason: "names no mutable i32 global" },
+  { name: "for a constant", sections: [Uint8Array.of(0)], reason: "names no mutable i32 global" },
+  { name: "for a 64-bit global", sections: [Uint8Array.of(1)], reason: "names no mutable i32 global" },
+  { name: "for a missing global", sections: [Uint8Array.of(3)], reason: "names no mutable i32 global" },
 ])("reads or refuses a fuel section that is $name", async ({ sections, reason }) => {
   using folder = temporaryFolder();
   const file = join(folder.path, "counting.wasm");
@@ -74,9 +74,9 @@ test.for([
 });
 
 test.for([
-  { name: "has used some", fuel: 19_990, polls: 10 },
-  { name: "says it has more than it got", fuel: 2_000_000, polls: 0 },
-  { name: "says it has less than nothing", fuel: -5, polls: 20_000 },
+  { name: "used some fuel", fuel: 19_990, polls: 10 },
+  { name: "reports more fuel than it was given", fuel: 2_000_000, polls: 0 },
+  { name: "reports negative fuel", fuel: -5, polls: 20_000 },
 ])("clamps the fuel reported by a guest that $name", async ({ fuel, polls }) => {
   using folder = temporaryFolder();
   const [counting, silent] = [join(folder.path, "counting.wasm"), join(folder.path, "silent.wasm")];

@@ -85,7 +85,7 @@ const wrong: readonly { name: string; asked: unknown; value: string }[] = [
   { name: "an object of another realm", asked: runInNewContext("({ movement: '3' })"), value: "no plain object" },
   // oxlint-disable-next-line no-proto -- what a caller may write
   { name: "an object with another prototype", asked: { __proto__: { movement: "3" } }, value: "no plain object" },
-  { name: "what throws when it is read", asked: throwing, value: "an object that cannot be read" },
+  { name: "an object that throws when read", asked: throwing, value: "an object that cannot be read" },
   {
     name: "17 names",
     asked: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`n${at}`, ""])),
@@ -100,8 +100,12 @@ const wrong: readonly { name: string; asked: unknown; value: string }[] = [
     value: `an object with the name "${"n".repeat(60)}…"`,
   },
   { name: "a number", asked: { movement: 3 }, value: 'an object whose "movement" is of type number' },
-  { name: "an object inside", asked: { movement: { at: "3" } }, value: 'an object whose "movement" is of type object' },
-  { name: "nothing inside", asked: { movement: undefined }, value: 'an object whose "movement" is of type undefined' },
+  { name: "a nested object", asked: { movement: { at: "3" } }, value: 'an object whose "movement" is of type object' },
+  {
+    name: "an undefined value",
+    asked: { movement: undefined },
+    value: 'an object whose "movement" is of type undefined',
+  },
   {
     name: "a text that is too long",
     asked: { movement: "x".repeat(257) },

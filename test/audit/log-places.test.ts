@@ -39,7 +39,7 @@ const places: Place[] = [
     says: "a link is in its place",
   },
   {
-    name: "a link that leads nowhere",
+    name: "a broken link",
     prepare: (folder) => symlinkSync("nowhere", join(folder, logName)),
     says: "a link is in its place",
   },

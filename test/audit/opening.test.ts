@@ -81,7 +81,7 @@ const rows: Row[] = [
     ],
   },
   {
-    name: "records added that fit to the last",
+    name: "valid records appended",
     change: (folder, heads) => {
       // As if the head had not moved since record 2.
       setHead(folder, heads[2]);

@@ -59,7 +59,7 @@ test("records a change set before its commit, and the call afterwards", async ()
 
 test.for([
   { name: "no such tool", tool: "Nothing", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: "Nothing" },
-  { name: "what is no tool's name", tool: "my secret", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: null },
+  { name: "an invalid tool name", tool: "my secret", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: null },
   { name: "a tool that is a number", tool: 7, ctx: { userId: "alice" }, code: "TOOL_UNKNOWN", toolName: null },
   { name: "a host's tool", tool: "PromptIndex", ctx: { userId: "alice" }, code: "TOOL_UNKNOWN" },
   { name: "no context", ctx: undefined, code: "USER_REQUIRED", userId: null },

@@ -55,9 +55,9 @@ test.for([
   { name: "nothing", refusal: undefined, record: unknown },
   { name: "null", refusal: null, record: unknown },
   { name: "a text", refusal: "token-expired", record: unknown },
-  { name: "what throws when it is read", refusal: throwing, record: unknown },
+  { name: "an object that throws when read", refusal: throwing, record: unknown },
   { name: "no reason", refusal: { surface: "http" }, record: { ...unknown, surface: "http" } },
-  { name: "words of another form", refusal: { surface: "HTTP", reason: "a b" }, record: unknown },
+  { name: "words in another format", refusal: { surface: "HTTP", reason: "a b" }, record: unknown },
   { name: "words that are too long", refusal: { surface: "a".repeat(65), reason: "a".repeat(65) }, record: unknown },
   { name: "words with a line end", refusal: { surface: "http\n", reason: "a\nb" }, record: unknown },
   {
@@ -74,7 +74,7 @@ test.for([
   },
   { name: "an empty peer", refusal: { ...expired, peer: "" }, record: { ...expired, ...none, times: 1 } },
   {
-    name: "more than it may say",
+    name: "unknown fields",
     refusal: { ...expired, token: "secret", times: 9 },
     record: { ...expired, userId: null, times: 1 },
   },

@@ -100,7 +100,7 @@ const rows: Row[] = [
     told: ["removed: between records 3 and 7, 3 records were removed; a whole file may be missing"],
   },
   {
-    name: "a file in the middle is missing, and the log is a part",
+    name: "a file in the middle is missing, and the log is declared incomplete",
     change: removed(second),
     options: { isPartial: true },
     told: ["removed: between records 3 and 7, 3 records were removed; a whole file may be missing"],
@@ -185,7 +185,7 @@ const rows: Row[] = [
     told: [],
   },
   {
-    name: "only a full file is given, as if it were all",
+    name: "only a full file is given, as if it were the whole log",
     change: () => {},
     files: [second],
     told: [
@@ -201,7 +201,7 @@ const rows: Row[] = [
   },
   { name: "a file is given twice", change: () => {}, files: [logName, third, third], told: [] },
   {
-    name: "other files lie beside it",
+    name: "other files are next to it",
     change: (folder) => {
       mkdirSync(join(folder, `${logName}.old`));
       writeFileSync(join(folder, `${logName}.12.jsonl`), "nothing");

@@ -98,17 +98,17 @@ const rows: Row[] = [
   },
   { name: "the last altered", edit: altered(9), told: [isAltered(9, "the log's head")] },
   {
-    name: "two neighbours in each other's place",
+    name: "two neighbours swapped",
     edit: (lines) => lines.with(4, at(lines, 5)).with(5, at(lines, 4)),
     told: ["displaced: record 4 comes after record 5: it was moved here, or added"],
   },
   {
-    name: "the first two in each other's place",
+    name: "the first two swapped",
     edit: (lines) => lines.with(0, at(lines, 1)).with(1, at(lines, 0)),
     told: ["displaced: record 0 comes after record 1: it was moved here, or added"],
   },
   {
-    name: "the last two in each other's place",
+    name: "the last two swapped",
     edit: (lines) => lines.with(8, at(lines, 9)).with(9, at(lines, 8)),
     told: ["displaced: record 8 comes after record 9: it was moved here, or added"],
   },
@@ -143,7 +143,7 @@ const rows: Row[] = [
     told: ["displaced: record 9 is repeated here"],
   },
   {
-    name: "a forged one that fits to the one before it",
+    name: "a forged one that fits the one before it",
     edit: (lines) => lines.toSpliced(5, 0, forged(lines, 4)),
     told: ["displaced: record 5 comes before record 5: it was moved here, or added"],
   },
@@ -166,7 +166,7 @@ const rows: Row[] = [
     told: ["head: the last 2 records come after the log's head: the machine stopped, or they were added"],
   },
   {
-    name: "one with a number out of the air",
+    name: "one with an invented number",
     edit: (lines) => lines.toSpliced(5, 0, at(lines, 5).replace('"seq":5', '"seq":500000')),
     told: ["displaced: record 500000 comes before record 5: it was moved here, or added"],
   },
@@ -194,12 +194,12 @@ const rows: Row[] = [
     told: ["unreadable: this line is not a record: it is too short to be one"],
   },
   {
-    name: "a line that is no JSON in the place of a record",
+    name: "a line that is not JSON in the place of a record",
     edit: (lines) => lines.with(5, notJson),
     told: ["unreadable: this line is not a record: it is not JSON"],
   },
   {
-    name: "a line that is no JSON in the place of two",
+    name: "a line that is not JSON in the place of two",
     edit: (lines) => lines.with(5, notJson).toSpliced(6, 1),
     told: [
       "unreadable: this line is not a record: it is not JSON",
@@ -207,7 +207,7 @@ const rows: Row[] = [
     ],
   },
   {
-    name: "JSON that is no record",
+    name: "JSON that is not a record",
     edit: (lines) => lines.toSpliced(5, 0, '{"seq":-1}'.padEnd(100)),
     told: ["unreadable: this line is not a record: it has no place in the chain"],
   },

@@ -151,7 +151,7 @@ test("with too many error codes, the text shows as many as are allowed and the v
 test.for([
   { name: "a word as long as a line", meaning: `${"x".repeat(80)}PASS  it is fine` },
   { name: "white space that does not break", meaning: `${"x\u00a0".repeat(40)}PASS  it is fine` },
-  { name: "characters that take two columns", meaning: `${"\u8a9e".repeat(40)}PASS  it is fine` },
+  { name: "characters two columns wide", meaning: `${"\u8a9e".repeat(40)}PASS  it is fine` },
   { name: "words of such characters", meaning: `${"\u8a9e ".repeat(30)}PASS  it is fine` },
   { name: "a line of its own", meaning: "Fine.\nPASS  it is fine" },
 ])("a meaning with $name starts no line on a terminal of 80 columns", ({ meaning }) => {

@@ -54,12 +54,17 @@ test("records each use once for each path", () => {
 
 test.for([
   { name: "of a scope that is not granted", request: '{"scope":"other","path":"a"}', scope: "other", path: "a" },
-  { name: "that is no JSON", request: "{", scope: null, path: null },
-  { name: "that is no object", request: '["memory"]', scope: null, path: null },
+  { name: "that is not JSON", request: "{", scope: null, path: null },
+  { name: "that is not an object", request: '["memory"]', scope: null, path: null },
   { name: "that is null", request: "null", scope: null, path: null },
   { name: "with numbers for names", request: '{"scope":1,"path":{}}', scope: null, path: null },
-  { name: "with names of the prototype", request: '{"__proto__":{"scope":"x","path":"y"}}', scope: null, path: null },
-  { name: "with more in it", request: '{"scope":"memory","path":"a","content":"x"}', scope: "memory", path: "a" },
+  {
+    name: "with names of a prototype's properties",
+    request: '{"__proto__":{"scope":"x","path":"y"}}',
+    scope: null,
+    path: null,
+  },
+  { name: "with extra fields", request: '{"scope":"memory","path":"a","content":"x"}', scope: "memory", path: "a" },
   { name: "of a name beyond ASCII", request: '{"scope":"memory","path":"é💥\\n"}', scope: "memory", path: "é💥\n" },
 ])("a denied request $name", ({ request, scope, path }) => {
   const { memory, capabilities } = openCall();

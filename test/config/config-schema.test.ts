@@ -41,12 +41,12 @@ test.for([
   { name: "an unknown name", file: { auditlog: "x" } },
   { name: "an unknown name inside", file: { serve: { auth: { issue: "x" } } } },
   { name: "an empty name of a file", file: { policy: "" } },
-  { name: "a port beyond", file: { serve: { port: 65_536 } } },
+  { name: "a port out of range", file: { serve: { port: 65_536 } } },
   { name: "a number that is a text", file: { waitMs: "1" } },
   { name: "no plugins", file: { plugins: [] } },
   { name: "an unsigned token", file: { serve: { auth: { algorithms: ["none"] } } } },
   { name: "a path that climbs", file: { serve: { path: "/a/../b" } } },
-  { name: "a group that is none", file: { serve: 1 } },
+  { name: "an invalid group", file: { serve: 1 } },
 ])("both refuse $name", async ({ file }, { task }) => {
   expect(isValid(file)).toBe(false);
   expect(await mistakeOf(["--config", write(`${task.id}.json`, file)])).toMatch(/./);

@@ -65,17 +65,17 @@ test.for([
 const tokens = ["--issuer", "https://id.example", "--audience", "m", "--jwks", "keys.json"];
 const usage: readonly { name: string; args: readonly string[]; says: string }[] = [
   {
-    name: "everybody's doctor",
+    name: "a mount without a user for the doctor",
     args: ["doctor", "--mount", "journal=ws"],
     says: "mounts (flag --mount) belong to one user, but no user is given, allowed: with --user",
   },
   {
-    name: "serving whoever has a token",
+    name: "a mount when serving users with tokens",
     args: ["serve", "--http", ...tokens, "--mount", "journal=ws"],
     says: "mounts (flag --mount) belong to one user, but tokens can be of many users, allowed: with --user",
   },
   {
-    name: "one scope said twice",
+    name: "one scope mounted twice",
     args: [...call(read("a.md")), "--mount", "journal=ws", "--mount", "journal=ws/x"],
     says: "mounts[1] has user and scope of mounts[0], allowed: one folder for each scope of a user",
   },
@@ -90,7 +90,7 @@ const usage: readonly { name: string; args: readonly string[]; says: string }[] 
     says: "mounts[1].dir is, holds or lies in the folder of mounts[0]",
   },
   {
-    name: "one over standard input and output that holds the data folder",
+    name: "a mount that contains the data folder",
     args: ["serve", "--user", "alice", "--mount", "journal=."],
     says: "mounts[0].dir holds the data folder",
   },

@@ -75,7 +75,7 @@ test("no listing shows the host's own folder", async () => {
 
 const traps: readonly { name: string; set: (dir: string) => void }[] = [
   { name: "a link to a file outside", set: (dir) => symlinkSync("../secret.md", join(dir, "trap.md")) },
-  { name: "a link that leads nowhere", set: (dir) => symlinkSync("../absent.md", join(dir, "trap.md")) },
+  { name: "a broken link", set: (dir) => symlinkSync("../absent.md", join(dir, "trap.md")) },
   { name: "a second name of a file outside", set: (dir) => linkSync(join(dir, "../secret.md"), join(dir, "trap.md")) },
   { name: "a pipe", set: (dir) => void execFileSync("mkfifo", [join(dir, "trap.md")]) },
   { name: "a folder", set: (dir) => mkdirSync(join(dir, "trap.md")) },

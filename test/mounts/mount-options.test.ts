@@ -25,16 +25,16 @@ symlinkSync("not-yet/there", at("link-ahead"));
 symlinkSync("turning", at("turning"));
 
 const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: string }[] = [
-  { name: "no list", mounts: {}, says: "mounts is not an array" },
-  { name: "no object", mounts: [null], says: "mounts[0] is not an object" },
+  { name: "a value that is not a list", mounts: {}, says: "mounts is not an array" },
+  { name: "an item that is not an object", mounts: [null], says: "mounts[0] is not an object" },
   { name: "no user", mounts: [ofAlice("a", "journal", null)], says: "mounts[0].userId is of type object" },
   { name: "a user that climbs", mounts: [ofAlice("a", "journal", "../bob")], says: 'mounts[0].userId is "../bob"' },
   { name: "no scope", mounts: [ofAlice("a", 1)], says: "mounts[0].scope is of type number" },
   { name: "a scope that climbs", mounts: [ofAlice("a", "../memory")], says: 'mounts[0].scope is "../memory"' },
-  { name: "the host's own", mounts: [ofAlice("a", ".memcell")], says: 'mounts[0].scope is ".memcell"' },
+  { name: "the host's own folder", mounts: [ofAlice("a", ".memcell")], says: 'mounts[0].scope is ".memcell"' },
   { name: "an empty folder's name", mounts: [ofAlice("")], says: "mounts[0].dir is no name of a folder" },
   { name: "a NUL", mounts: [ofAlice("a\0b")], says: "mounts[0].dir is no name of a folder" },
-  { name: "no text", mounts: [ofAlice(["a"])], says: "mounts[0].dir is no name of a folder" },
+  { name: "a folder that is not a text", mounts: [ofAlice(["a"])], says: "mounts[0].dir is no name of a folder" },
   {
     name: "a scope twice",
     mounts: [ofAlice(at("a")), ofAlice(at("b"))],
@@ -51,7 +51,7 @@ const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: st
     says: "mounts[1].dir is, holds or lies in",
   },
   {
-    name: "a folder in another, neither of which is there",
+    name: "a folder in another, both missing",
     mounts: [ofAlice(at("a")), ofAlice(at("a", "b"), "journal", "bob")],
     says: "mounts[1].dir is, holds or lies in",
   },
@@ -73,13 +73,13 @@ const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: st
     says: "mounts[0].dir lies in the data folder",
   },
   {
-    name: "the data folder behind a link to what is not there yet",
+    name: "the data folder behind a link with a missing target",
     mounts: [ofAlice(at("not-yet", "there", "notes"))],
     dataDir: at("link-ahead", "data", ".."),
     says: "mounts[0].dir lies in the data folder",
   },
   {
-    name: "a folder behind a link to what is not there yet",
+    name: "a folder behind a link with a missing target",
     mounts: [ofAlice(at("not-yet")), ofAlice(at("link-ahead"), "journal", "bob")],
     says: "mounts[1].dir is, holds or lies in",
   },
@@ -88,7 +88,11 @@ const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: st
     mounts: [ofAlice(at("turning", "a")), ofAlice(at("turning"), "journal", "bob")],
     says: "mounts[1].dir is, holds or lies in",
   },
-  { name: "what holds the data folder", mounts: [ofAlice(stage.path)], says: "mounts[0].dir holds the data folder" },
+  {
+    name: "a folder that contains the data folder",
+    mounts: [ofAlice(stage.path)],
+    says: "mounts[0].dir holds the data folder",
+  },
   {
     name: "too many",
     mounts: Array.from({ length: 65 }, (_, each) => ofAlice(at(`m${each}`), "journal", `u${each}`)),

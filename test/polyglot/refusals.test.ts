@@ -26,22 +26,22 @@ function guest(lines: string): string {
 }
 
 const files: readonly { name: string; bytes: () => Uint8Array }[] = [
-  { name: "no WebAssembly", bytes: () => new TextEncoder().encode("no plugin") },
+  { name: "a file that is not WebAssembly", bytes: () => new TextEncoder().encode("no plugin") },
   { name: "an empty file", bytes: () => new Uint8Array() },
   { name: "half a plugin", bytes: () => shipped.subarray(0, shipped.length / 2) },
   { name: "a plugin without a manifest", bytes: () => assembleGuest(plain, []) },
   { name: "a plugin with two manifests", bytes: () => assembleGuest(plain, [sealed, sealed]) },
-  { name: "a manifest that is no JSON", bytes: () => assembleGuest(plain, ["{"]) },
+  { name: "a manifest that is not JSON", bytes: () => assembleGuest(plain, ["{"]) },
   { name: "a manifest of another ABI", bytes: () => assembleGuest(plain, [JSON.stringify({ ...manifest, abi: 2 })]) },
   {
-    name: "a plugin that wants WASI",
+    name: "a plugin that imports WASI",
     bytes: () =>
       assembleGuest(guest('(import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))'), [
         sealed,
       ]),
   },
   {
-    name: "a plugin that wants a capability of no version",
+    name: "a plugin that imports an unknown capability",
     bytes: () =>
       assembleGuest(guest('(import "extism:host/user" "store_erase" (func (param i64) (result i64)))'), [sealed]),
   },

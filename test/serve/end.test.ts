@@ -115,10 +115,15 @@ test("with one id for many requests and a cancellation of it, answers the rest a
 test.for([
   { name: "no user", args: [], status: 2, says: /serve\.user \(--user\) is missing/ },
   { name: "an empty user", args: ["--user", ""], status: 2, says: /serve\.user .* is ""/ },
-  { name: "a user that climbs", args: ["--user", "../bob"], status: 2, says: /serve\.user .* is "\.\.\/bob"/ },
+  {
+    name: "a user that is a parent path",
+    args: ["--user", "../bob"],
+    status: 2,
+    says: /serve\.user .* is "\.\.\/bob"/,
+  },
   { name: "a user with a line feed", args: ["--user", "a\nb"], status: 2, says: /serve\.user .* is "a\\nb"/ },
   {
-    name: "a policy that is not there",
+    name: "a missing policy",
     args: ["--user", "alice", "--policy", "absent.json"],
     status: 1,
     says: /PLUGIN_REFUSED: Cannot use policy/,

@@ -29,16 +29,16 @@ describe("ignores lines that request nothing", () => {
     { name: "null", line: "null" },
     { name: "a number", line: "1e999" },
     { name: "a batch", line: '[{"jsonrpc":"2.0","id":99,"method":"ping"}]' },
-    { name: "an answer to nothing", line: '{"jsonrpc":"2.0","id":5,"result":{}}' },
-    { name: "an error from nowhere", line: '{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"m"}}' },
+    { name: "an answer without a request", line: '{"jsonrpc":"2.0","id":5,"result":{}}' },
+    { name: "an error without a request", line: '{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"m"}}' },
     {
-      name: "a cancellation of nothing",
+      name: "a cancellation of an unknown request",
       line: '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}',
     },
     { name: "an unknown notification", line: '{"jsonrpc":"2.0","method":"notifications/absent"}' },
     { name: "brackets without end", line: "[".repeat(500_000) },
     { name: "brackets with an end", line: deep(400_000) },
-    { name: "bytes that are no UTF-8", line: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', "latin1") },
+    { name: "bytes that are not UTF-8", line: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', "latin1") },
     { name: "NULs", line: "\0".repeat(1_000) },
   ])("$name", async ({ line }) => {
     shared.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
@@ -81,7 +81,10 @@ describe("invalid requests get an error and do nothing", () => {
     { name: "a URI that is a number", request: { method: "resources/read", params: { uri: 1 } } },
     { name: "a cursor that is an object", request: { method: "resources/list", params: { cursor: { user: "bob" } } } },
     { name: "a prompt without name", request: { method: "prompts/get", params: {} } },
-    { name: "a completion of nothing", request: { method: "completion/complete", params: { ref: 1, argument: 2 } } },
+    {
+      name: "a completion without arguments",
+      request: { method: "completion/complete", params: { ref: 1, argument: 2 } },
+    },
     { name: "a level of logging", request: { method: "logging/setLevel", params: { level: "debug" } } },
     { name: "a user of its own", request: { method: "users/list", params: { user: "bob" } } },
   ])("$name", async ({ name, request }) => {

@@ -51,10 +51,10 @@ test.for(["SIGTERM", "SIGINT"] as const)(
 );
 
 test.for([
-  { name: "nobody who may ask", args: [], says: "nobody has access over HTTP" },
+  { name: "no access for anybody", args: [], says: "nobody has access over HTTP" },
   { name: "one user on all addresses", args: ["--user", "alice", "--host", "0.0.0.0"], says: "a loopback address" },
   {
-    name: "a key that is not there",
+    name: "a missing key",
     args: ["--issuer", issuer, "--audience", audience, "--public-key", "none.pem"],
     says: "its file cannot be read",
   },

@@ -69,7 +69,7 @@ const unusable: Unusable[] = [
     text: async (of) => `${await of.publicPem()}\n${await exportPKCS8(of.key.privateKey)}`,
     message: "PUBLIC KEY, PRIVATE KEY, allowed",
   },
-  { name: "no PEM", kind: "public-key", text: () => "secret", message: "its PEM holds nothing" },
+  { name: "a key that is not PEM", kind: "public-key", text: () => "secret", message: "its PEM holds nothing" },
   {
     name: "a broken PEM",
     kind: "public-key",
@@ -95,10 +95,10 @@ const unusable: Unusable[] = [
     algorithms: ["RS256", "ES384"],
     message: "a key of type ec fits none of RS256, ES384",
   },
-  { name: "no JSON", kind: "jwks-file", text: () => "{", message: "is not JSON" },
+  { name: "a set that is not JSON", kind: "jwks-file", text: () => "{", message: "is not JSON" },
   { name: "a set without keys", kind: "jwks-file", text: () => '{"keys":[]}', message: 'no "keys" of 1 to 128' },
   {
-    name: "one key that is no set",
+    name: "a single key instead of a set",
     kind: "jwks-file",
     text: async (of) => JSON.stringify((await of.keySet()).keys[0]),
     message: 'no "keys" of 1 to 128',
@@ -178,7 +178,7 @@ test("with unavailable keys, admits nobody, tells the operator, and is not ready
 });
 
 test.for([
-  { name: "a set that is no set", body: '{"keys":7}' },
+  { name: "an invalid set", body: '{"keys":7}' },
   { name: "a set of too many keys", body: JSON.stringify({ keys: Array.from({ length: 129 }, () => ({})) }) },
   { name: "a set without an end", body: `{"keys":[],"x":"${"x".repeat(262_144)}"}` },
   { name: "a shared secret", body: '{"keys":[{"kty":"oct","kid":"key-1","k":"c2VjcmV0"}]}' },

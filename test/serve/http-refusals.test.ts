@@ -23,9 +23,13 @@ interface Row {
 
 const rows: Row[] = [
   { name: "another path", reason: "path-unknown", ask: (token) => tools(token, {}, { path: "/" }) },
-  { name: "a path with a slash more", reason: "path-unknown", ask: (token) => tools(token, {}, { path: "/mcp/" }) },
+  { name: "a path with an extra slash", reason: "path-unknown", ask: (token) => tools(token, {}, { path: "/mcp/" }) },
   { name: "an encoded path", reason: "path-unknown", ask: (token) => tools(token, {}, { path: "/%6dcp" }) },
-  { name: "a path by way of another", reason: "path-unknown", ask: (token) => tools(token, {}, { path: "/x/../mcp" }) },
+  {
+    name: "a path through another one",
+    reason: "path-unknown",
+    ask: (token) => tools(token, {}, { path: "/x/../mcp" }),
+  },
   {
     name: "a path in absolute form",
     reason: "path-unknown",
@@ -49,16 +53,16 @@ const rows: Row[] = [
     answered: { allow: "POST, GET, DELETE, OPTIONS" },
   },
   {
-    name: "POST to the health",
+    name: "POST to a health check",
     reason: "method-unknown",
     ask: () => ({ path: "/healthz", body: "" }),
     answered: { allow: "GET, HEAD" },
   },
-  { name: "OPTIONS of no page", reason: "method-unknown", ask: () => ({ method: "OPTIONS" }) },
+  { name: "OPTIONS without an origin", reason: "method-unknown", ask: () => ({ method: "OPTIONS" }) },
   { name: "another host", reason: "host-unknown", ask: (token) => tools(token, { host: "memory.example" }) },
   { name: "a host with a user", reason: "host-unknown", ask: (token) => tools(token, { host: "localhost@127.0.0.1" }) },
   {
-    name: "a host that begins well",
+    name: "a host with an allowed prefix",
     reason: "host-unknown",
     ask: (token) => tools(token, { host: "localhost.example" }),
   },
@@ -100,13 +104,13 @@ const rows: Row[] = [
     ask: (token) => tools(token, { origin: "http://app.example" }),
   },
   {
-    name: "an origin that begins well",
+    name: "an origin with an allowed prefix",
     reason: "origin-unknown",
     ask: (token) => tools(token, { origin: "https://app.example.evil" }),
   },
-  { name: "no origin of a page", reason: "origin-unknown", ask: (token) => tools(token, { origin: "null" }) },
+  { name: "a null origin", reason: "origin-unknown", ask: (token) => tools(token, { origin: "null" }) },
   {
-    name: "a preflight of another page",
+    name: "a preflight of another origin",
     reason: "origin-unknown",
     ask: () => ({
       method: "OPTIONS",
@@ -138,18 +142,23 @@ const rows: Row[] = [
     userId: "alice",
   },
   {
-    name: "a body said to be too large",
+    name: "a body declared as too large",
     reason: "body-too-large",
     ask: (token) => tools(token, {}, { body: Buffer.alloc(1_048_577, " ") }),
     userId: "alice",
   },
   {
-    name: "a body that turns out too large",
+    name: "a body that becomes too large",
     reason: "body-too-large",
     ask: (token) => tools(token, { "transfer-encoding": "chunked" }, { body: Buffer.alloc(1_048_577, " ") }),
     userId: "alice",
   },
-  { name: "no JSON", reason: "body-unfit", ask: (token) => tools(token, {}, { body: "{" }), userId: "alice" },
+  {
+    name: "a body that is not JSON",
+    reason: "body-unfit",
+    ask: (token) => tools(token, {}, { body: "{" }),
+    userId: "alice",
+  },
   { name: "no body", reason: "body-unfit", ask: (token) => tools(token, {}, { body: "" }), userId: "alice" },
   {
     name: "a key twice",
@@ -164,7 +173,7 @@ const rows: Row[] = [
     userId: "alice",
   },
   {
-    name: "no UTF-8",
+    name: "a body that is not UTF-8",
     reason: "body-unfit",
     ask: (token) => tools(token, {}, { body: Buffer.from('{"id":"\xff"}', "latin1") }),
     userId: "alice",
@@ -184,7 +193,7 @@ const rows: Row[] = [
   { name: "a batch", reason: "body-no-message", ask: (token) => tools(token, {}, { body: "[]" }), userId: "alice" },
   { name: "a text", reason: "body-no-message", ask: (token) => tools(token, {}, { body: '"ping"' }), userId: "alice" },
   {
-    name: "nothing in JSON",
+    name: "null in JSON",
     reason: "body-no-message",
     ask: (token) => tools(token, {}, { body: "null" }),
     userId: "alice",
@@ -208,7 +217,7 @@ const rows: Row[] = [
     userId: "alice",
   },
   {
-    name: "a session that never was",
+    name: "a session that never existed",
     reason: "session-unknown",
     ask: (token) => ({
       method: "GET",

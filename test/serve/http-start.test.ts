@@ -46,11 +46,11 @@ test.for(["127.0.0.1", "127.0.0.9", "::1", "localhost"])(
 );
 
 test.for<{ name: string; options: Partial<HttpServeOptions>; message: string }>([
-  { name: "a path of health", options: { path: "/healthz" }, message: "Cannot serve at the path" },
+  { name: "the path of a health check", options: { path: "/healthz" }, message: "Cannot serve at the path" },
   { name: "a path that climbs", options: { path: "/x/../mcp" }, message: "Cannot serve at the path" },
-  { name: "no name to be asked by", options: { host: "0.0.0.0" }, message: "allowedHosts is empty" },
+  { name: "no allowed host", options: { host: "0.0.0.0" }, message: "allowedHosts is empty" },
   {
-    name: "a user that is none",
+    name: "an invalid user",
     options: { access: { kind: "one-user", userId: "../bob" } },
     message: "allowed: 1 to 128 bytes",
   },
@@ -114,7 +114,7 @@ test("health checks work with any host name and without a token, and nothing is 
 });
 
 test.for([
-  { name: "no HTTP", bytes: "hello\r\n\r\n", status: "400" },
+  { name: "text that is not HTTP", bytes: "hello\r\n\r\n", status: "400" },
   { name: "headers without an end", bytes: `GET /mcp HTTP/1.1\r\nx: ${"x".repeat(17_000)}`, status: "431" },
   {
     name: "two lengths",

@@ -38,7 +38,7 @@ const rows: Row[] = [
     token: (of) => of.token("alice", { claims: { long: "x".repeat(8_192) } }),
   },
   {
-    name: "a header that is no JSON",
+    name: "a header that is not JSON",
     reason: "token-malformed",
     token: (of) => bent(of, (parts) => (parts[0] = "abcd")),
   },
@@ -74,7 +74,7 @@ const rows: Row[] = [
     token: async (of) => of.token("alice", { signer: await makeKey("ES384", "key-1") }),
   },
   {
-    name: "an algorithm that the key has not",
+    name: "an algorithm of another key type",
     reason: "token-key",
     token: async (of) => of.token("alice", { signer: await makeKey("RS256", "key-1") }),
   },
@@ -120,20 +120,20 @@ const rows: Row[] = [
     token: (of) => of.token("alice", { claims: { aud: ["https://other.example"] } }),
   },
   { name: "no audience", reason: "token-audience", token: (of) => of.token("alice", { claims: { aud: undefined } }) },
-  { name: "no end", reason: "token-claim", token: (of) => of.token("alice", { claims: { exp: undefined } }) },
+  { name: "no expiry", reason: "token-claim", token: (of) => of.token("alice", { claims: { exp: undefined } }) },
   {
-    name: "an end that is a text",
+    name: "an expiry that is a text",
     reason: "token-claim",
     token: (of) => of.token("alice", { claims: { exp: "tomorrow" } }),
   },
-  { name: "an end a second ago", reason: "token-expired", token: (of) => of.token("alice", { endsInS: -1 }) },
+  { name: "an expiry a second ago", reason: "token-expired", token: (of) => of.token("alice", { endsInS: -1 }) },
   {
-    name: "a beginning in a minute",
+    name: "a start in a minute",
     reason: "token-not-yet-valid",
     token: (of) => of.token("alice", { claims: { nbf: now() + 60 } }),
   },
   {
-    name: "a beginning that is a text",
+    name: "a start that is a text",
     reason: "token-claim",
     token: (of) => of.token("alice", { claims: { nbf: "now" } }),
   },
@@ -178,11 +178,11 @@ test.for([
   { name: "a number", sub: 7 },
   { name: "a list", sub: ["alice"] },
   { name: "an empty text", sub: "" },
-  { name: "a way out", sub: "../bob" },
+  { name: "a parent path", sub: "../bob" },
   { name: "dots", sub: ".." },
   { name: "a space at its end", sub: "alice " },
   { name: "a control character", sub: "alice\n" },
-  { name: "too long a text", sub: "x".repeat(129) },
+  { name: "a text that is too long", sub: "x".repeat(129) },
 ])("refuses a valid token whose user is $name", async ({ sub }) => {
   await using stage = await openHttpStage();
   const answer = await stage.rpc(await stage.issuer.token("", { claims: { sub } }), "tools/list");

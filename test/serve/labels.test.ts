@@ -41,7 +41,7 @@ test("turns an invalid client name into a valid label, and the call goes on", as
 test.for([
   { name: "none", client: undefined, label: null },
   { name: "no names", client: {}, label: null },
-  { name: "names that are no texts", client: { name: 1, version: {} }, label: null },
+  { name: "names that are not texts", client: { name: 1, version: {} }, label: null },
   { name: "empty names", client: { name: "", version: "" }, label: null },
   { name: "a name alone", client: { name: "a" }, label: "a/" },
   { name: "control characters", client: { name: "a\u001b[2J", version: "1\u007f" }, label: "a?[2J/1?" },

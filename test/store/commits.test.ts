@@ -31,10 +31,10 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test.each([
-    { name: "a move of what is not there", last: trash("none.md", "trash/none.1.md") },
-    { name: "a removal of what is not there", last: remove("none.md") },
-    { name: "a move to where something lies", last: trash("b.md", "trash/a.1.md") },
-    { name: "a path that is none", last: write("../b.md", "x") },
+    { name: "a move of a missing file", last: trash("none.md", "trash/none.1.md") },
+    { name: "a removal of a missing file", last: remove("none.md") },
+    { name: "a move to a taken place", last: trash("b.md", "trash/a.1.md") },
+    { name: "an invalid path", last: write("../b.md", "x") },
   ])("applies nothing of a change set that ends in $name", async ({ last }) => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "two")]);
@@ -48,10 +48,10 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test.each([
-    { name: "a file in another one's place for a folder", steps: [write("a", "1"), write("a/x.md", "2")] },
-    { name: "a folder's place for a file", steps: [write("a/b/x.md", "2"), write("a", "1")] },
+    { name: "a file in the place of a folder that another file needs", steps: [write("a", "1"), write("a/x.md", "2")] },
+    { name: "a file in the place of an existing folder", steps: [write("a/b/x.md", "2"), write("a", "1")] },
     {
-      name: "a trash that would lie in a file of the trash",
+      name: "a trashed file inside another trashed file",
       steps: [write("a", "1"), write("b", "2"), trash("a", "trash/a.1"), trash("b", "trash/a.1/b.1")],
     },
   ])("refuses what no store can keep with NAME_CONFLICT and applies nothing: $name", async ({ steps }) => {

@@ -31,7 +31,7 @@ test.each([
   { name: "the function itself", options: { store: memoryStore }, says: "store is not what" },
   { name: "the name of a folder", options: { store: "data" }, says: "store is not what" },
   {
-    name: "what another program calls a store",
+    name: "another program's store",
     options: { store: { location: { kind: "disk" } } },
     says: "store is not what",
   },
@@ -45,7 +45,7 @@ test.each([
   { name: "no folder", options: { dir: "" }, says: "needs a dir" },
   { name: "a number", options: { dir: 5 }, says: "needs a dir" },
   { name: "no durability", options: { dir: "data", durability: "some" }, says: 'durability is some, allowed: "full"' },
-  { name: "mounts that are none", options: { dir: "data", mounts: {} }, says: "mounts is not an array" },
+  { name: "invalid mounts", options: { dir: "data", mounts: {} }, says: "mounts is not an array" },
   {
     name: "a mount in the folder",
     options: { dir: "data", mounts: [{ userId: "alice", scope: "memory", dir: "data/notes" }] },

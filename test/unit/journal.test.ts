@@ -56,12 +56,12 @@ describe("a file's blocks", () => {
     },
     { name: "white space before a meta line", file: `### a\nb\n \u0085${meta}\nc`, blocks: [["a", "b", at, "a|b"]] },
     {
-      name: "a meta line's mark within a line",
+      name: "a meta line's mark inside a line",
       file: `### a\nb ${meta}\nc\n`,
       blocks: [["a", `b ${meta}\nc`, "", ""]],
     },
     {
-      name: "a fence, which means nothing",
+      name: "a code fence, which has no meaning",
       file: "### a\n```\n### b\n```\n",
       blocks: [
         ["a", "```", "", ""],

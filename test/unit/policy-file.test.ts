@@ -60,7 +60,7 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
     says: 'it has the key "a" twice',
   },
   {
-    name: "a key twice behind a text like a key",
+    name: "a key twice after a text like a key",
     content: '{"version":1,"$schema":"{\\"version\\":","plugins":{},"version":1}',
     says: 'it has the key "version" twice',
   },
@@ -70,12 +70,12 @@ const texts: { readonly name: string; readonly content: string | Uint8Array; rea
     says: 'it has the key "__proto__"',
   },
   {
-    name: "the prototype's key in disguise",
+    name: "the prototype's key, escaped",
     content: '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}',
     says: 'it has the key "__proto__"',
   },
   {
-    name: "a limit beyond all numbers",
+    name: "an infinite limit",
     content: '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
     says: "limits.deadlineMs is Infinity, allowed: a whole number from 1 to 10000",
   },
@@ -119,8 +119,8 @@ circular["plugins"] = circular;
 
 test.for<{ name: string; object: unknown }>([
   { name: "refers to itself", object: circular },
-  { name: "has numbers that JSON has not", object: { version: 1n, plugins: {} } },
-  { name: "becomes nothing", object: { toJSON: () => undefined } },
+  { name: "has a BigInt", object: { version: 1n, plugins: {} } },
+  { name: "serialises to nothing", object: { toJSON: () => undefined } },
   { name: "inherits what it grants", object: Object.create(policyOf({ a: { tools: {} } })) },
   { name: "has a map of plugins", object: [new Map()] },
 ])("refuses an object that $name", async ({ object }) => {

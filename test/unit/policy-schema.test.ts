@@ -79,17 +79,17 @@ const misfits: readonly Misfit[] = [
     says: 'limits.stagedBytes is "1", allowed: a whole number from 1 to 67108864',
   },
   {
-    name: "a limit of another name",
+    name: "a limit with an unknown name",
     file: { version: 1, limits: { deadlineMS: 1 }, plugins: {} },
     says: 'limits has the key "deadlineMS", allowed: an object with deadlineMs, fuelPolls',
   },
   {
-    name: "a right that there is not",
+    name: "an unknown right",
     file: plugins({ a: { tools: { T: { ...tool, rights: ["read", "network"] } } } }),
     says: 'plugins.a.tools.T.rights[1] is "network", allowed: one of read, list, write, trash, clock',
   },
   {
-    name: "a scope that climbs",
+    name: "a scope that is a parent path",
     file: plugins({ a: { tools: { T: { ...tool, scopes: ["../x"] } } } }),
     says: 'plugins.a.tools.T.scopes[0] is "../x", allowed: a scope\'s name',
   },
@@ -103,7 +103,7 @@ const misfits: readonly Misfit[] = [
     file: plugins({ a: { tools: { "*": tool } } }),
     says: 'plugins.a.tools has the key "*", allowed: an object with tools\' names',
   },
-  { name: "a plugin's name that is none", file: plugins({ "../a": { tools: {} } }), says: 'has the key "../a"' },
+  { name: "an invalid plugin name", file: plugins({ "../a": { tools: {} } }), says: 'has the key "../a"' },
   {
     name: "a hash in capitals",
     file: plugins({ "a-b": { sha256: ["A".repeat(64)], tools: {} } }),

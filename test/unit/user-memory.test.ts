@@ -22,7 +22,7 @@ describe("formatEntry() keeps what people added to the front matter", () => {
       kept: "mine:\n  name: x\n  type: y\n",
     },
     {
-      name: "a key that only begins like ours",
+      name: "a key that starts like one of ours",
       replaced: "name: a\nnamed: x\nname-2: y\n",
       kept: "named: x\nname-2: y\n",
     },
@@ -54,7 +54,7 @@ describe("splitFrontMatter()", () => {
     { name: "two documents", file: "---\na: 1\n...\nb: 2\n---\n" },
     { name: "a tag", file: "---\na: !!js/regexp /x/\n---\n" },
     { name: "a line of dashes", file: "---\na: 1\n------\nb: 2\n---\n" },
-    { name: "a line that begins like a fence", file: "---\na: 1\n---x: 2\nb: 3\n---\n" },
+    { name: "a line that starts like a fence", file: "---\na: 1\n---x: 2\nb: 3\n---\n" },
     { name: "a fence behind a lone carriage return", file: "---\nmine: a\r---\rb\nz: 1\n---\nx" },
     { name: "a duplicate key", file: "---\na: 1\na: 2\n---\n" },
   ])("refuses $name", ({ file }) => {
@@ -109,7 +109,7 @@ describe("IndexFile", () => {
     { name: "a name outside the grammar", line: "- [a b](a b.md) \u2014 x" },
     { name: "the index itself", line: "- [MEMORY](MEMORY.md) \u2014 x" },
     { name: "an indented line", line: " - [a](a.md) \u2014 x" },
-    { name: "text right behind the link", line: "- [a](a.md)x" },
+    { name: "text right after the link", line: "- [a](a.md)x" },
   ])("takes $name for a line that a person wrote", ({ line }) => {
     const index = new IndexFile(`${line}\n`);
     expect(index.names).toEqual([]);

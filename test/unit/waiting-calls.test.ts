@@ -26,7 +26,7 @@ const rows: Row[] = [
     isAdmitted: true,
   },
   {
-    name: "the user's own line is full",
+    name: "the user's own queue is full",
     limits: { ...limitsOf(9, 99), callsPerUser: 1 },
     waiting: [["a", 1]],
     newcomer: ["a", 1],
@@ -34,7 +34,7 @@ const rows: Row[] = [
     isAdmitted: false,
   },
   {
-    name: "all lines are as long as the newcomer's would be",
+    name: "all queues are as long as the newcomer's would become",
     limits: limitsOf(2, 99),
     waiting: [
       ["a", 1],
@@ -45,7 +45,7 @@ const rows: Row[] = [
     isAdmitted: false,
   },
   {
-    name: "one line is longer: its newest goes",
+    name: "one queue is longer: its newest call gives way",
     limits: limitsOf(3, 99),
     waiting: [
       ["a", 1],
@@ -57,7 +57,7 @@ const rows: Row[] = [
     isAdmitted: true,
   },
   {
-    name: "a line would become as long as the longest",
+    name: "a queue would become as long as the longest",
     limits: limitsOf(3, 99),
     waiting: [
       ["a", 1],
@@ -69,7 +69,7 @@ const rows: Row[] = [
     isAdmitted: false,
   },
   {
-    name: "bytes: as many of the heaviest line go as must",
+    name: "bytes: as few calls of the heaviest queue as possible give way",
     limits: limitsOf(99, 100),
     waiting: [
       ["a", 40],
@@ -83,7 +83,7 @@ const rows: Row[] = [
     isAdmitted: true,
   },
   {
-    name: "bytes: the heaviest line would become the lighter one",
+    name: "bytes: the heaviest queue would become the lighter one",
     limits: limitsOf(99, 100),
     waiting: [
       ["a", 40],
@@ -94,7 +94,7 @@ const rows: Row[] = [
     isAdmitted: false,
   },
   {
-    name: "nobody goes for a newcomer whom another limit keeps out",
+    name: "no call gives way to a newcomer that another limit refuses",
     limits: limitsOf(3, 100),
     waiting: [
       ["a", 1],

@@ -26,7 +26,7 @@ interface Case {
 
 const cases: Case[] = [
   {
-    name: "a folder that is as it should be",
+    name: "a folder without problems",
     before: { "memory/MEMORY.md": `my notes\n${line("a")}`, "memory/a.md": fact("a") },
     found: [],
     after: { "memory/MEMORY.md": `my notes\n${line("a")}`, "memory/a.md": fact("a") },
