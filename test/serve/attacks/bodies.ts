@@ -100,7 +100,7 @@ const twice: Attack[] = [
 const noObjects: Attack[] = [
   body("a batch", noMessage, () => `[${plain}]`),
   body("a batch of two", noMessage, ({ entry }) => `[${plain},${plain.replace("plan", entry)}]`),
-  body("a batch of nothing", noMessage, () => "[]"),
+  body("an empty batch", noMessage, () => "[]"),
   ...["1", '"tools/call"', "null", "true"].map((text) => body(`the message ${text}`, noMessage, () => text)),
   ...['{"a":1}', "[1]", "null", "1.5", "1e400", "true", `"${"x".repeat(129)}"`].map((id) =>
     body(
@@ -112,7 +112,7 @@ const noObjects: Attack[] = [
   body("nothing", unfit, () => ""),
   body("two messages", unfit, () => `${plain}${plain}`),
   body("two messages in lines", unfit, () => `${plain}\n${plain}`),
-  body("something behind the message", unfit, ({ userId }) => `${plain}#${userId}`),
+  body("text after the message", unfit, ({ userId }) => `${plain}#${userId}`),
   body("a comma at the end", unfit, () => plain.replace(/\}$/, ",}")),
   body("a comment", unfit, () => `/* */${plain}`),
   body("single quotes", unfit, () => plain.replaceAll('"', "'")),
@@ -134,8 +134,8 @@ const encodings: Attack[] = [
   body("an overlong quotation mark", unfit, () =>
     Buffer.from(plain.replace("plan", 'plan\xc0\xa2,"userId":"x'), "latin1"),
   ),
-  body("half a character", unfit, () => Buffer.from(plain.replace("plan", "plan\xed\xa0\x80"), "latin1")),
-  body("a byte that is no UTF-8", unfit, () => Buffer.from(plain.replace("plan", "plan\xff"), "latin1")),
+  body("half a surrogate pair", unfit, () => Buffer.from(plain.replace("plan", "plan\xed\xa0\x80"), "latin1")),
+  body("a byte that is not UTF-8", unfit, () => Buffer.from(plain.replace("plan", "plan\xff"), "latin1")),
   ...["utf-7", "utf-16", "iso-8859-1", "utf-8;charset=utf-7", "'utf-8'"].map((charset) =>
     body(`the charset ${charset}`, wrongType, () => plain, ["Content-Type", `application/json; charset=${charset}`]),
   ),
@@ -153,22 +153,22 @@ const encodings: Attack[] = [
     "application/json;a=b",
   ].map((type) => body(`the type ${JSON.stringify(type)}`, wrongType, () => plain, ["Content-Type", type])),
   body("gzip", wrongType, () => gzipSync(plain), ["Content-Encoding", "gzip"]),
-  body("gzip that is none", wrongType, () => plain, ["Content-Encoding", "gzip"]),
-  body("no encoding, by name", wrongType, () => plain, ["Content-Encoding", "identity"]),
-  body("gzip without a word", unfit, () => gzipSync(plain)),
+  body("a false gzip header", wrongType, () => plain, ["Content-Encoding", "gzip"]),
+  body("the encoding identity", wrongType, () => plain, ["Content-Encoding", "identity"]),
+  body("gzip without a header", unfit, () => gzipSync(plain)),
 ];
 
 const large = "x".repeat(1_048_577);
 
 const sizes: Attack[] = [
-  body("too large by its own word", refused(413, "body-too-large"), () => `"${large}"`),
+  body("too large by its declared length", refused(413, "body-too-large"), () => `"${large}"`),
   body(
     "too large, in chunks",
     refused(413, "body-too-large"),
     () => `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
     ["Transfer-Encoding", "chunked"],
   ),
-  body("a length beyond all", refused(413, "body-too-large"), () => plain, ["Content-Length", "999999999999"]),
+  body("an enormous length", refused(413, "body-too-large"), () => plain, ["Content-Length", "999999999999"]),
 ];
 
 export const bodyAttacks: readonly Attack[] = [...twice, ...noObjects, ...encodings, ...sizes];

@@ -39,18 +39,18 @@ const times: Attack[] = [
   claims("a negative time", badToken("token-expired"), but({ exp: -nowS() })),
   claims("valid in an hour", badToken("token-not-yet-valid"), but({ nbf: nowS() + hourS })),
   claims("valid from a text", wrongClaim, but({ nbf: "0" })),
-  claims("for ever", wrongClaim, but({ exp: undefined })),
+  claims("without an expiry", wrongClaim, but({ exp: undefined })),
   claims("until null", wrongClaim, but({ exp: null })),
   claims("until a text", wrongClaim, but({ exp: String(nowS() + hourS) })),
   claims("until a list", wrongClaim, but({ exp: [nowS() + hourS] })),
-  claims("until a number beyond all numbers", wrongClaim, raw("exp", "1e400")),
+  claims("until an infinite number", wrongClaim, raw("exp", "1e400")),
 ];
 
 const issuers: Attack[] = [
   claims("of another issuer", wrongIssuer, but({ iss: "https://evil.example" })),
   claims("of no issuer", wrongIssuer, but({ iss: undefined })),
   claims("of issuers in a list", wrongIssuer, but({ iss: [issuer] })),
-  claims("of an issuer that begins so", wrongIssuer, but({ iss: `${issuer}.evil.example` })),
+  claims("of an issuer with the same prefix", wrongIssuer, but({ iss: `${issuer}.evil.example` })),
   claims("of an issuer with a slash", wrongIssuer, but({ iss: `${issuer}/` })),
   claims("of an issuer in capitals", wrongIssuer, but({ iss: issuer.toUpperCase() })),
   claims("of an issuer and NUL", wrongIssuer, but({ iss: `${issuer}\0` })),
@@ -59,7 +59,7 @@ const issuers: Attack[] = [
 const audiences: Attack[] = [
   claims("for another audience", wrongAudience, but({ aud: "https://other.example" })),
   claims("for no audience", wrongAudience, but({ aud: undefined })),
-  claims("for an audience of which ours is a part", wrongAudience, but({ aud: `${audience}/admin` })),
+  claims("for an audience that contains ours", wrongAudience, but({ aud: `${audience}/admin` })),
   claims("for a part of ours", wrongAudience, but({ aud: audience.slice(0, -1) })),
   claims("for an object", wrongAudience, but({ aud: { [audience]: true } })),
   claims("for a list of others", wrongAudience, but({ aud: ["https://other.example", "*"] })),
@@ -104,7 +104,7 @@ const likenesses: Attack[] = [
   likeness("the victim with a full stop", (userId) => `${userId}.`),
   likeness("the victim in full-width letters", (userId) => fullWidth(userId)),
   likeness("the victim with a soft hyphen", (userId) => `${userId}\u00ad`),
-  likeness("the victim with a mark of direction", (userId) => `\u202e${userId}`),
+  likeness("the victim with a direction mark", (userId) => `\u202e${userId}`),
   likeness("the victim and a colon", (userId) => `${userId}::$DATA`),
   likeness("__proto__", () => "__proto__"),
   likeness("constructor", () => "constructor"),
@@ -118,7 +118,7 @@ const otherClaims: Attack[] = [
   ...["user_id", "userId", "uid", "username", "preferred_username", "email", "client_id", "azp"].map((name) =>
     claims(`alice's, with the victim as ${name}`, asAlice, ({ userId }) => ({ ...claimsOf("alice"), [name]: userId })),
   ),
-  claims("alice's, the victim acting", asAlice, ({ userId }) => ({
+  claims("alice's, with the victim as actor", asAlice, ({ userId }) => ({
     ...claimsOf("alice"),
     act: { sub: userId },
     may_act: { sub: userId },
@@ -137,9 +137,9 @@ const otherClaims: Attack[] = [
   ),
   claims("a payload that is a list", malformed, ({ userId }) => JSON.stringify([claimsOf(userId)])),
   claims("a payload that is a text", malformed, ({ userId }) => JSON.stringify(userId)),
-  claims("a payload that is no JSON", malformed, ({ userId }) => `sub=${userId}`),
+  claims("a payload that is not JSON", malformed, ({ userId }) => `sub=${userId}`),
   claims("a payload with a byte order mark", malformed, ({ userId }) => `\ufeff${JSON.stringify(claimsOf(userId))}`),
-  claims("a payload that is no UTF-8", malformed, ({ userId }) =>
+  claims("a payload that is not UTF-8", malformed, ({ userId }) =>
     Buffer.concat([Buffer.from(JSON.stringify(claimsOf(userId)).slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])]),
   ),
   claims("a payload in UTF-16", malformed, ({ userId }) => Buffer.from(JSON.stringify(claimsOf(userId)), "utf16le")),

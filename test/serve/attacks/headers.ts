@@ -43,7 +43,7 @@ const said = (title: string, expected: Expected, make: (victim: Victim) => reado
 const users: Attack[] = userHeaders.map((name) => said(name, asAlice, ({ userId }) => [[name, userId]]));
 
 const proxies: Attack[] = [
-  said("X-Forwarded-For and its like", asAlice, ({ userId }) => [
+  said("X-Forwarded-For and similar headers", asAlice, ({ userId }) => [
     ["X-Forwarded-For", "127.0.0.1"],
     ["X-Real-IP", "127.0.0.1"],
     ["X-Client-IP", userId],
@@ -52,7 +52,7 @@ const proxies: Attack[] = [
   said("Forwarded", asAlice, ({ userId }) => [
     ["Forwarded", `for=127.0.0.1;host=${userId}.example;proto=https;by=${userId}`],
   ]),
-  said("X-Forwarded-Host and its like", asAlice, ({ userId }) => [
+  said("X-Forwarded-Host and similar headers", asAlice, ({ userId }) => [
     ["X-Forwarded-Host", "evil.example"],
     ["X-Forwarded-Server", userId],
     ["X-Host", "evil.example"],
@@ -82,9 +82,9 @@ const proxies: Attack[] = [
     ["Upgrade", "h2c"],
     ["HTTP2-Settings", "AAMAAABkAAQAAP__"],
   ]),
-  said("headers that the connection is to drop", asAlice, () => [["Connection", "close, Authorization, Host"]]),
-  said("a wait for 100", asAlice, () => [["Expect", "100-continue"]]),
-  said("a wait for another", asAlice, ({ userId }) => [["Expect", userId]]),
+  said("headers that Connection names", asAlice, () => [["Connection", "close, Authorization, Host"]]),
+  said("the expectation 100-continue", asAlice, () => [["Expect", "100-continue"]]),
+  said("an unknown expectation", asAlice, ({ userId }) => [["Expect", userId]]),
 ];
 
 /** A header sent twice, in this order. */
@@ -113,7 +113,7 @@ const repeats: Attack[] = [
     ["Authorization", bearer(token)],
     ["Authorization", ""],
   ]),
-  repeated("the second behind 2,500 others", ({ expiredToken }, token) => [
+  repeated("the second after 2,500 others", ({ expiredToken }, token) => [
     ["Authorization", bearer(token)],
     ...Array.from({ length: 2_500 }, (): HeaderLine => ["x", ""]),
     ["Authorization", bearer(expiredToken)],

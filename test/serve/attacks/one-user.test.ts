@@ -44,7 +44,7 @@ const attacks: OneUserAttack[] = [
       withHeaders(readPlan, ["Origin", origin]),
     ),
   ),
-  row("a page that asks as a form does", refused(403, "origin-unknown", "nobody"), () =>
+  row("a page that posts like a form", refused(403, "origin-unknown", "nobody"), () =>
     withHeaders(readPlan, ["Origin", "https://evil.example"], ["Content-Type", "text/plain"]),
   ),
   row("a form without an origin", refused(415, "body-type"), () =>
@@ -60,7 +60,7 @@ const attacks: OneUserAttack[] = [
   row("headers that name the victim", asAlice, ({ userId }) =>
     withHeaders(readPlan, ["X-User-Id", userId], ["X-Forwarded-User", userId], ["Cookie", `user=${userId}`]),
   ),
-  row("headers that tell of another address", asAlice, () =>
+  row("headers that claim another address", asAlice, () =>
     withHeaders(readPlan, ["X-Forwarded-For", "203.0.113.1"], ["Forwarded", "for=203.0.113.1;host=evil.example"]),
   ),
   row("the victim in the query", refused(404, "query-present", "nobody"), ({ userId }) => ({

@@ -45,7 +45,7 @@ const victims: Attack[] = [
     bare("GET", ["Mcp-Session-Id", session], ["Last-Event-ID", "0"]),
   ),
   row("the end of the victim's", unknown, ({ session }) => bare("DELETE", ["Mcp-Session-Id", session])),
-  row("the victim's, with the victim's token of yesterday", badToken("token-expired"), ({ session, expiredToken }) =>
+  row("the victim's, with the victim's expired token", badToken("token-expired"), ({ session, expiredToken }) =>
     withHeaders(readPlanIn(session), ["Authorization", `Bearer ${expiredToken}`]),
   ),
   row("the victim's, without a token", badToken("token-missing"), ({ session }) => ({
@@ -62,7 +62,7 @@ const ids: Attack[] = [
   guessed("in capitals", ({ session }) => session.toUpperCase()),
   guessed("without dashes", ({ session }) => session.replaceAll("-", "")),
   guessed("by its first half", ({ session }) => session.slice(0, 18)),
-  guessed("by the part that is on record", ({ session }) => session.slice(0, 8)),
+  guessed("by the part in the audit log", ({ session }) => session.slice(0, 8)),
   guessed("in quotes", ({ session }) => `"${session}"`),
   guessed("in braces", ({ session }) => `{${session}}`),
   guessed("by a path", (_victim, { alice }) => `${alice.session}/../x`),
@@ -109,13 +109,13 @@ const mixtures: Attack[] = [
       _meta: { sessionId: session },
     }),
   ),
-  row("alice's, with a token of hers that has expired", badToken("token-expired"), (_victim, { alice, forge }) =>
+  row("alice's, with her own expired token", badToken("token-expired"), (_victim, { alice, forge }) =>
     withHeaders(readPlanIn(alice.session), [
       "Authorization",
       `Bearer ${forge.issued({ ...claimsOf("alice"), exp: 1 })}`,
     ]),
   ),
-  row("alice's stream, with a token of hers that has expired", badToken("token-expired"), (_victim, { alice, forge }) =>
+  row("alice's stream, with her own expired token", badToken("token-expired"), (_victim, { alice, forge }) =>
     withHeaders(bare("GET", ["Mcp-Session-Id", alice.session]), [
       "Authorization",
       `Bearer ${forge.issued({ ...claimsOf("alice"), exp: 1 })}`,
@@ -163,10 +163,10 @@ const streams: Attack[] = [
       stage,
     ),
   ),
-  row("a cancellation of what the victim has asked", served(202, []), (_victim, { alice }) =>
+  row("a cancellation of the victim's request", served(202, []), (_victim, { alice }) =>
     notification(alice.session, "notifications/cancelled", { requestId: 1, reason: "because" }),
   ),
-  row("an answer to what nobody has asked", served(202, []), (_victim, { alice }) => ({
+  row("an answer without a request", served(202, []), (_victim, { alice }) => ({
     ...readPlanIn(alice.session),
     body: '{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}',
   })),

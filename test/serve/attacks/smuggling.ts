@@ -53,7 +53,7 @@ const framing: Attack[] = [
   ),
   framed("chunks that are not the last encoding", malformed, [["Transfer-Encoding", "chunked, identity"]], chunked),
   framed("chunks in other letters", malformedBody, [["Transfer-Encoding", "xchunked"]], chunked),
-  framed("chunks behind a tab", malformed, [["Transfer-Encoding", "\tchunked\u000b"]], chunked),
+  framed("chunks after a tab", malformed, [["Transfer-Encoding", "\tchunked\u000b"]], chunked),
   framed("a space behind the header's name", malformed, [["Transfer-Encoding ", "chunked"]], chunked),
   framed(
     "two lengths",
@@ -70,7 +70,7 @@ const framing: Attack[] = [
   framed("a length beyond 64 bits", malformed, [["Content-Length", "18446744073709551626"]]),
   framed("a chunk beyond 64 bits", malformedBody, [["Transfer-Encoding", "chunked"]], () => "ffffffffffffffff1\r\nx"),
   framed(
-    "a chunk's length that is none",
+    "an invalid chunk length",
     malformedBody,
     [["Transfer-Encoding", "chunked"]],
     (plain) => `0x${chunked(plain)}`,
@@ -81,7 +81,7 @@ const framing: Attack[] = [
   framed("NUL in a header", malformed, [["X-Nul", "a\0b"]]),
   framed("a header without a name", malformed, [["", "a"]]),
   framed("headers of 17 KB", { ...malformed, statuses: [431] }, [["X-Long", "a".repeat(17_000)]]),
-  framed("another length behind the chunks", malformedBody, [["Transfer-Encoding", "chunked"]], (plain) =>
+  framed("another length after the chunks", malformedBody, [["Transfer-Encoding", "chunked"]], (plain) =>
     chunked(plain).replace(/\r\n$/, "Content-Length: 4\r\n\r\n"),
   ),
   framed("chunks alone", asAlice, [["Transfer-Encoding", "chunked"]], chunked),
@@ -98,8 +98,8 @@ const trailer = (title: string, make: (victim: Victim) => string): Attack =>
   );
 
 const trailers: Attack[] = [
-  trailer("the victim's token behind the body", ({ expiredToken }) => `Authorization: Bearer ${expiredToken}`),
-  trailer("the victim's session behind the body", ({ session }) => `Mcp-Session-Id: ${session}`),
+  trailer("the victim's token after the body", ({ expiredToken }) => `Authorization: Bearer ${expiredToken}`),
+  trailer("the victim's session after the body", ({ session }) => `Mcp-Session-Id: ${session}`),
 ];
 
 type MakeAsks = (victim: Victim, stage: Stage) => readonly Ask[];
@@ -131,30 +131,29 @@ const hidden = ({ expiredToken }: Victim): string =>
   bytesOf(withHeaders(readPlan, ["Authorization", `Bearer ${expiredToken}`])).toString();
 
 const shared: Attack[] = [
-  oneConnection("behind the victim's request, alice's", of("served", [200, 200], read), (victim, stage) => [
+  oneConnection("alice's request after the victim's", of("served", [200, 200], read), (victim, stage) => [
     asVictim(listTools, victim, stage),
     readPlan,
   ]),
+  oneConnection("a request without a token after the victim's", of("refused", [200, 401], noToken), (victim, stage) => [
+    asVictim(listTools, victim, stage),
+    anonymous,
+  ]),
   oneConnection(
-    "behind the victim's request, one without a token",
-    of("refused", [200, 401], noToken),
-    (victim, stage) => [asVictim(listTools, victim, stage), anonymous],
-  ),
-  oneConnection(
-    "behind the victim's request, one in the victim's session",
+    "a request in the victim's session after the victim's",
     of("refused", [200, 404], "refused http session-unknown alice"),
     (victim, stage) => [asVictim(listTools, victim, stage), readPlanIn(victim.session)],
   ),
-  oneConnection("behind alice's request, one without a token", of("refused", [200, 401], read, noToken), () => [
+  oneConnection("a request without a token after alice's", of("refused", [200, 401], read, noToken), () => [
     readPlan,
     anonymous,
   ]),
   oneConnection(
-    "behind alice's request, one with the victim's expired token",
+    "a request with the victim's expired token after alice's",
     of("refused", [200, 401], read, "refused http token-expired nobody"),
     ({ expiredToken }) => [readPlan, withHeaders(readPlan, ["Authorization", `Bearer ${expiredToken}`])],
   ),
-  oneConnection("between the victim's requests, alice's", of("served", [200, 200, 200], read), (victim, stage) => [
+  oneConnection("alice's request between the victim's", of("served", [200, 200, 200], read), (victim, stage) => [
     asVictim(listTools, victim, stage),
     readPlan,
     asVictim(listTools, victim, stage),
@@ -171,7 +170,7 @@ const inBodies: Attack[] = [
     (victim) => [{ ...readPlan, method: "GET", body: hidden(victim) }, readPlan],
   ),
   oneConnection(
-    "a request as the body of what is not there",
+    "a request as the body of an unknown path",
     of("refused", [404, 200], "refused http path-unknown nobody", read),
     (victim) => [{ ...readPlan, target: "/nothing", body: hidden(victim) }, readPlan],
   ),
@@ -190,7 +189,7 @@ const inBodies: Attack[] = [
     ]),
   ]),
   oneConnection(
-    "a request behind a body that is said to be shorter",
+    "a request after a body with a shorter declared length",
     of("refused", [400, 401], "refused http body-unfit alice", "refused http token-expired nobody"),
     (victim) => [
       withHeaders({ ...readPlan, body: `{}x` }, ["Content-Length", "3"]),
@@ -213,7 +212,9 @@ const versions: Attack[] = [...knownVersions, ...otherVersions].map((version) =>
 );
 
 const beginnings: Attack[] = [
-  row("HTTP/2 without a word", malformed, (): Sent => ({ bytes: [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")] })),
+  row("HTTP/2 without negotiation", malformed, (): Sent => ({
+    bytes: [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")],
+  })),
   row("TLS", malformed, (): Sent => ({
     bytes: [Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
   })),

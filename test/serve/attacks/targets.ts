@@ -65,7 +65,7 @@ const paths: Attack[] = [
   target("the victim before the host", unknown, ({ userId }) => `http://${userId}@127.0.0.1/mcp`),
   target("the victim's folder", unknown, ({ userId }) => `/data/users/${userId}/memory/MEMORY.md`),
   target(
-    "the victim's folder by dots",
+    "the victim's folder through dots",
     unknown,
     ({ userId }) => `/mcp/../../../../data/users/${userId}/memory/MEMORY.md`,
   ),

@@ -22,10 +22,10 @@ const turned =
   };
 
 const forms: Attack[] = [
-  token("crit that is understood", malformed, ({ userId }, { forge }) =>
+  token("a known crit", malformed, ({ userId }, { forge }) =>
     forge.forged(claimsOf(userId), { crit: ["exp"], exp: 1 }),
   ),
-  token("crit that nobody knows", malformed, ({ userId }, { forge }) =>
+  token("an unknown crit", malformed, ({ userId }, { forge }) =>
     forge.forged(claimsOf(userId), { crit: ["bob"], bob: 1 }),
   ),
   token("b64 false", malformed, ({ userId }, { forge }) =>
@@ -53,7 +53,7 @@ const forms: Attack[] = [
     ),
   ),
   token("a detached payload", malformed, (_victim, { alice }) => withPart(alice.token, 1, "")),
-  token("a header that is no JSON", malformed, (_victim, { alice }) => withPart(alice.token, 0, base64url("ES256"))),
+  token("a header that is not JSON", malformed, (_victim, { alice }) => withPart(alice.token, 0, base64url("ES256"))),
   token("a header that is a list", malformed, (_victim, { alice }) => withPart(alice.token, 0, base64url("[]"))),
   token("two alg in the header", malformed, ({ userId }, { alice, forge }) =>
     withPart(

@@ -38,9 +38,9 @@ const headerValues: Attack[] = [
   token("with padding", malformed, (_victim, { alice }) => `${alice.token}==`),
   token("percent-encoded dots", malformed, (_victim, { alice }) => alice.token.replaceAll(".", "%2E")),
   token("too long", malformed, (_victim, { alice }) => `${alice.token}${"A".repeat(9_000)}`),
-  token("with NUL behind it", refused(400, "http-malformed", "nobody"), (_victim, { alice }) => `${alice.token}\0`),
+  token("with NUL after it", refused(400, "http-malformed", "nobody"), (_victim, { alice }) => `${alice.token}\0`),
   authorization("the scheme in lower case", asAlice, (_victim, { alice }) => `bearer ${alice.token}`),
-  token("with spaces behind it", asAlice, (_victim, { alice }) => `${alice.token}  `),
+  token("with spaces after it", asAlice, (_victim, { alice }) => `${alice.token}  `),
 ];
 
 const otherPlaces: Attack[] = [

@@ -23,7 +23,7 @@ const names: Attack[] = [
   named("with a space", unknown, () => " ReadUserMemory"),
   named("in lower case", unknownTool("readusermemory"), () => "readusermemory"),
   named("by its export", unknownTool("read_user_memory"), () => "read_user_memory"),
-  named("with a letter of Cyrillic", unknown, () => "Re\u0430dUserMemory"),
+  named("with a Cyrillic letter", unknown, () => "Re\u0430dUserMemory"),
   named("with a soft hyphen", unknown, () => "ReadUser\u00adMemory"),
   named("in full-width letters", unknown, () => "\uff32eadUserMemory"),
   named("nothing", unknown, () => ""),
@@ -62,17 +62,17 @@ const smuggled: Attack[] = [
     name: `/data/users/${userId}/memory/MEMORY`,
   })),
   reading("a name with backslashes", invalid, ({ userId, entry }) => ({ name: `..\\..\\${userId}\\memory\\${entry}` })),
-  reading("a name with a file's ending", invalid, ({ entry }) => ({ name: `${entry}.md` })),
+  reading("a name with a file's extension", invalid, ({ entry }) => ({ name: `${entry}.md` })),
   reading("a name with NUL", invalid, ({ entry }) => ({ name: `plan\0${entry}` })),
-  reading("a name with half a character", invalid, () => ({ name: "plan\ud800" })),
+  reading("a name with half a surrogate pair", invalid, () => ({ name: "plan\ud800" })),
   reading("a name in escapes", invalid, ({ userId, entry }) => ({ name: `..%2f..%2f${userId}%2f${entry}` })),
   reading("a name in a list", invalid, ({ entry }) => ({ name: [entry] })),
   reading("a name with another inside", invalid, ({ userId }) => ({ name: { name: "plan", userId } })),
   reading("the index as an entry", toolError("NAME_RESERVED"), () => ({ name: "MEMORY" })),
-  row("a writing that names the victim", toolError("INPUT_INVALID", "UpdateUserMemory"), ({ userId }) =>
+  row("a write that names the victim", toolError("INPUT_INVALID", "UpdateUserMemory"), ({ userId }) =>
     callTool("UpdateUserMemory", { action: "upsert", name: "plan", type: "user", description: "x", body: "x", userId }),
   ),
-  row("a writing to a path of the victim's", toolError("INPUT_INVALID", "UpdateUserMemory"), ({ userId, entry }) =>
+  row("a write to a path of the victim's", toolError("INPUT_INVALID", "UpdateUserMemory"), ({ userId, entry }) =>
     callTool("UpdateUserMemory", {
       action: "upsert",
       name: `../../${userId}/memory/${entry}`,
@@ -120,7 +120,7 @@ const besides: Attack[] = [
       _meta: { "io.modelcontextprotocol/related-task": { taskId: session } },
     }),
   ),
-  row("the victim beside the arguments", asAlice, ({ userId }, { alice }) =>
+  row("the victim next to the arguments", asAlice, ({ userId }, { alice }) =>
     inSession(alice.session, "tools/call", { ...plan, userId, ctx: { userId }, user: userId }),
   ),
   row("another tool in the header", refused(400, "mcp-400"), () =>
