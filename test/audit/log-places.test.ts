@@ -1,4 +1,4 @@
-/** Where a log may lie, and which options are valid. */
+/** Where a log can be, and which options are valid. */
 import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -116,7 +116,7 @@ test("a log and the folders above it are accessible to their owner only", async 
   expect(modes.map((mode) => mode & 0o777)).toEqual([0o700, 0o700, 0o600, 0o600]);
 });
 
-test("a log may lie in the data folder", async () => {
+test("a log can be in the data folder", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "data/audit.jsonl");
   await writeRun(folder.path, [callEntry(1)], { file });

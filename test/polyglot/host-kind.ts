@@ -12,7 +12,7 @@ export interface HostKind {
   prepare(signal: AbortSignal): Promise<HostProgram>;
 }
 
-/** How to start a host program. It speaks the lines that `README.md` tells of. */
+/** How to start a host program. `host/polyglot/README.md` describes its line protocol. */
 export interface HostProgram {
   readonly command: string;
   readonly args: readonly string[];

@@ -106,7 +106,7 @@ test("changes of watched resources within one turn of the event loop are reporte
   const scopes = { indexScopes: ["memory"], entryScopes: ["memory"] };
   const family = { ...scopes, hasIndex: true, hasEntries: true, canRead: true };
   const families = () => [
-    // Families whose files reveal the changed entry, and one whose files do not.
+    // Only the files of some families reveal the changed entry.
     { ...family, name: "one", entryFile: "{name}.md" },
     { ...family, name: "other", hasIndex: false, indexScopes: [] },
     { ...family, name: "indexed", entryScopes: ["journal"], entryFile: "{name}.md" },
