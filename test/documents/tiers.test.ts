@@ -5,14 +5,14 @@ import { codeIn, tableBelow } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 
 /** All tests of these folders are slow: `vitest.config.ts` has a project for each. */
-const slowFolders = ["load", "mcp", "polyglot"];
+const slowFolders = new Set(["load", "mcp", "polyglot"]);
 
 const folderOf = (file: string): string => file.split("/")[1] ?? "";
 const files = trackedFiles.filter((file) => /^test\/[^/]+\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(files.map(folderOf))].toSorted();
 
 function tierOf(folder: string): string {
-  const isSlow = (file: string): boolean => slowFolders.includes(folder) || file.endsWith(".slow.test.ts");
+  const isSlow = (file: string): boolean => slowFolders.has(folder) || file.endsWith(".slow.test.ts");
   const tiers = files.filter((file) => folderOf(file) === folder).map((file) => (isSlow(file) ? "slow" : "fast"));
   return [...new Set(tiers)].toSorted().join(" and ");
 }
