@@ -69,7 +69,7 @@ export async function snapshotPlugin({ script, deferred }: Bundle, family: Famil
     texts: {
       fuel: layFailure(engine, "FUEL_EXHAUSTED", "Cannot finish the call: its computing budget is used up"),
       memory: layFailure(engine, "MEMORY_EXCEEDED", "Cannot finish the call: the plugin's wasm memory is used up"),
-      trap: layFailure(engine, "GUEST_TRAPPED", "Cannot finish the call: the plugin's code failed beyond repair"),
+      trap: layFailure(engine, "GUEST_TRAPPED", "Cannot finish the call: the plugin's code crashed"),
       fuel_key: engine.layText(fuelConfigKey),
     },
     scratch: engine.reserve(16),

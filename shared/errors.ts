@@ -31,7 +31,7 @@ export const errorTable = {
     "The name belongs to the plugin itself or to a device of some operating system.",
   ),
   NAME_CONFLICT: entry("caller", false, "The name is taken, or differs from an existing one only by case."),
-  QUOTA_EXCEEDED: entry("caller", false, "What the user may keep, in number or in bytes, is used up."),
+  QUOTA_EXCEEDED: entry("caller", false, "The user's quota, in number or in bytes, is used up."),
   BUSY: entry(
     "caller",
     true,
@@ -39,7 +39,7 @@ export const errorTable = {
   ),
   CLOSED: entry("caller", false, "The runtime is closed."),
   CANCELLED: entry("caller", true, "The caller cancelled the call, or closed the runtime before it had ended."),
-  CAPABILITY_DENIED: entry("guest", false, "The plugin asked for something its grant does not hold."),
+  CAPABILITY_DENIED: entry("guest", false, "The plugin requested something that its grant does not include."),
   OUTPUT_INVALID: entry("guest", false, "The plugin's answer is not an envelope."),
   GUEST_TRAPPED: entry("guest", false, "The plugin's code crashed."),
   FUEL_EXHAUSTED: entry("guest", false, "The plugin used up its computing budget."),

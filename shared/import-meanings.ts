@@ -4,19 +4,19 @@ import type { CapabilityName, KernelFunction, Right } from "./abi.ts";
 
 /** A block holds one text that host and guest exchange. It is outside the plugin's memory and ends with the call. */
 export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
-  input_length: "tells how long the call's input is",
+  input_length: "returns the length of the call's input",
   input_load_u8: "reads one byte of the call's input",
   input_load_u64: "reads eight bytes of the call's input",
-  alloc: "makes a block of this call, within the host's bounds",
-  free: "gives up a block of this call",
-  length: "tells how long a block of this call is",
+  alloc: "allocates a block of this call, within the host's limits",
+  free: "frees a block of this call",
+  length: "returns the length of a block of this call",
   load_u8: "reads one byte of a block of this call",
   load_u64: "reads eight bytes of a block of this call",
   store_u8: "writes one byte into a block of this call",
   store_u64: "writes eight bytes into a block of this call",
   output_set: "names the block that is the call's answer",
   error_set: "names the block that is the call's error",
-  config_get: "reads a setting that the host made for the plugin, such as its fuel",
+  config_get: "reads a setting that the host set for the plugin, such as its fuel",
   log_info: "adds a line to the host's log, at level info",
   log_warn: "adds a line to the host's log, at level warn",
   log_error: "adds a line to the host's log, at level error",
@@ -27,9 +27,9 @@ export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
 export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
   store_read: "reads a file of the calling user in the tool's scopes",
   store_list: "lists files of the calling user in the tool's scopes",
-  store_write: "makes or replaces a file of the calling user there",
+  store_write: "creates or replaces a file of the calling user there",
   store_trash: "moves a file of the calling user to the trash there",
-  clock_now: "tells the time of the call",
+  clock_now: "returns the time of the call",
 };
 
 export interface ImportMeaning {

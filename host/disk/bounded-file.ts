@@ -29,7 +29,7 @@ export async function readBoundedFile(file: string, bytesMax: number): Promise<B
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
   await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   const stat = await handle.stat();
-  if (!stat.isFile()) return { kind: "unfit", reason: "it is no regular file" };
+  if (!stat.isFile()) return { kind: "unfit", reason: "it is not a regular file" };
   if (stat.size > bytesMax) {
     return { kind: "unfit", reason: `it is ${stat.size} bytes, at most ${bytesMax} allowed` };
   }

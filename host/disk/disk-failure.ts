@@ -11,7 +11,7 @@ const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   EDQUOT: ["STORAGE_FULL", "the disk's quota is used up"],
   ELOOP: ["STORAGE_UNSAFE", linkInPlace],
   ENXIO: ["STORAGE_UNSAFE", notRegular],
-  ENOTDIR: ["STORAGE_UNSAFE", "something else lies in a folder's place"],
+  ENOTDIR: ["STORAGE_UNSAFE", "something else is in a folder's place"],
   EISDIR: ["STORAGE_UNSAFE", "a folder lies in its place"],
   ENOTEMPTY: ["STORAGE_UNSAFE", "a folder lies in its place"],
   EROFS: ["STORAGE_FAILED", "the disk is read-only"],

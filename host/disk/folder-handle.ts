@@ -165,4 +165,4 @@ class PathHandle implements FolderHandle {
 }
 
 const notAFolder = (): ToolError =>
-  new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");
+  new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else is in a folder's place");

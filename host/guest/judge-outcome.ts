@@ -67,7 +67,7 @@ function failedEnvelope({ toolName, errors }: JudgedTool, text: string, record: 
   if (declared) return { ok: false, error: { code, of: declared.of, message, ...(issues && { issues }) } };
   return mayReport(code, record)
     ? failed(code, message, issues)
-    : invalid(toolName, `it reports ${code}, which nobody told it`);
+    : invalid(toolName, `it reports ${code}, a code that it neither declares nor received`);
 }
 
 function mayReport(code: string, { reported }: CapabilityRecord): code is ErrorCode {

@@ -75,13 +75,13 @@ export function toolForHost(
   const isForModels = tools.all.some((each) => [each.tool.name, fullName(each)].includes(toolName));
   const none = isForModels
     ? "it is a tool for models, allowed are tools for programs"
-    : `no plugin that is loaded has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
+    : `no loaded plugin has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
   throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`);
 }
 
 /** The error if no loaded plugin, or not the one that the program named, has a tool with the role. */
 export function unknownRole(action: string, role: Role, family: string | undefined): ToolError {
-  const plugin = family === undefined ? "no plugin that is loaded" : `no plugin ${quoted(family)} that is loaded`;
+  const plugin = family === undefined ? "no loaded plugin" : `no loaded plugin ${quoted(family)}`;
   return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: ${plugin} has a tool with the role "${role}"`);
 }
 

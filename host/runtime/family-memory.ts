@@ -45,7 +45,7 @@ export class FamilyMemory {
   }
 
   index(ctx: CallContext, family?: FamilyChoice): Promise<string> {
-    return this.#answer("index", "tell the index", { ctx, family }, ({ tools, context, leaveOut }) =>
+    return this.#answer("index", "read the index", { ctx, family }, ({ tools, context, leaveOut }) =>
       joinedIndex(tools, (found, input) => this.#ask("index", found, input, context), leaveOut),
     );
   }

@@ -31,7 +31,7 @@ async function planAll(...[operation, files, { replace = false, scopes }]: Asked
   const leftOut: RefusedFile[] = [];
   for (const [scope, ofScope] of filesByScope(files, scopes)) {
     if (!operation.tools.hasScope(scope)) {
-      leftOut.push({ path: scope, code: "TOOL_UNKNOWN", reason: "no plugin that is loaded has this scope" });
+      leftOut.push({ path: scope, code: "TOOL_UNKNOWN", reason: "no loaded plugin has this scope" });
       continue;
     }
     const each = await ScopeImport.of(operation, scope, { files: ofScope, replaces: replace });

@@ -72,7 +72,7 @@ function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string)
 async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
   const { scope, path } = file;
   if (!operation.tools.hasScope(scope)) {
-    throw new ToolError("TOOL_UNKNOWN", `${actionOn(file)}: no plugin that is loaded has the scope "${scope}"`);
+    throw new ToolError("TOOL_UNKNOWN", `${actionOn(file)}: no loaded plugin has the scope "${scope}"`);
   }
   await operation.hold({ scopes: [scope], writes: true }, async (held) => {
     const content = await trashedBytes(held.reader, file);

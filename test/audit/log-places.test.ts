@@ -87,7 +87,7 @@ const places: Place[] = [
     name: "a file in a file's place",
     prepare: (folder) => writeFileSync(join(folder, "log"), ""),
     file: "log/audit.jsonl",
-    says: "something else lies in a folder's place",
+    says: "something else is in a folder's place",
   },
 ];
 

@@ -74,7 +74,7 @@ export const tamperedFiles: readonly TamperedFile[] = [
     bytes: resealed({ tools: shippedManifest.tools.map((tool) => without(tool, "clock")) }),
     told: [
       'It imports function "extism:host/user" "clock_now", which its manifest does not account for: ' +
-        'it tells the time of the call, and no tool asks for the right "clock".',
+        'it returns the time of the call, and no tool asks for the right "clock".',
     ],
   },
   {
@@ -129,7 +129,7 @@ export const tamperedFiles: readonly TamperedFile[] = [
   {
     name: "a right that does not exist",
     bytes: resealed({ tools: changedTool("ReadUserMemory", { rights: ["read", "network" as "read"] }) }),
-    told: ['Its manifest has not the form that ABI version 1 gives it, at "tools.1.rights.1".'],
+    told: ['Its manifest does not have the form of ABI version 1, at "tools.1.rights.1".'],
   },
   {
     name: "no manifest",

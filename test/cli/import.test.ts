@@ -101,12 +101,12 @@ test("what is no zip file, no plain file or a giant is a coded failure, and noth
   writeFileSync(at.place("climbs.zip"), zipBytes([{ name: "memcell-export.json" }, climbing]));
   for (const [file, said] of [
     ["text.zip", "the file is no zip file, is incomplete, or has something after its end"],
-    ["pipe.zip", "it is no regular file"],
-    ["folder.zip", "it is no regular file"],
+    ["pipe.zip", "it is not a regular file"],
+    ["folder.zip", "it is not a regular file"],
     ["sparse.zip", "it is 4294967296 bytes, at most 176160768 allowed"],
     ["climbs.zip", 'entry "memory/../../../../outside.md" is refused: its name is neither "memcell-export.json"'],
     ["nothing.zip", "it is not there"],
-    ["/dev/zero", "it is no regular file"],
+    ["/dev/zero", "it is not a regular file"],
   ] as const) {
     const name = file.startsWith("/") ? file : at.place(file);
     const { status, stdout } = at.memcell("import", "--user", "bob", name, "--yes");

@@ -123,15 +123,15 @@ test("an export is made without the plugin of its files; an import leaves them o
   expect(readFileSync(join(folder.path, "bob.zip"), "latin1")).toContain("journal/MEMORY.md");
   const imported = alone("import", "--user", "carol", "bob.zip", "--yes");
   expect(imported.status).toBe(0);
-  expect(imported.stdout).toContain("leave out memory: no plugin that is loaded has this scope\n");
+  expect(imported.stdout).toContain("leave out memory: no loaded plugin has this scope\n");
   expect(readUserFiles(dataDir, "carol")).toEqual({ "journal/MEMORY.md": "b" });
   const memoryAlone = alone("import", "--user", "dora", "bob.zip", "--scope", "memory", "--yes");
   expect(memoryAlone.status).toBe(1);
-  expect(memoryAlone.stdout).toContain("refuse memory: no plugin that is loaded has this scope\n");
+  expect(memoryAlone.stdout).toContain("refuse memory: no loaded plugin has this scope\n");
   const restored = alone("trash", "restore", "x.20200102T030405678Z.md", "--user", "bob");
   expect(restored.status).toBe(1);
   expect(JSON.parse(restored.stdout)).toMatchObject({
-    error: { code: "TOOL_UNKNOWN", message: expect.stringContaining("no plugin that is loaded has the scope") },
+    error: { code: "TOOL_UNKNOWN", message: expect.stringContaining("no loaded plugin has the scope") },
   });
   expect(readUserFiles(dataDir, "bob")).toEqual(before);
   expect(existsSync(join(dataDir, "users", "dora"))).toBe(false);

@@ -74,7 +74,7 @@ test.for<{ tool: Reporting; code: string }>([
 ])("$code is none of the codes that $tool may report", async ({ tool, code }) => {
   expect(await reported(tool, failure(code))).toEqual({
     code: "OUTPUT_INVALID",
-    message: `Cannot use the answer of ${tool}: it reports ${code}, which nobody told it`,
+    message: `Cannot use the answer of ${tool}: it reports ${code}, a code that it neither declares nor received`,
     blame: "guest",
     retryable: false,
   });

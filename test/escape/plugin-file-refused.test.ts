@@ -41,12 +41,12 @@ test("a file of 17 MiB is refused, and what is in it is not read", async () => {
 test("what is no regular file is refused, and not waited for", async () => {
   const fifo = join(folder.path, "fifo.wasm");
   execFileSync("mkfifo", [fifo]);
-  await expectRefused(fifo, /it is no regular file/);
+  await expectRefused(fifo, /it is not a regular file/);
   const directory = join(folder.path, "directory.wasm");
   mkdirSync(directory);
-  await expectRefused(directory, /it is no regular file/);
+  await expectRefused(directory, /it is not a regular file/);
   await expectRefused(join(folder.path, "absent.wasm"), /"absent.wasm": it cannot be read/);
-  await expectRefused("/dev/zero", /it is no regular file/);
+  await expectRefused("/dev/zero", /it is not a regular file/);
 });
 
 test.for(wholeFiles)("$name that is cut off anywhere is refused", async ({ wasm }) => {

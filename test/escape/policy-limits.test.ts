@@ -147,7 +147,7 @@ test("the policy bounds a call's capability requests, and one more drops all tha
   expect(fitting.result).toMatchObject({ ok: true });
   expect(fitting.files).toEqual({ "memory/a.md": "x" });
   const { result, files } = await under({ hostCalls: 2 }, call);
-  expect(result).toMatchObject(refusal("CAPABILITY_DENIED", "this call has asked 2 times, no more is allowed"));
+  expect(result).toMatchObject(refusal("CAPABILITY_DENIED", "this call has made 2 requests, the maximum"));
   expect(files).toEqual({});
 });
 

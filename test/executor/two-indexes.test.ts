@@ -74,7 +74,7 @@ test("the error names a plugin that is not loaded or has no index", async () => 
     expect(text).toBe("");
     await expect(runtime.memoryIndex(alice, { family: "other" })).rejects.toMatchObject({
       code: "TOOL_UNKNOWN",
-      message: 'Cannot tell the index: no plugin "other" that is loaded has a tool with the role "index"',
+      message: 'Cannot read the index: no loaded plugin "other" has a tool with the role "index"',
     });
   });
 });

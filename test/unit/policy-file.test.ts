@@ -103,15 +103,15 @@ test("different objects can have equal keys, and a string is no key", async () =
 test("refuses what is not a regular file without waiting for it or reading it", async () => {
   const pipe = join(folder.path, "pipe.json");
   execFileSync("mkfifo", [pipe]);
-  expect(await refusalOf(pipe)).toContain('Cannot use policy "pipe.json": it is no regular file');
+  expect(await refusalOf(pipe)).toContain('Cannot use policy "pipe.json": it is not a regular file');
   mkdirSync(join(folder.path, "folder.json"));
-  expect(await refusalOf(join(folder.path, "folder.json"))).toContain("it is no regular file");
+  expect(await refusalOf(join(folder.path, "folder.json"))).toContain("it is not a regular file");
   expect(await refusalOf(join(folder.path, "absent.json"))).toContain("it cannot be read");
   const large = write("large.json", "");
   truncateSync(large, 2 ** 40);
   expect(await refusalOf(large)).toContain(`it is ${2 ** 40} bytes`);
   const locked = write("piped-lock.json", policyOf({}, { lockFile: "pipe.json" }));
-  expect(await refusalOf(locked)).toContain('its lock file "pipe.json" cannot be used: it is no regular file');
+  expect(await refusalOf(locked)).toContain('its lock file "pipe.json" cannot be used: it is not a regular file');
 });
 
 const circular: Record<string, unknown> = { version: 1 };

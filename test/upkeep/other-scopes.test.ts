@@ -29,7 +29,7 @@ test("lists the trash of all scopes, and restores nothing that no loaded plugin 
     { scope: "notes", name: `old.${early}.txt`, path: "old.txt" },
     { scope: "memory", name: `a.${early}.md`, path: "a.md" },
   ]);
-  const message = `Cannot restore "old.${early}.txt": no plugin that is loaded has the scope "notes"`;
+  const message = `Cannot restore "old.${early}.txt": no loaded plugin has the scope "notes"`;
   const restored = runtime.upkeep.restore(alice, `old.${early}.txt`);
   await expect(restored).rejects.toMatchObject({ code: "TOOL_UNKNOWN", message });
   // By name alone, the one in notes would be the latest.

@@ -102,7 +102,7 @@ test("leaves out and reports a scope of no loaded plugin, and refuses it if noth
   await withRuntime(async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: { ...kept, "nobodys/b.md": "x" } });
     const { files } = await runtime.upkeep.export(alice);
-    const told = { path: "nobodys", code: "TOOL_UNKNOWN", reason: "no plugin that is loaded has this scope" };
+    const told = { path: "nobodys", code: "TOOL_UNKNOWN", reason: "no loaded plugin has this scope" };
     const plan = await runtime.upkeep.planImport(bob, files);
     expect(plan).toMatchObject({ leftOut: [told], refused: [] });
     expect(await runtime.upkeep.import(bob, files)).toEqual(plan);

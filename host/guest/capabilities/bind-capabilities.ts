@@ -103,7 +103,7 @@ function remember(error: ToolError, record: CapabilityRecord): void {
 function perform(name: CapabilityName, call: GuestCall, request: string, hostCalls: number): unknown {
   const { hostCalls: hostCallsMax } = call.grant.limits;
   if (hostCalls > hostCallsMax) {
-    throw denied(`Cannot call ${name}: this call has asked ${hostCallsMax} times, no more is allowed`);
+    throw denied(`Cannot call ${name}: this call has made ${hostCallsMax} requests, the maximum`);
   }
   const right = capabilityRights[name];
   if (!call.grant.rights.includes(right)) throw denied(`Cannot call ${name}: this call is not granted "${right}"`);
@@ -132,6 +132,6 @@ function parseRequest(name: CapabilityName, request: string): unknown {
 
 function checked<Name extends CapabilityName>(name: Name, value: unknown): CapabilityRequest<Name> {
   const parsed = safeParse(requestSchemas[name], value);
-  if (!parsed.success) throw denied(`Cannot call ${name}: the request has not the form that ABI version 1 gives it`);
+  if (!parsed.success) throw denied(`Cannot call ${name}: the request does not have the form of ABI version 1`);
   return parsed.data as CapabilityRequest<Name>;
 }

@@ -38,7 +38,7 @@ export function checkScope({ grant }: GuestCall, scope: string): void {
 }
 
 export function refuseTrash(path: string): void {
-  if (isTrashPath(path)) throw denied(`Cannot change ${quoted(path)}: what lies in trash/ is not a tool's to change`);
+  if (isTrashPath(path)) throw denied(`Cannot change ${quoted(path)}: tools cannot change files in trash/`);
 }
 
 /** Bounds what one call may change. */

@@ -39,7 +39,7 @@ const (
 
 	denied, unsafeFiles = "CAPABILITY_DENIED", "STORAGE_UNSAFE"
 	lockOfOpenFile      = 37 // F_OFD_SETLK, which package syscall lacks
-	folderTaken         = "Cannot open the user's folder: something else lies in a folder's place"
+	folderTaken         = "Cannot open the user's folder: something else is in a folder's place"
 	badPath             = `Cannot use path %s: allowed are relative paths inside the scope, without "." and ".."`
 )
 
@@ -143,7 +143,7 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	wasm, err := os.ReadFile(pluginPath)
 	refuse(err != nil, refused, reason, "the file cannot be read")
 	pin := fmt.Sprintf("%x", sha256.Sum256(wasm))
-	refuse(options.SHA256 != "" && options.SHA256 != pin, refused, reason, "it is another file than the pinned one")
+	refuse(options.SHA256 != "" && options.SHA256 != pin, refused, reason, "it is not the pinned file")
 	engine := wazero.NewRuntimeConfig().WithCompilationCache(wazero.NewCompilationCache()).WithCustomSections(true).
 		WithCloseOnContextDone(true).WithMemoryLimitPages(kernelPagesMax) // the guest's memory also has its own maximum
 	ctx, host := context.Background(), &Host{}
@@ -153,7 +153,7 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	sections := slices.DeleteFunc(module.CustomSections(), isOther)
 	isPlugin := len(sections) == 1 && json.Unmarshal(sections[0].Data(), &host.manifest) == nil && host.manifest.ABI == 1 &&
 		host.manifest.Tools != nil
-	refuse(!isPlugin, refused, reason, "it has not one manifest of ABI version 1")
+	refuse(!isPlugin, refused, reason, "it does not have exactly one manifest of ABI version 1")
 	host.manifest.DeadlineMs = min(host.manifest.DeadlineMs, cmp.Or(options.DeadlineMs, host.manifest.DeadlineMs))
 	fuel := map[string]string{"memcell.fuelPolls": fmt.Sprint(cmp.Or(options.FuelPolls, host.manifest.FuelPolls))}
 	hosted := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: wasm}}, Config: fuel}
@@ -161,7 +161,7 @@ func Open(pluginPath, dataDir string, options Options) (host *Host, err error) {
 	host.plugin, err = extism.NewCompiledPlugin(ctx, hosted, config, capabilities)
 	refuse(err != nil, refused, reason, "it cannot be compiled")
 	instance, err := host.plugin.Instance(ctx, extism.PluginInstanceConfig{})
-	refuse(err != nil, refused, reason, "it wants more than a plugin gets")
+	refuse(err != nil, refused, reason, "it imports more than a plugin gets")
 	check(errors.Join(instance.Close(ctx), os.MkdirAll(dataDir, 0o700)))
 	host.data = must(os.OpenRoot(dataDir)) // the operator chooses the data folder, so it may be a link
 	return host, nil
@@ -229,7 +229,7 @@ func (h *Host) run(call *call, input []byte) json.RawMessage {
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, call), deadline)
 	defer cancel()
 	instance, err := h.plugin.Instance(ctx, extism.PluginInstanceConfig{})
-	refuse(err != nil, "INTERNAL", "Cannot call %s: the engine makes no instance of the plugin", name)
+	refuse(err != nil, "INTERNAL", "Cannot call %s: the engine cannot create an instance of the plugin", name)
 	// Runs at the deadline or after the call. In config_get and log_* the SDK walks the list of blocks without the context; a guest
 	// that has bent the list into a ring would keep it there for ever.
 	context.AfterFunc(ctx, func() { _ = instance.Close(context.Background()) })
@@ -260,7 +260,7 @@ func (h *Host) run(call *call, input []byte) json.RawMessage {
 	refuse(!isFailure, "OUTPUT_INVALID", "Cannot use the answer of %s: its error is not a failed envelope", name)
 	isKnown := slices.Contains(guestCodes, reported) || slices.Contains(call.told, reported) ||
 		slices.Contains(h.manifest.Errors, declared{reported})
-	refuse(!isKnown, "OUTPUT_INVALID", "Cannot use the answer of %s: it reports %s, which nobody told it", name, reported)
+	refuse(!isKnown, "OUTPUT_INVALID", "Cannot use the answer of %s: it reports %s, a code that it neither declares nor received", name, reported)
 	panic(&Refusal{reported, message, issues})
 }
 
@@ -317,7 +317,7 @@ func (c *call) answer(of capability, request []byte) (reply any) {
 	// The request is checked against the ABI and the grant before any file is touched.
 	c.requests++
 	isOver := c.requests > requestsMax
-	refuse(isOver, denied, "Cannot call %s: this call has asked %d times, no more is allowed", of.name, requestsMax)
+	refuse(isOver, denied, "Cannot call %s: this call has made %d requests, the maximum", of.name, requestsMax)
 	refuse(!slices.Contains(c.tool.Rights, of.right), denied, `Cannot call %s: this call is not granted "%s"`, of.name, of.right)
 	given, isJSON := decoded(request)
 	refuse(!isJSON, denied, "Cannot call %s: the request is not JSON", of.name)
@@ -327,13 +327,13 @@ func (c *call) answer(of capability, request []byte) (reply any) {
 		text, isText := value.(string)
 		values[key], isFit = text, isFit && isText
 	}
-	refuse(!isFit, denied, "Cannot call %s: the request has not the form that ABI version 1 gives it", of.name)
+	refuse(!isFit, denied, "Cannot call %s: the request does not have the form of ABI version 1", of.name)
 	at := place{values["scope"], values["path"]}
 	isScope, scopes := keys == nil || slices.Contains(c.tool.Scopes, at.scope), strings.Join(c.tool.Scopes, `", "`)
 	refuse(!isScope, denied, `Cannot use scope %s: this call is granted "%s"`, quoted(at.scope), scopes)
 	refuse(slices.Contains(keys, "path") && !isPath(at.path), denied, badPath, quoted(at.path))
 	isTrashed := isTrash(at.path) && (of.right == "write" || of.right == "trash")
-	refuse(isTrashed, denied, "Cannot change %s: what lies in trash/ is not a tool's to change", quoted(at.path))
+	refuse(isTrashed, denied, "Cannot change %s: tools cannot change files in trash/", quoted(at.path))
 	answer := of.perform(c, at, values["prefix"]+values["content"])
 	answer["ok"] = true
 	return answer

@@ -54,7 +54,7 @@ public final class Host {
                     + "|QUOTA_EXCEEDED|CAPABILITY_DENIED|GUEST_TRAPPED|FUEL_EXHAUSTED|MEMORY_EXCEEDED");
 
     private static final Pattern PATH = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*");
-    private static final String FOLDER_TAKEN = "Cannot open the user's folder: something else lies in a folder's place";
+    private static final String FOLDER_TAKEN = "Cannot open the user's folder: something else is in a folder's place";
     private static final Pattern HALF = Pattern.compile("\\p{Cs}");
     private static final Pattern UNFIT_USER_ID =
             Pattern.compile("[\\p{Cc}\\p{Cs}/\\\\]|^[\\p{Z}\\x{feff}]|[\\p{Z}\\x{feff}]\\z|^\\.{0,2}\\z");
@@ -94,7 +94,7 @@ public final class Host {
     public Host(Path plugin, Path dataDir, String sha256, Integer fuelPolls, Integer deadlineMs) throws Exception {
         byte[] wasm = Files.readAllBytes(plugin);
         if (sha256 != null && !sha256.equals(sha256(wasm)))
-            throw new Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one");
+            throw new Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is not the pinned file");
         try {
             // `memcell audit` judges the rest of the file.
             var found = new ArrayList<byte[]>();
@@ -282,7 +282,7 @@ public final class Host {
             String code = error.get("code").getAsString();
             boolean isOwn = manifest.errors != null && manifest.errors.contains(new Declared(code));
             if (isOwn || GUEST_CODES.matcher(code).matches() || told.contains(code)) return envelope;
-            throw new Refusal("OUTPUT_INVALID", subject + "it reports " + code + ", which nobody told it");
+            throw new Refusal("OUTPUT_INVALID", subject + "it reports " + code + ", a code that it neither declares nor received");
         }
 
         /** Gives the kernel's memory a maximum; it has none. */
@@ -318,7 +318,7 @@ public final class Host {
             var capability = CAPABILITIES.get(name);
             String subject = "Cannot call " + name + ": ";
             if (++requests > REQUESTS_MAX)
-                throw denied(subject + "this call has asked " + REQUESTS_MAX + " times, no more is allowed");
+                throw denied(subject + "this call has made " + REQUESTS_MAX + " requests, the maximum");
             if (!tool.rights.contains(capability.right))
                 throw denied(subject + "this call is not granted \"" + capability.right + '"');
             JsonElement json = decoded(text);
@@ -327,7 +327,7 @@ public final class Host {
                     || !capability.keys.containsAll(request.keySet())
                     || !capability.keys.stream()
                             .allMatch(key -> request.has(key) ? isString(request.get(key)) : key.equals("prefix")))
-                throw denied(subject + "the request has not the form that ABI version 1 gives it");
+                throw denied(subject + "the request does not have the form of ABI version 1");
             if (name.equals("clock_now")) return object("ok", true, "epochMs", epochMs);
             String scope = request.get("scope").getAsString();
             if (!tool.scopes.contains(scope)) {
@@ -340,7 +340,7 @@ public final class Host {
             String path = request.get("path").getAsString();
             checkPath(path);
             if (!name.equals("store_read") && isTrash(path))
-                throw denied("Cannot change " + quoted(path) + ": what lies in trash/ is not a tool's to change");
+                throw denied("Cannot change " + quoted(path) + ": tools cannot change files in trash/");
             byte[] content = content(scope + '/' + path); // refuses a file that must not be replaced
             if (name.equals("store_read")) {
                 String found = content == null ? null : text(content);

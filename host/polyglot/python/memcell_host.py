@@ -37,7 +37,7 @@ CAPABILITIES = {
     "store_trash": ("trash", {"scope", "path"}),
     "clock_now": ("clock", set()),
 }
-FOLDER_TAKEN = "Cannot open the user's folder: something else lies in a folder's place"
+FOLDER_TAKEN = "Cannot open the user's folder: something else is in a folder's place"
 SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 # Codes that a guest may report on its own, besides those that its manifest declares.
 GUEST_CODES = {
@@ -66,7 +66,7 @@ class Host:
         with open(plugin_path, "rb") as file:
             wasm = file.read()
         if sha256 not in (None, hashlib.sha256(wasm).hexdigest()):
-            raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one")
+            raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it is not the pinned file")
         plugin = manifest_of(wasm)
         self.tools = plugin["tools"]
         self.codes = {each["code"] for each in plugin.get("errors", [])}
@@ -170,7 +170,7 @@ def manifest_of(wasm: bytes) -> dict:
             raise ValueError(manifest["abi"])
         return manifest
     except (IndexError, KeyError, RecursionError, TypeError, ValueError) as cause:
-        raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it has not one manifest of ABI version 1") from cause
+        raise Refusal("PLUGIN_REFUSED", "Cannot load the plugin: it does not have exactly one manifest of ABI version 1") from cause
 
 
 def bind(name: str):
@@ -218,7 +218,7 @@ class Call:
         right, keys = CAPABILITIES[name]
         self.requests += 1
         if self.requests > REQUESTS_MAX:
-            raise denied(f"Cannot call {name}: this call has asked {REQUESTS_MAX} times, no more is allowed")
+            raise denied(f"Cannot call {name}: this call has made {REQUESTS_MAX} requests, the maximum")
         if right not in self.tool["rights"]:
             raise denied(f'Cannot call {name}: this call is not granted "{right}"')
         request = decoded(text)
@@ -226,7 +226,7 @@ class Call:
             raise denied(f"Cannot call {name}: the request is not JSON")
         is_fit = isinstance(request, dict) and keys - {"prefix"} <= request.keys() <= keys
         if not is_fit or not all(isinstance(value, str) for value in request.values()):
-            raise denied(f"Cannot call {name}: the request has not the form that ABI version 1 gives it")
+            raise denied(f"Cannot call {name}: the request does not have the form of ABI version 1")
         if request.get("scope") not in (None, *self.tool["scopes"]):
             granted = ", ".join(map(quoted, self.tool["scopes"]))
             raise denied(f"Cannot use scope {quoted(request['scope'])}: this call is granted {granted}")
@@ -234,7 +234,7 @@ class Call:
             check_path(request["path"])
             if right in ("write", "trash") and is_trash(request["path"]):
                 path = quoted(request["path"])
-                raise denied(f"Cannot change {path}: what lies in trash/ is not a tool's to change")
+                raise denied(f"Cannot change {path}: tools cannot change files in trash/")
         return request
 
     def store_read(self, scope: str, path: str) -> dict:
@@ -520,7 +520,7 @@ def judged_error(name: str, text: str, known: set[str]) -> dict:
     if not is_text or envelope["ok"] is not False or not re.fullmatch("[A-Z_]{1,64}", code := error["code"]):
         raise Refusal("OUTPUT_INVALID", f"{refused}its error is not a failed envelope")
     if code not in GUEST_CODES | known:
-        raise Refusal("OUTPUT_INVALID", f"{refused}it reports {code}, which nobody told it")
+        raise Refusal("OUTPUT_INVALID", f"{refused}it reports {code}, a code that it neither declares nor received")
     return envelope
 
 

@@ -56,7 +56,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
     segmentsOf(path);
     const { files, folders } = this.#scopes.get(checkedScope(scope)) ?? newScope();
     if (foldersOf(path).some((folder) => files.has(folder))) {
-      throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else lies in a folder's place");
+      throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else is in a folder's place");
     }
     const content = files.get(path) ?? null;
     const refusal = folders.has(path) ? "it is not a regular file" : refusalOf(content?.length ?? 0);

@@ -33,7 +33,7 @@ function answer(value: unknown): void {
 async function open({ plugin, dataDir, sha256, limits = {} }: Hosted): Promise<Runtime | null> {
   try {
     if (sha256 && createHash("sha256").update(readFileSync(plugin)).digest("hex") !== sha256) {
-      throw new ToolError("PLUGIN_REFUSED", "Cannot load the plugin: it is another file than the pinned one");
+      throw new ToolError("PLUGIN_REFUSED", "Cannot load the plugin: it is not the pinned file");
     }
     const clock = (): number => epochMs ?? Date.now();
     const policy = policyFor([plugin], limits);

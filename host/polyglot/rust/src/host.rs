@@ -66,7 +66,7 @@ impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         let (code, verb, why) = match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ("STORAGE_FULL", "use", "the disk is full"),
-            ErrorKind::NotADirectory => ("STORAGE_UNSAFE", "open", "something else lies in a folder's place"),
+            ErrorKind::NotADirectory => ("STORAGE_UNSAFE", "open", "something else is in a folder's place"),
             ErrorKind::WouldBlock => ("BUSY", "use", "it is in use"),
             _ => ("STORAGE_FAILED", "use", "the disk refused"),
         };
@@ -126,10 +126,10 @@ impl Host {
         let refused = |why| refuse("PLUGIN_REFUSED", format!("Cannot load the plugin: {why}"));
         let Ok(wasm) = std::fs::read(plugin) else { return refused("it cannot be read") };
         if sha256.is_some_and(|pin| pin != format!("{:x}", Sha256::digest(&wasm))) {
-            return refused("it is another file than the pinned one");
+            return refused("it is not the pinned file");
         }
         let Some((tools, codes, deadline_ms)) = manifest_of(&wasm) else {
-            return refused("it has not one manifest of ABI version 1");
+            return refused("it does not have exactly one manifest of ABI version 1");
         };
         let deadline = Duration::from_millis(limits.deadline_ms.map_or(deadline_ms, |ms| ms.min(deadline_ms)));
         let linked =
@@ -272,12 +272,12 @@ impl Call {
         let is_whole = |fields: &Map<_, _>| keys.iter().all(|key| *key == "prefix" || fields.contains_key(*key));
         let fields = match serde_json::from_slice(request) {
             _ if self.requests > REQUESTS_MAX => {
-                refused(format!("this call has asked {REQUESTS_MAX} times, no more is allowed"))?
+                refused(format!("this call has made {REQUESTS_MAX} requests, the maximum"))?
             }
             _ if !self.tool.rights.contains(right) => refused(format!("this call is not granted \"{right}\""))?,
             Err(_) => refused("the request is not JSON".into())?,
             Ok(Value::Object(fields)) if fields.iter().all(is_field) && is_whole(&fields) => fields,
-            Ok(_) => refused("the request has not the form that ABI version 1 gives it".into())?,
+            Ok(_) => refused("the request does not have the form of ABI version 1".into())?,
         };
         let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
         let (scope, path) = (text("scope"), text("path"));
@@ -290,7 +290,7 @@ impl Call {
             check_path(path)?;
         }
         if ["write", "trash"].contains(&right) && is_trash(path) {
-            return deny(format!("Cannot change {}: what lies in trash/ is not a tool's to change", quoted(path)));
+            return deny(format!("Cannot change {}: tools cannot change files in trash/", quoted(path)));
         }
         match right {
             "read" => self.read(scope, path),
@@ -636,7 +636,7 @@ fn judged(name: &str, outcome: Result<Vec<u8>, Error>, may_know: impl Fn(&str) -
     match error["code"].as_str().filter(is_code) {
         Some(code) if is_whole && envelope["ok"] == false && error["message"].is_string() => {
             let is_known = GUEST_CODES.contains(&code) || may_know(code);
-            if is_known { Ok(envelope) } else { unusable(&format!("it reports {code}, which nobody told it")) }
+            if is_known { Ok(envelope) } else { unusable(&format!("it reports {code}, a code that it neither declares nor received")) }
         }
         _ => unusable("its error is not a failed envelope"),
     }
