@@ -1,4 +1,4 @@
-/** What the command says of a plugin that was tampered with, and what a runtime does with it. */
+/** What the command says about a tampered plugin, and what a runtime does with it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,7 +14,7 @@ afterAll(() => folder[Symbol.dispose]());
 
 /** Declares a test for each file. */
 export function testTampered(files: readonly TamperedFile[]): void {
-  test.for(files)("$name is told, and no runtime loads it", async ({ bytes, told }, { task }) => {
+  test.for(files)("reports $name, and no runtime loads it", async ({ bytes, told }, { task }) => {
     const file = join(folder.path, `${task.id}.wasm`);
     writeFileSync(file, bytes);
     const { status, stdout, stderr } = runAudit([file]);

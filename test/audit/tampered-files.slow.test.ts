@@ -10,7 +10,7 @@ import { flippedFiles, notReviewed, ofNoPlugin } from "./tampered-files.ts";
 
 testTampered(flippedFiles);
 
-test.for(flippedFiles)("$name makes it another file than the one that was reviewed", ({ bytes }, { task }) => {
+test.for(flippedFiles)("$name makes the file differ from the reviewed one", ({ bytes }, { task }) => {
   const file = join(folder.path, `${task.id}.wasm`);
   writeFileSync(file, bytes);
   const said = unwrapped(runAudit([file]).stdout);

@@ -1,5 +1,5 @@
 /**
- * The shipped plugin, tampered with: the command says in sentences what is wrong, and ends with 1. Flipped bits are in
+ * The shipped plugin, tampered with: the command says what is wrong and exits with 1. Flipped bits are in
  * `tampered-files.slow.test.ts`.
  */
 import { truncateSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What `commands.test.ts` shows of the first command holds for all others. */
+/** Repeats the common tests of `commands.test.ts` for all other commands. */
 import { all, recording, testLogs, testMisspelt, testPolicies } from "./said-settings.ts";
 
 testLogs(recording.slice(1));

@@ -1,6 +1,6 @@
 /**
- * Commands do what flag, environment and file say: shown by what they do, not by what they print of it. What all commands
- * have in common is shown here of the first one; `commands.slow.test.ts` shows it of the others.
+ * Commands use their flags, environment and file. Tests check what a command does, not what it prints about them. What
+ * all commands have in common is tested here with the first one; `commands.slow.test.ts` tests the others.
  */
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ test("a variable sets a tool's deadline", () => {
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
 });
 
-test("a default file that leads nowhere, or that nobody can read as one, is not passed over", () => {
+test("reports a default config file that is a broken link or a folder", () => {
   const names = ["nowhere", "."];
   for (const [index, target] of names.entries()) {
     const cwd = join(folder.path, `linked-${index}`);

@@ -1,4 +1,6 @@
-/** Commands as processes, each with a setting from a flag, a variable or a file, and what all of them do with it. */
+/**
+ * Commands as processes, each with a setting from a flag, a variable or a file, and the tests that all of them share.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +23,7 @@ export const recording = [
 ];
 export const all = [...recording, { name: "tools", args: ["tools"] }, { name: "audit", args: ["audit"] }];
 
-/** The three ways to say one thing. */
+/** The three ways to set a value. */
 const ways = [
   { way: "flag", of: (flag: string, _variable: string, _key: string, value: string) => ({ args: [flag, value] }) },
   {
@@ -71,9 +73,9 @@ export function testLogs(commands: readonly Command[]): void {
   });
 }
 
-/** Declares a test for each command that goes by a policy. */
+/** Declares a test for each command that uses a policy. */
 export function testPolicies(commands: readonly Command[]): void {
-  test.for(eachWay(commands))("$name goes by the policy that a $way names", ({ name, args, of }, { task }) => {
+  test.for(eachWay(commands))("$name uses the policy that a $way names", ({ name, args, of }, { task }) => {
     const { status, stdout } = memcell(task.id, args, of("--policy", "MEMCELL_POLICY", "policy", "strict.json"));
     expect(status).toBe(1);
     expect(stdout).toContain(name === "audit" ? "FAIL" : "PLUGIN_REFUSED");
@@ -82,7 +84,7 @@ export function testPolicies(commands: readonly Command[]): void {
 
 /** Declares a test for each command that a misspelt setting stops. */
 export function testMisspelt(commands: readonly Command[]): void {
-  test.for(commands)("$name does nothing when a variable is misspelt, or the file is no good", ({ name, args }) => {
+  test.for(commands)("$name does nothing if a variable is misspelt or the file is invalid", ({ name, args }) => {
     const said = { env: { MEMCELL_AUDITLOG: "log/a.jsonl" } };
     const misspelt = memcell(`misspelt-${name}`, args, said);
     expect(misspelt).toMatchObject({ status: 2, stdout: "" });

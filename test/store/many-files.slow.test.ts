@@ -1,10 +1,10 @@
-/** More files than a store lists: the same of every one. */
+/** More files than a store lists. Every kind of store behaves the same. */
 import { describe, expect, test } from "vitest";
 
 import { remove, storeKinds, StoreStage, write } from "./store-stage.ts";
 
 describe.each(storeKinds)("%s", (kind) => {
-  test("more than 20,000 files are not listed, and can be thinned out", { timeout: 120_000 }, async () => {
+  test("more than 20,000 files are not listed, and can be reduced", { timeout: 120_000 }, async () => {
     await using stage = new StoreStage(kind);
     const paths = Array.from({ length: 20_001 }, (_, at) => `${at % 100}/${at}.md`);
     await stage.commit(

@@ -197,7 +197,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(survey.unfit).toMatchObject([{ path: "over.md", reason: expect.stringContaining("at most 2097152") }]);
   });
 
-  test("a reader tells what it has found, each file once", async () => {
+  test("a reader reports each file it has read once", async () => {
     await using stage = new StoreStage(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     const [, , , seen] = await stage.ask(

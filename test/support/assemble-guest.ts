@@ -48,7 +48,7 @@ function assemblerVersion(): string {
   return version;
 }
 
-/** What engines have had for long; without them the assembler refuses guests that the engine would run. */
+/** Features that engines have long had. Without these flags the assembler refuses guests that the engine would run. */
 const features = ["threads", "bulk-memory", "reference-types", "multivalue", "simd", "exception-handling"].map(
   (name) => `--enable-${name}`,
 );

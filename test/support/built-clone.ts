@@ -1,14 +1,14 @@
-/** A compiled clone: the first suite of a run that needs one makes it, and each suite changes a copy of its own. */
+/** A compiled clone. The first suite of a run that needs one makes it, and each suite changes its own copy. */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyClone } from "./copied-clone.ts";
 
-/** The folder of a clone. Each part of it once was, or could be, taken for a part of the project. */
+/** The folder of a clone. Each part of its name was once, or could be, taken for a part of the project. */
 export const oddFolder = join("shared", "gray-matter", "plugin", "ş with spaces", "c".repeat(100));
 
-/** Nothing of the machine that ran the other build. `home` is a folder with a folder `tmp`. */
+/** Takes nothing from the machine's own environment. `home` is a folder with a folder `tmp`. */
 export const foreignEnvironment = (home: string): Record<string, string | undefined> => ({
   PATH: process.env["PATH"],
   HOME: home,
@@ -20,11 +20,11 @@ export const foreignEnvironment = (home: string): Record<string, string | undefi
   TZ: "Asia/Kathmandu",
 });
 
-/** Copies a clone that the project's compiler has compiled, in a foreign environment. `runFolder` is that of the run. */
+/** Copies a clone compiled by the project's compiler in a foreign environment. `runFolder` is the run's folder. */
 export function copyBuiltClone(to: string, runFolder: string): void {
   const built = join(runFolder, "clone");
   if (!existsSync(built)) {
-    // It appears as a whole: another suite may look for it at the same time.
+    // The clone appears as a whole, because another suite can look for it at the same time.
     const making = join(runFolder, `making-${process.pid}`);
     buildClone(making);
     renameSync(making, built);

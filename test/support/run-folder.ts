@@ -1,4 +1,4 @@
-/** Runs once before the slow tier: makes a folder for what its suites make once and share, and removes it at the end. */
+/** Runs once before the slow tier. Creates a folder that its suites share, and removes it at the end. */
 import type { TestProject } from "vitest/node";
 
 import { temporaryFolder } from "./temporary-folder.ts";

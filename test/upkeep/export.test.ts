@@ -159,7 +159,7 @@ test("calls no plugin, however low the policy's limit on inputs is", async () =>
   expect(readUserFiles(folder.path, "bob")).toMatchObject(files);
 });
 
-test("tells how far it is, file by file", async () => {
+test("reports progress, file by file", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/a.md": "a", "memory/b.md": "b" } });
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });

@@ -104,7 +104,7 @@ test.for([
 test.for([
   ["no front matter", Buffer.from("just text"), "ENTRY_UNREADABLE"],
   ["front matter that is no YAML", Buffer.from("---\n{{{\n---\n"), "ENTRY_UNREADABLE"],
-  ["bytes that are no UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
+  ["bytes that are not UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
   ["a body that no tool could read", Buffer.from(entryText("x", large)), "QUOTA_EXCEEDED"],
   ["over 2 MiB", Buffer.alloc(2 ** 21 + 1, "x"), "QUOTA_EXCEEDED"],
 ] as const)("refuses an entry with %s and creates nothing", async ([, content, code]) => {

@@ -1,4 +1,4 @@
-/** As many files as an export and an import take, and one more. */
+/** As many files as an export and an import accept, and one more. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ import { userFolder } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
 
-test("20,000 files go out and come in, and one more does neither", { timeout: 120_000 }, async () => {
+test("20,000 files can be exported and imported, and one more cannot", { timeout: 120_000 }, async () => {
   using folder = temporaryFolder();
   const trash = join(userFolder(folder.path, "alice"), "memory", "trash");
   mkdirSync(trash, { recursive: true });

@@ -24,7 +24,7 @@ async function refusalsOf({ server, logFile }: Stage, reason: string): Promise<n
   return counts.reduce((sum, times) => sum + times, 0);
 }
 
-test.concurrent("requests beyond those of a minute: alice is limited, bob is not", async () => {
+test.concurrent("more requests than allowed per minute: alice is limited, bob is not", async () => {
   await using stage = await Stage.open(["--requests-per-minute", "20"]);
   const { alice, bob } = stage;
   const before = treeFingerprint(`${stage.dataDir}/users/bob/memory`);
@@ -41,7 +41,7 @@ test.concurrent("requests beyond those of a minute: alice is limited, bob is not
   expect(await refusalsOf(stage, "user-limited")).toBe(answers.filter(({ status }) => status === 429).length);
 });
 
-test.concurrent("400 forged tokens from one address: those who have shown a good one are served from it", async () => {
+test.concurrent("after 400 forged tokens from one address, users with a valid token are still served from it", async () => {
   await using stage = await Stage.open();
   const { server, forge, alice, bob } = stage;
   const forged = bytesOf(withHeaders(readPlan, ["Authorization", `Bearer ${forge.forged({ sub: "bob" })}`]));
@@ -54,7 +54,7 @@ test.concurrent("400 forged tokens from one address: those who have shown a good
   expect(await refusalsOf(stage, "peer-limited")).toBe(100);
 });
 
-test.concurrent("100 sessions of alice's: her own end, bob's goes on", async () => {
+test.concurrent("alice opens 100 sessions: her own oldest ones end, bob's goes on", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = stage;
   for (let at = 0; at < 100; at++) expect((await alice.ask(initialize())).status).toBe(200);
@@ -63,7 +63,7 @@ test.concurrent("100 sessions of alice's: her own end, bob's goes on", async () 
   expect(alice.heard()).toEqual([]);
 });
 
-test.concurrent("streams beyond those that a user may have: alice is refused, bob may open one", async () => {
+test.concurrent("more streams than allowed per user: alice is refused, bob can open one", async () => {
   await using stage = await Stage.open(["--sessions-per-user-max", "3"]);
   const { server, alice, bob } = stage;
   const listen = modern("subscriptions/listen", { notifications: { resourcesListChanged: true } });
@@ -77,7 +77,7 @@ test.concurrent("streams beyond those that a user may have: alice is refused, bo
 });
 
 test.concurrent(
-  "heads and bodies that never end are cut, and bob is served meanwhile",
+  "the server cuts heads and bodies that never end, and serves bob meanwhile",
   { timeout: 120_000 },
   async () => {
     await using stage = await Stage.open();
