@@ -185,7 +185,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "an edit during a call is not noticed",
-    file: "store/stale-call.js",
+    file: "store/plan-changes.js",
     find: "throw new StaleCall();",
     replacement: "void StaleCall;",
   },
