@@ -1,6 +1,6 @@
 /**
- * Guests that read beyond what they were handed. The SDK gives a guest the whole of what a Buffer is cut from, and with
- * it what else lies in Node's pool; ours hands over texts, and a guest finds nothing before or behind them.
+ * Guests that read beyond the bytes they were given. The Extism SDK exposes the whole ArrayBuffer behind a Buffer, and
+ * so other data in Node's pool. The host passes strings instead: a guest finds nothing before or after them.
  */
 import { readFileSync } from "node:fs";
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** `source` is what is read from, `bytes` how many belong to the guest. */
+/** `source` is what the guest reads. `bytes` is how many bytes of it belong to the guest. */
 const sources = [
   { name: "its input by the byte", source: "i1", bytes: command("i1", 0, 0).length + 2 },
   { name: "its input by the word", source: "i8", bytes: command("i8", 0, 0).length + 2 },
@@ -52,7 +52,7 @@ test.for(sources)("a guest that reads beyond $name finds nothing", async ({ sour
   expect(found.filter((each) => /[^0]/.test(each))).toEqual([]);
 });
 
-test("control: the same guest finds all that belongs to it, and that is all", async () => {
+test("control: the same guest reads all bytes that belong to it", async () => {
   const input = command("i1", 0, 36);
   const result = await stage.misbehave("Prowl", input);
   expect(textOf(result.ok ? result.data : "")).toBe(JSON.stringify(input).slice(0, 36));
@@ -60,7 +60,7 @@ test("control: the same guest finds all that belongs to it, and that is all", as
   expect(textOf(stored.ok ? stored.data : "")).toBe(reply(ownFile));
 });
 
-test("control: with the SDK alone the same guest finds what else lies in Node's pool", async () => {
+test("control: with the SDK alone the same guest finds other data in Node's pool", async () => {
   using folder = temporaryFolder();
   const file = writeGuest(folder.path, "prowler", { Prowl: "prowl" }, { Prowl: ["read"] });
   const plugin = await createPlugin(
@@ -78,10 +78,10 @@ test("control: with the SDK alone the same guest finds what else lies in Node's 
   expect(await prowl("b1")).toContain(secret);
 });
 
-/** What a careless host function does. */
+/** A careless host function: it passes a Buffer. */
 const storeBuffer = (context: CallContext): bigint => context.store(Buffer.from(reply(ownFile)));
 
-/** Reads a secret of Bob in the thread that Alice's call will run in, and leaves another in this one's pool. */
+/** Reads Bob's secret in the worker thread that will run Alice's call, and copies it into the pool of this thread. */
 async function plant(): Promise<void> {
   const result = await stage.runtime.call("Prowl", command("b1", 0, reply(secret.repeat(3)).length), { userId: "bob" });
   expect(textOf(result.ok ? result.data : "")).toContain(secret);
@@ -96,14 +96,14 @@ function hex(value: number): string {
   return BigInt.asUintN(64, BigInt(value)).toString(16).padStart(16, "0");
 }
 
-/** What the host answers to a guest that reads a file. */
+/** The host's reply to a guest that reads a file. */
 function reply(content: string): string {
   return JSON.stringify({ ok: true, content });
 }
 
 const textOf = (data: unknown): string => Buffer.from(String(data), "hex").toString("latin1");
 
-/** Until the pool is a new one: a guest with a whole pool as its input looks for its command at the beginning. */
+/** Allocates until the text is at the start of a pool, where a guest that gets a whole pool expects its command. */
 function atPoolStart(text: string): Buffer {
   for (;;) {
     const buffer = Buffer.from(text);

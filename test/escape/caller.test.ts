@@ -1,4 +1,4 @@
-/** A careless or hostile caller in the same process: every call resolves to a value, and nothing is made on disk. */
+/** A careless or hostile caller in the same process: every call resolves to a value and creates nothing on disk. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -79,7 +79,7 @@ test.for(
   });
 });
 
-test("what a caller changes in a tool's description changes nothing in the next", () => {
+test("a caller that changes a tool's description does not affect the next description", () => {
   const [first] = runtime.tools();
   const before = structuredClone(first?.inputSchema);
   Object.assign(first?.inputSchema ?? {}, { properties: {} });
@@ -107,7 +107,7 @@ test("a log that throws does not undo a call", async () => {
   expect(userFolderNames(dataDir)).toEqual(["alice"]);
 });
 
-test("a clock that makes no sense is INTERNAL, and the log says why", async () => {
+test("an invalid clock is INTERNAL, and the log says why", async () => {
   const log: LogEntry[] = [];
   await using own = await createRuntime({
     dataDir: folder.path,
@@ -120,7 +120,7 @@ test("a clock that makes no sense is INTERNAL, and the log says why", async () =
   expect(log).toMatchObject([{ level: "error", text: expect.stringContaining("clock() returned NaN") }]);
 });
 
-test("a data folder that cannot be is a coded error without its path, and the log has the cause", async () => {
+test("a data folder that cannot be created is a coded error without its path, and the log has the cause", async () => {
   const file = join(folder.path, "file");
   writeFileSync(file, "");
   const log: LogEntry[] = [];
@@ -146,7 +146,7 @@ test.for([
   { name: "a policy that is a number", options: { dataDir: "data", policy: 1 } },
   { name: "a policy that is null", options: { dataDir: "data", policy: null } },
   { name: "a policy without name", options: { dataDir: "data", policy: "" } },
-])("createRuntime refuses $name as a mistake of the program", async ({ options }) => {
+])("createRuntime refuses $name as a programming error", async ({ options }) => {
   await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(
     /dataDir|threadsMax|clock|onLog|plugins|policy/,
   );

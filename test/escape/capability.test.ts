@@ -1,4 +1,4 @@
-/** A hostile plugin against the capability boundary: what it asks for beyond its grant ends the call without effect. */
+/** A hostile plugin against the capability boundary: a request beyond its grant ends the call without effect. */
 import { afterAll, expect, test } from "vitest";
 
 import { ask, memory, openPuppetStage } from "./puppet-stage.ts";
@@ -73,12 +73,12 @@ test.for([
   { name: "trash", step: ask("store_trash", memory("a.md")) },
   { name: "list", step: ask("store_list", { scope: "memory" }) },
   { name: "clock", step: ask("clock_now", {}) },
-])("a tool without the right to $name cannot, though its plugin imports the capability", async ({ step }) => {
+])("a tool without the right to $name cannot do it, although its plugin imports the capability", async ({ step }) => {
   stage.expectDenied(await stage.play([step], "ReadingPuppet"));
   stage.expectUntouched();
 });
 
-test("a denial drops what was written before it, and the success reported after it", async () => {
+test("a denial drops the writes before it and the success reported after it", async () => {
   const steps = [
     ask("store_write", memory("b.md", "x")),
     ask("store_read", memory("../x")),
@@ -88,7 +88,7 @@ test("a denial drops what was written before it, and the success reported after 
   stage.expectUntouched();
 });
 
-test("a failure drops what was written before it", async () => {
+test("a failure drops the writes before it", async () => {
   const failure = JSON.stringify({ ok: false, error: { code: "ENTRY_NOT_FOUND", message: "no" } });
   const steps = [ask("store_write", memory("b.md", "x")), ask("store_trash", memory("a.md")), { fail: failure }];
   const result = await stage.play(steps);
@@ -102,12 +102,12 @@ test.for([
   { name: "an array", step: ask("store_read", []) },
   { name: "a missing field", step: ask("store_read", { scope: "memory" }) },
   { name: "an unknown field", step: ask("store_read", { ...memory("a.md"), userId: "bob" }) },
-  { name: "a path that is no text", step: ask("store_read", { scope: "memory", path: ["a.md"] }) },
+  { name: "a path that is not a string", step: ask("store_read", { scope: "memory", path: ["a.md"] }) },
   { name: "a lone surrogate", step: ask("store_write", memory("b.md", "\ud800")) },
   { name: "handle 0", step: { of: "store_read", handle: 0 } },
-  { name: "a handle that is no block", step: { of: "store_read", handle: 2 ** 50 } },
+  { name: "a handle that names no block", step: { of: "store_read", handle: 2 ** 50 } },
   { name: "a negative handle", step: { of: "store_read", handle: -1 } },
-])("a capability refuses $name as request", async ({ step }) => {
+])("a capability refuses $name as its request", async ({ step }) => {
   stage.expectDenied(await stage.play([step]));
   stage.expectUntouched();
 });

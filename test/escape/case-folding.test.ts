@@ -1,6 +1,6 @@
 /**
- * Disks that do not tell upper from lower case: real exFAT and NTFS images. Names that only case tells apart must not
- * lead to each other, and the names that Windows keeps for devices must not keep a user from having a folder.
+ * Case-insensitive disks: real exFAT and NTFS images. A name must not lead to another that differs only by case. A user
+ * whose id is a Windows device name must still get a folder.
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,10 +18,10 @@ import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles } from "../support/user-files.ts";
 
 const kinds = ["exfat", "ntfs"] as const;
-/** As the NTFS driver is mounted here, it lists every name in lower case, so only such a name is exactly there. */
+/** The NTFS driver, as mounted here, lists every name in lower case, so only a lower-case name matches exactly. */
 const nameOn = { exfat: "Foo", ntfs: "foo" } as const;
 const mebibyte = 2 ** 20;
-/** The first test of a kind may have to install the file system's programs. */
+/** The first test of a kind can have to install the file system's programs. */
 const timeout = 300_000;
 
 async function diskOr(context: TestContext, kind: (typeof kinds)[number]): Promise<LoopDisk> {
@@ -80,7 +80,7 @@ test("on ntfs files are written, replaced, read, listed and moved to the trash",
 });
 
 test(
-  "where listings lose case, the index cannot be told from a twin: a second change is refused, the first is kept",
+  "where listings lose case, the index looks like a twin: a second change is refused, the first is kept",
   {
     timeout,
   },
@@ -95,7 +95,7 @@ test(
   },
 );
 
-test.for(kinds)("on %s two ids that differ by case do not meet", { timeout }, async (kind, context) => {
+test.for(kinds)("on %s two ids that differ by case do not share a folder", { timeout }, async (kind, context) => {
   using disk = await diskOr(context, kind);
   const dataDir = join(disk.path, "data");
   await using runtime = await open(dataDir);
@@ -112,7 +112,7 @@ test.for(kinds)("on %s two ids that differ by case do not meet", { timeout }, as
 });
 
 test.for(kinds)(
-  "on %s a folder that was made by hand is its name's, letter by letter",
+  "on %s a folder that was created by hand belongs to the id with exactly its name",
   { timeout },
   async (kind, context) => {
     using disk = await diskOr(context, kind);
@@ -127,7 +127,7 @@ test.for(kinds)(
   },
 );
 
-test.for(kinds)("on %s an entry is not another one that differs by case", { timeout }, async (kind, context) => {
+test.for(kinds)("on %s a name that differs by case finds no entry", { timeout }, async (kind, context) => {
   using disk = await diskOr(context, kind);
   const dataDir = join(disk.path, "data");
   await using runtime = await open(dataDir);
@@ -141,7 +141,7 @@ test.for(kinds)("on %s an entry is not another one that differs by case", { time
   expect(readUserFiles(dataDir, "alice")).toEqual(before);
 });
 
-/** Capabilities by themselves: a plugin of another family has no rule about names. */
+/** Tests the capabilities directly: a plugin of another family has no rules about names. */
 const ask = (of: string, request: object) => ({ of, request: JSON.stringify({ scope: "memory", ...request }) });
 
 test.for(kinds)("on %s a guest reaches no file by another case", { timeout }, async (kind, context) => {
@@ -173,7 +173,7 @@ test.for(kinds)("on %s a guest reaches no file by another case", { timeout }, as
   expect(readUserFiles(dataDir, "alice")).toEqual(before);
 });
 
-/** What stands in a folder's name for a byte is in capitals where it holds a letter, hence fewer where names lose them. */
+/** Hexadecimal letters in an escaped folder name are capitals, so fewer ids work where names lose their case. */
 const idsOn = {
   exfat: [
     "CON",
@@ -195,7 +195,7 @@ const idsOn = {
   ntfs: ["con", "com1", "prn", "aux", "com9.a.b", "a b", "a!b", "a#b"],
 } as const;
 
-test.for(kinds)("on %s a user may have a name that Windows keeps for a device", { timeout }, async (kind, context) => {
+test.for(kinds)("on %s a user can have a Windows device name as id", { timeout }, async (kind, context) => {
   using disk = await diskOr(context, kind);
   const dataDir = join(disk.path, "data");
   await using runtime = await open(dataDir);

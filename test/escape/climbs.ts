@@ -1,4 +1,4 @@
-/** Beginnings of paths that lead out of a folder somewhere: on some system, after some decoding, or by some bug. */
+/** Path prefixes that lead out of a folder on some system, after some decoding, or through some bug. */
 export const climbs: readonly string[] = [
   "../",
   "../../",

@@ -1,6 +1,6 @@
 /**
- * Three trees that no hostile text may change: the user's own folder, a neighbour's, and one outside the data folder,
- * each with the same names in it, so that whatever gets out finds something to read.
+ * Three trees that no hostile text may change: the user's own folder, another user's, and one outside the data folder.
+ * Each has the same names in it, so that an escape finds something to read.
  */
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,15 +16,15 @@ import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
 
 const secret = "secret of bob";
-/** A denial shows a part of what was asked for, not all of it. */
+/** A denial shows only a part of the requested path. */
 const messageCharsMax = 1000;
 
 export interface ConfinementStage {
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** Plays one capability request of a guest that has every right. */
+  /** Sends one capability request from a guest that has every right. */
   ask(of: string, request: object): Promise<ToolResult>;
-  /** Fails unless a result says this code, or success, and nothing of the neighbour or the machine. */
+  /** Fails unless a result has this code, or succeeds, and reveals nothing of the other user or the machine. */
   expectCode(result: ToolResult, code: string): void;
   /** Fails unless everything is as it was at the beginning, to the nanosecond. */
   expectUntouched(): void;
@@ -42,7 +42,7 @@ export async function openConfinementStage(): Promise<ConfinementStage> {
   cpSync(userFolder(dataDir, "bob"), outside, { recursive: true });
   const plugins = [testPlugin("puppet"), shippedPlugin("user-memory")];
   const runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
-  // Everything, so that a file that comes to lie anywhere is noticed.
+  // The whole tree, so that a new file is noticed wherever it is.
   const before = treeFingerprint(folder.path);
   return {
     runtime,

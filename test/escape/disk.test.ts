@@ -1,4 +1,4 @@
-/** What may lie in a user's folder that should not: links, pipes, devices, folders, giants, other people's records. */
+/** Unexpected things in a user's folder: links, pipes, devices, folders, huge files, other users' owner records. */
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const upsert = { action: "upsert", name: "x", type: "user", description: "d", bo
 
 interface Trap {
   readonly name: string;
-  /** Gets alice's and bob's memory folders. */
+  /** Receives the memory folders of Alice and Bob. */
   readonly lay: (alice: string, bob: string) => void;
 }
 
@@ -29,7 +29,7 @@ const traps: Trap[] = [
   { name: "a device", lay: (alice) => symlinkSync("/dev/zero", join(alice, "x.md")) },
   { name: "a folder", lay: (alice) => mkdirSync(join(alice, "x.md")) },
   {
-    name: "a sparse giant",
+    name: "a huge sparse file",
     lay: (alice) => {
       writeFileSync(join(alice, "x.md"), "");
       truncateSync(join(alice, "x.md"), 2 ** 33);
@@ -88,7 +88,7 @@ test.for([
   }
 });
 
-test("a folder that records another owner is closed to a user who meets it", async () => {
+test("a folder that records another owner is refused to the user whose name it has", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/x.md": fact, ".memcell/owner": "Alice" } });
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
@@ -126,7 +126,7 @@ test("an index that is not UTF-8 is left alone", async () => {
   expect(Object.keys(readUserFiles(folder.path, "alice"))).toEqual(["memory/MEMORY.md", "memory/a.md"]);
 });
 
-test("folders are made for the owner alone, and so are files", async () => {
+test("folders and files are created with access for the owner only", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: join(folder.path, "data"), threadsMax: 1 });
   await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });

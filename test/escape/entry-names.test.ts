@@ -1,4 +1,4 @@
-/** Hostile texts as an entry's `name`, which a model chooses: refused with a code, and no file anywhere is touched. */
+/** Hostile texts as an entry's `name`, which a model chooses: refused with a code, and no file is touched. */
 import { afterAll, test } from "vitest";
 
 import { openConfinementStage } from "./confinement-stage.ts";
@@ -22,7 +22,7 @@ test.for(hostileTexts.map(({ text, name }) => ({ text, code: name, title: titleO
   },
 );
 
-test.for(notTexts.map((value) => ({ value, title: titleOf(value) })))("the name $title", async ({ value }) => {
+test.for(notTexts.map((value) => ({ value, title: titleOf(value) })))("the name $title fails", async ({ value }) => {
   stage.expectCode(await stage.runtime.call("ReadUserMemory", { name: value }, ctx), "INPUT_INVALID");
   stage.expectCode(
     await stage.runtime.call("UpdateUserMemory", { action: "delete", name: value }, ctx),
@@ -33,7 +33,7 @@ test.for(notTexts.map((value) => ({ value, title: titleOf(value) })))("the name 
 });
 
 test.for(["userId", "user", "ctx", "scope", "path", "dataDir", "__proto__", "constructor"].map((key) => ({ key })))(
-  "a field $key beside the name is refused, and changes nobody",
+  "a field $key beside the name is refused and does not change the user",
   async ({ key }) => {
     const input = JSON.parse(`{"name":"x","${key}":"bob"}`) as object;
     stage.expectCode(await stage.runtime.call("ReadUserMemory", input, ctx), "INPUT_INVALID");

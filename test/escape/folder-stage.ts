@@ -1,7 +1,6 @@
 /**
- * A data folder with users that a runtime has made, a neighbour whose files are worth stealing, and a copy of the
- * neighbour's folder outside the data folder. Tests put something hostile into a user's folder and watch what a call
- * makes of it.
+ * A data folder with users that a runtime has created, another user (Bob) whose files are the target, and a copy of
+ * Bob's folder outside the data folder. Tests put something hostile into a user's folder and check what a call does.
  */
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +14,10 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
 
-/** In every text of the neighbour, and of the folder outside. */
+/** Part of every text of Bob, and so of the folder outside. */
 export const secret = "secret of bob";
 
-/** What each use of a user's memory came to: `ok` or a code. */
+/** The outcome of each use of a user's memory: `ok` or an error code. */
 export interface Outcomes {
   readonly read: string;
   readonly index: string;
@@ -29,15 +28,15 @@ export interface Outcomes {
 export interface FolderStage {
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** Built like a user's folder, and no user's. */
+  /** Has the layout of a user's folder, but belongs to no user. */
   readonly outside: string;
   folderOf(userId: string): string;
   /**
-   * Reads, indexes, replaces and deletes the user's entry `x`. Fails when a result tells anything about the host or the
-   * neighbour, when the neighbour's folder or the one outside is not as it was before, or when others are not served.
+   * Reads, indexes, replaces and deletes the user's entry `x`. Fails when a result reveals anything about the host or
+   * Bob, when Bob's folder or the one outside has changed, or when another user's call fails.
    */
   use(userId: string): Promise<Outcomes>;
-  /** The same without a look at anybody else. */
+  /** The same without checks of the other users. */
   useAlone(userId: string): Promise<Outcomes>;
   close(): Promise<void>;
 }
@@ -72,7 +71,7 @@ const factOf = (name: string, text: string) => ({
   body: text,
 });
 
-/** With an entry, its index, a trash that holds something, and a WAL that is retired. */
+/** Each user gets an entry, its index, a file in the trash, and a retired WAL. */
 async function makeUsers(dataDir: string, userIds: readonly string[]): Promise<void> {
   await using runtime = await createRuntime({ dataDir, threadsMax: 1, durability: "relaxed" });
   const make = async (userId: string): Promise<void> => {
@@ -108,7 +107,7 @@ async function useAlone(runtime: Runtime, userId: string, root: string): Promise
   };
   const index = async (): Promise<string> => {
     try {
-      // Asked alone: several families leave out the one that cannot be read.
+      // One family alone, because an index of several families leaves out one that cannot be read.
       expectDiscreet(await runtime.memoryIndex({ userId }, { family: "user-memory" }), root);
       expectDiscreet(await runtime.memoryIndex({ userId }), root);
       return "ok";
@@ -128,7 +127,7 @@ async function useAlone(runtime: Runtime, userId: string, root: string): Promise
   return outcomes;
 }
 
-/** No content of the neighbour's, no path of the host, no word of the operating system. */
+/** Fails on Bob's content, a path of the host, or an error name of the operating system. */
 function expectDiscreet(text: string, root: string): void {
   expect(text).not.toContain(secret);
   expect(text).not.toContain(root);

@@ -1,6 +1,6 @@
 /**
- * What may lie in a user's folder before a call, in each place that the host uses: refused with a code or cleared away,
- * never followed, never waited for, and nobody else notices.
+ * Unexpected things in a user's folder before a call, in each place that the host uses. The host refuses them with a
+ * code or removes them. It never follows them or waits for them, and no other user is affected.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,13 +22,13 @@ interface Place {
   readonly path: string;
   readonly traps: readonly Trap[];
   readonly outcomes: Outcomes;
-  /** By the trap's name, where it does not come to the same. */
+  /** Other outcomes, by the trap's name. */
   readonly except?: Readonly<Record<string, Outcomes>>;
 }
 
-/** Nobody reads a lock, and a WAL that holds nothing but zeros is an empty one. */
+/** Nothing reads a lock's content, and a WAL with only zeros is empty. */
 const largeWillDo = { "a sparse giant": open };
-/** The host clears away what it has left itself. A folder is nothing that it leaves, and stays where it is. */
+/** Traps in place of the host's own leftovers, which it removes unless they are folders. A test below covers the rest. */
 const ownTraps = fileTraps.filter(({ name }) => name !== "a second name of another user's file");
 
 const places: readonly Place[] = [
@@ -55,7 +55,7 @@ const ids = [...rows.map((_, at) => idOf(at)), "no-owner", "empty-owner", "spare
 const stage = await openFolderStage(ids);
 afterAll(() => stage.close());
 
-/** A trap's way out: the same place elsewhere, or a file where there is none. */
+/** The target of a trap: the same place in another folder, or a file if that place is empty. */
 function wayOut(folder: string, path: string): string {
   const same = pathIn(folder, path);
   return existsSync(same) ? same : pathIn(folder, "memory/x.md");
@@ -82,7 +82,7 @@ test.for(rows.map((row, at) => Object.assign({ at, name: row.trap.name }, row)))
   },
 );
 
-/** `null` for what is no folder. */
+/** Returns `null` if this is not a folder. */
 function snapshot(folder: string): unknown {
   try {
     return treeFingerprint(folder);
@@ -91,7 +91,7 @@ function snapshot(folder: string): unknown {
   }
 }
 
-test("a second name of another user's file among the host's own leftovers is taken away, the file stays", async () => {
+test("a hard link to another user's file among the host's own leftovers is removed, and the file stays", async () => {
   const leftover = pathIn(stage.folderOf("two-names"), ".memcell/staged-0");
   const other = pathIn(stage.folderOf("spare"), "memory/x.md");
   const text = readFileSync(other, "utf8");
@@ -101,7 +101,7 @@ test("a second name of another user's file among the host's own leftovers is tak
   expect(readFileSync(other, "utf8")).toBe(text);
 });
 
-test("a folder without its owner's record goes by its name, and records the owner at its next WAL", async () => {
+test("a folder without an owner record belongs to its name's user, and gets the record with its next WAL", async () => {
   const folder = stage.folderOf("no-owner");
   rmSync(pathIn(folder, ".memcell"), { recursive: true });
   expect(await stage.use("no-owner")).toEqual(open);
@@ -113,14 +113,14 @@ test.for([
   { name: "another id", record: "bob" },
   { name: "the id and a line feed", record: "empty-owner\n" },
   { name: "the id in capitals", record: "EMPTY-OWNER" },
-  { name: "bytes that are no text", record: "\ufffd\ufffd" },
-])("an owner's record that holds $name closes the folder", async ({ record }) => {
+  { name: "bytes that are not text", record: "\ufffd\ufffd" },
+])("an owner record that holds $name closes the folder", async ({ record }) => {
   writeFileSync(pathIn(stage.folderOf("empty-owner"), ".memcell/owner"), record);
   expect(await stage.use("empty-owner")).toEqual(closed);
 });
 
 test.for(folderTraps.map((trap) => ({ trap, name: trap.name })))(
-  "$name in place of all users' folder",
+  "$name in place of the folder of all users",
   async ({ trap }) => {
     const own = await openFolderStage([]);
     try {

@@ -1,10 +1,10 @@
-/** What may lie in the place of a folder or a file that the host uses, and how to put it there. */
+/** Unexpected things in the place of a folder or a file that the host uses, and how to put them there. */
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, dirname, join, relative } from "node:path";
 
-/** Where a trap is laid, and what it may lead to: the same place of another user, and of a folder outside. */
+/** Where a trap is put, and its possible targets: the same place of another user, and of a folder outside. */
 export interface TrapPlace {
   readonly path: string;
   readonly neighbours: string;
@@ -13,7 +13,7 @@ export interface TrapPlace {
 
 export interface Trap {
   readonly name: string;
-  /** Lays the trap into an empty place. A function that is returned ends it. */
+  /** Puts the trap into an empty place. If it returns a function, that function removes the trap. */
   readonly lay: (place: TrapPlace) => unknown;
 }
 
@@ -64,7 +64,7 @@ export const fileTraps: readonly Trap[] = [
   },
 ];
 
-/** Removes what is there, and lays the trap. */
+/** Empties the place and puts the trap there. */
 export async function layTrap({ lay }: Trap, place: TrapPlace): Promise<() => void> {
   rmSync(place.path, { recursive: true, force: true });
   const end = await lay(place);
@@ -79,7 +79,7 @@ async function listenAt(path: string): Promise<() => void> {
   return () => server.close();
 }
 
-/** The neighbour could not use the file either while it has a second name. */
+/** Returns a function that removes the link: the other user cannot use the file while it has a second name. */
 async function linkedTo(target: string, path: string): Promise<() => void> {
   linkSync(target, path);
   return () => rmSync(path, { force: true });

@@ -1,6 +1,6 @@
 /**
- * Guests that make up handles. A handle names a block of the same call or nothing: whatever a guest hands over, it gets
- * a coded error or zeros, never a byte of another call, and the thread lives on.
+ * Guests that forge handles. A handle names a block of the same call or nothing. For a forged handle a guest gets a
+ * coded error or zeros, never a byte of another call, and the worker thread survives.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -45,7 +45,7 @@ const handles = [
   { name: "the end of a reply", base: "r", value: 100n },
 ];
 
-/** The letter of each function in the guest, and how a call that hands it a forged handle may end. */
+/** The guest's letter for each function, and how a call that passes it a forged handle can end. */
 const uses = [
   { name: "load_u8", letter: "b", codes: ["ok", "GUEST_TRAPPED"] },
   { name: "load_u64", letter: "c", codes: ["ok", "GUEST_TRAPPED"] },
@@ -53,7 +53,7 @@ const uses = [
   { name: "store_u64", letter: "e", codes: ["ok", "GUEST_TRAPPED"] },
   { name: "output_set", letter: "f", codes: ["GUEST_TRAPPED", "OUTPUT_INVALID"] },
   { name: "error_set", letter: "g", codes: ["GUEST_TRAPPED", "OUTPUT_INVALID"] },
-  // Freeing the last number there is uses it up: the guest itself gets no further block.
+  // Freeing the highest block number uses it up: the guest gets no further block.
   { name: "free", letter: "h", codes: ["ok", "GUEST_TRAPPED"] },
   { name: "length", letter: "i", codes: ["ok"] },
   { name: "input_load_u8", letter: "j", codes: ["ok", "GUEST_TRAPPED"] },
@@ -68,10 +68,10 @@ const uses = [
   { name: "clock_now", letter: "s", codes: ["CAPABILITY_DENIED"] },
 ];
 
-test.for(uses)("$name with a forged handle gives nothing away", async ({ letter, codes }) => {
+test.for(uses)("$name with a forged handle reveals nothing", async ({ letter, codes }) => {
   const seen: unknown[] = [];
   for (const { name, base, value } of handles) {
-    // Another user's text, in the same thread and in blocks of the same numbers.
+    // Another user's text, in the same thread and in blocks with the same numbers.
     await forge("ia", 0n, "bob", secret.repeat(20));
     const result = await forge(letter + base, value, "alice");
     const outcome = result.ok ? "ok" : result.error.code;
@@ -90,7 +90,7 @@ test("alloc with a forged size is MEMORY_EXCEEDED", async () => {
   await stage.expectHarmless();
 });
 
-test("control: the same guest finds what its own handles name", async () => {
+test("control: the same guest reads the blocks that its own handles name", async () => {
   expect(await forge("ib", 0n, "alice")).toMatchObject({ ok: true, data: hex(16n) });
   expect(await forge("cr", 0n, "alice")).toMatchObject({ ok: true, data: hex(littleEndian('{"ok":tr')) });
 });
@@ -103,7 +103,7 @@ const hex = (value: bigint): string => BigInt.asUintN(64, value).toString(16).pa
 
 const littleEndian = (text: string): bigint => Buffer.from(text).readBigUInt64LE();
 
-/** Neither as text, nor as the number that eight of its bytes are. */
+/** Fails if the text is found, as text or as a number of eight of its bytes. */
 function expectNothingOf(text: string, found: readonly unknown[]): void {
   const all = JSON.stringify(found);
   expect(all).not.toContain(text);

@@ -1,4 +1,4 @@
-/** Guests that fail, lie or run away: each is one coded error, and the next call is served. */
+/** Guests that fail, lie or never end: each is one coded error, and the next call is served. */
 import { createRuntime } from "memcell";
 import type { LogEntry, Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -22,7 +22,7 @@ beforeAll(async () => {
     plugins,
     policy: policyFor(plugins),
     threadsMax: 1,
-    // A regular expression takes 0.4 ms from poll to poll: a busy machine must not meet the deadline first.
+    // A regular expression polls every 0.4 ms: with more fuel, a busy machine would reach the deadline first.
     fuelPolls: 5_000,
     onLog: (entry) => log.push(entry),
   });
@@ -35,20 +35,20 @@ afterAll(async () => {
 const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };
 const failed = (code: string): string => JSON.stringify({ ok: false, error: { code, message: "m" } });
 
-/** A success whose data is so many arrays inside each other. */
+/** A success whose data is this many nested arrays. */
 const nested = (levels: number): string => `{"ok":true,"message":"","data":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 
 test.for([
   { name: "spins", steps: [{ spin: true }], code: "FUEL_EXHAUSTED" },
   { name: "spins in a regular expression", steps: [{ backtrack: true }], code: "FUEL_EXHAUSTED" },
   { name: "catches the end of a loop and loops again", steps: [{ spinBehind: "catch" }], code: "FUEL_EXHAUSTED" },
-  { name: "swallows the end of a loop", steps: [{ spinBehind: "finally" }], code: "FUEL_EXHAUSTED" },
+  { name: "swallows the error that ends a loop", steps: [{ spinBehind: "finally" }], code: "FUEL_EXHAUSTED" },
   { name: "spins in an asynchronous function", steps: [{ spinBehind: "promise" }], code: "FUEL_EXHAUSTED" },
   { name: "spins while an iterator is closed", steps: [{ spinBehind: "iterator" }], code: "FUEL_EXHAUSTED" },
   { name: "recurses", steps: [{ recurse: true }], code: "GUEST_TRAPPED" },
   { name: "allocates without end", steps: [{ allocate: true }], code: "MEMORY_EXCEEDED" },
-  { name: "allocates to the last byte", steps: [{ allocateBehind: "catch" }], code: "MEMORY_EXCEEDED" },
-  { name: "wraps the lack of memory", steps: [{ allocateBehind: "cause" }], code: "MEMORY_EXCEEDED" },
+  { name: "allocates again after a catch", steps: [{ allocateBehind: "catch" }], code: "MEMORY_EXCEEDED" },
+  { name: "wraps the lack of memory in another error", steps: [{ allocateBehind: "cause" }], code: "MEMORY_EXCEEDED" },
   { name: "throws text", steps: [{ fail: "just text" }], code: "GUEST_TRAPPED" },
   { name: "throws nothing", steps: [{ fail: "" }], code: "GUEST_TRAPPED" },
   { name: "answers with text", steps: [{ output: "text" }], code: "OUTPUT_INVALID" },
@@ -67,7 +67,7 @@ test.for([
   { name: "fails with a success", steps: [{ fail: '{"ok":true,"message":"","data":1}' }], code: "OUTPUT_INVALID" },
   { name: "fails with a code of its own", steps: [{ fail: failed("NO_SUCH_CODE") }], code: "OUTPUT_INVALID" },
   {
-    name: "blames the host for what never happened",
+    name: "blames the host for an error that never happened",
     steps: [{ fail: failed("STORAGE_FULL") }],
     code: "OUTPUT_INVALID",
   },
@@ -84,7 +84,7 @@ test("an answer with 63 nested arrays is passed on", async () => {
   expect(result).toMatchObject({ ok: true });
 });
 
-test("a guest that returns a code other than 0 has failed, whatever it has answered", async () => {
+test("a guest that returns a code other than 0 has failed, whatever its answer", async () => {
   const envelope = { ok: true, message: "m", data: 1 };
   expect(await runtime.call("Echo", envelope, { userId: "alice" })).toMatchObject({ ok: true });
   const result = await runtime.call("EchoAndFail", envelope, { userId: "alice" });
@@ -100,7 +100,7 @@ test.for(["Hoard", "HoardBehindCatch"])(
   },
 );
 
-test("what a guest logs reaches the operator, within bounds", async () => {
+test("a guest's log lines reach the operator, within bounds", async () => {
   log.length = 0;
   const steps = [
     { log: "hello", times: 1 },

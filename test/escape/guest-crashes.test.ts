@@ -1,4 +1,4 @@
-/** Guests that crash: every way of WebAssembly to do so is one coded error, and the next call is served. */
+/** Guests that crash, in every way that WebAssembly has: each is one coded error, and the next call is served. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { traps } from "../guests/traps.ts";
@@ -30,12 +30,12 @@ test.for([
   }
 });
 
-test("what the operator is told of a crash holds no path of the host", () => {
+test("the log entry about a crash contains no host path", () => {
   expect(stage.log.length).toBeGreaterThan(0);
   expect(stage.log.filter(({ text }) => text.includes(stage.dataDir))).toEqual([]);
 });
 
-test("a guest that takes all the memory it may have, and answers, is believed", async () => {
+test("a guest that takes all its allowed memory and answers succeeds", async () => {
   for (let again = 0; again < 3; again++) {
     expect(await stage.misbehave("GrowAndAnswer")).toMatchObject({ ok: true, data: 4 });
     await stage.expectHarmless();

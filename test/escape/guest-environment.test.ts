@@ -1,4 +1,4 @@
-/** What a guest finds around it: the language, the PDK's globals, and nothing that leads out. */
+/** A guest's environment: the language, the PDK's globals, and nothing that leads out of the sandbox. */
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,7 +49,7 @@ test.for(absent.map((name) => ({ name })))("$name is not there", async ({ name }
   expect(result).toMatchObject({ ok: true, data: ["undefined"] });
 });
 
-test("code cannot be made from text through a function's constructor", async () => {
+test("a function's constructor cannot compile text", async () => {
   const result = await runtime.call("Puppet", [{ compile: "return 1" }], { userId: "alice" });
   expect(result).toMatchObject({ ok: true, data: [["refused", "refused", "refused", "refused"]] });
 });
@@ -70,7 +70,7 @@ test("the PDK's globals are there", async () => {
   expect(result.ok && result.data).not.toContain("undefined");
 });
 
-test("configuration has no keys of its own, nor those of a prototype", async () => {
+test("configuration has no keys, not even those of a prototype", async () => {
   const names = ["constructor", "__proto__", "toString", "PATH", "userId"];
   const result = await runtime.call(
     "Puppet",
@@ -80,7 +80,7 @@ test("configuration has no keys of its own, nor those of a prototype", async () 
   expect(result).toMatchObject({ ok: true, data: names.map(() => null) });
 });
 
-test("text goes round through TextEncoder and TextDecoder as in Node", async () => {
+test("TextEncoder and TextDecoder work as in Node", async () => {
   for (const text of ["", "abc", "日本語 😀 é", "\ud800 lone"]) {
     const bytes = [...new TextEncoder().encode(text)];
     const result = await runtime.call("Puppet", [{ encode: text }], { userId: "alice" });

@@ -1,4 +1,4 @@
-/** Guests that want too much of the host: output, blocks, log, calls. The process stays small and serves the next. */
+/** Guests that exhaust the host: output, blocks, log, calls. The process stays small and serves the next call. */
 import { expect, test } from "vitest";
 
 import { callLimits } from "../../shared/limits.ts";
@@ -28,7 +28,7 @@ const badgerer = (folder: string): string[] => [
   writeGuest(folder, "badgerer", { Badger: "badger" }, { Badger: ["clock"] }),
 ];
 
-/** Runs before anything of it is asked, so that what starting takes is not counted. */
+/** Runs one call first, so that the memory for starting is not counted. */
 async function openStage(guests: (folder: string) => string[]): Promise<GuestStage> {
   const stage = await openGuestStage(guests);
   await stage.expectHarmless();
@@ -47,7 +47,7 @@ test.for([
   { tool: "LargeOutput", codes: ["OUTPUT_TOO_LARGE"] },
   { tool: "LargeError", codes: ["OUTPUT_INVALID", "OUTPUT_TOO_LARGE"] },
   { tool: "PartOfABlock", codes: ["OUTPUT_TOO_LARGE"] },
-])("a guest that answers with $tool is told so", async ({ tool, codes }) => {
+])("a guest that answers with $tool is refused", async ({ tool, codes }) => {
   const stage = await openStage(boaster);
   const beforeMib = peakMemoryMib();
   for (let again = 0; again < 5; again++) {
@@ -62,7 +62,7 @@ test.for([
 test.for([
   { tool: "FloodLines", dropped: 1_000_000 - callLimits.logLinesMax },
   { tool: "FloodMegabytes", dropped: 300 - callLimits.logLinesMax },
-])("a guest that logs with $tool has a bounded part of it kept", async ({ tool, dropped }) => {
+])("the log of a guest that does $tool is kept only up to its bound", async ({ tool, dropped }) => {
   const stage = await openStage(flooder);
   const beforeMib = peakMemoryMib();
   await stage.misbehave(tool);

@@ -1,4 +1,4 @@
-/** Guests that do what they may not, and say that all went well: the denial decides, and nothing of the call is kept. */
+/** Guests that make a denied request and report success: the call fails with the denial, and keeps no change. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -37,7 +37,7 @@ test.for([
   }
 });
 
-test("control: the same module writes for the tool that has the right", async () => {
+test("control: the same module writes when the tool has the right", async () => {
   expect(await stage.misbehave("Write")).toMatchObject({ ok: true });
   expect(readUserFiles(stage.dataDir, "alice")).toEqual({ "memory/a.md": "lie" });
 });

@@ -1,10 +1,10 @@
-/** Guests that never answer, and have no fuel: their thread is ended, and another one serves the next call. */
+/** Guests that never answer and never poll for fuel: their thread is stopped, and another one serves the next call. */
 import { expect, test } from "vitest";
 
 import { writeGuest } from "../support/write-guest.ts";
 import { openGuestStage } from "./guest-stage.ts";
 
-/** Time enough for a call of Bob on a busy machine. */
+/** Enough time for Bob's call on a busy machine. */
 const options = { threadsMax: 1, deadlineMs: 1_000 };
 
 const tools = { Loop: "loop", LoopInHost: "loop_in_host", LoopInEngine: "loop_in_engine" };

@@ -1,6 +1,6 @@
 /**
- * A hostile guest asks for paths, scopes and prefixes through every capability: what does not fit the grammar is denied
- * before it meets the disk, and the denial ends the call without effect.
+ * A hostile guest sends paths, scopes and prefixes to every capability. One that does not fit the grammar is denied
+ * before any disk access, and the denial ends the call without effect.
  */
 import { afterAll, expect, test } from "vitest";
 
@@ -14,7 +14,7 @@ const denied = "CAPABILITY_DENIED";
 const titled = hostileTexts.map((row) => Object.assign({ title: titleOf(row.text) }, row));
 const nothingThere = ['{"ok":true,"content":null}'];
 
-test.for(titled)("the path $title", async ({ text, path }) => {
+test.for(titled)("the path $title is answered with its code", async ({ text, path }) => {
   const request = { scope: "memory", path: text };
   const read = await stage.ask("store_read", request);
   stage.expectCode(read, path === "denied" ? denied : "ok");
@@ -26,14 +26,14 @@ test.for(titled)("the path $title", async ({ text, path }) => {
   stage.expectUntouched();
 });
 
-test.for(titled)("the prefix $title", async ({ text, prefix }) => {
+test.for(titled)("the prefix $title is denied, or lists nothing of others", async ({ text, prefix }) => {
   const list = await stage.ask("store_list", { scope: "memory", prefix: text });
   stage.expectCode(list, prefix === "denied" ? denied : "ok");
   if (list.ok) expect((list.data as string[])[0]).not.toMatch(/bob|"x\.md"|owner|journal/);
   stage.expectUntouched();
 });
 
-test.for(titled.filter(({ text }) => text !== "memory"))("the scope $title", async ({ text }) => {
+test.for(titled.filter(({ text }) => text !== "memory"))("the scope $title is denied", async ({ text }) => {
   const scope = { scope: text };
   stage.expectCode(await stage.ask("store_read", { ...scope, path: "x.md" }), denied);
   stage.expectCode(await stage.ask("store_list", { ...scope, prefix: "" }), denied);
@@ -43,7 +43,7 @@ test.for(titled.filter(({ text }) => text !== "memory"))("the scope $title", asy
 });
 
 test.for(notTexts.map((value) => ({ value, title: titleOf(value) })))(
-  "$title as path, prefix, scope and content",
+  "$title is denied as path, prefix, scope and content",
   async ({ value }) => {
     for (const of of ["store_read", "store_trash"]) {
       stage.expectCode(await stage.ask(of, { scope: "memory", path: value }), denied);
@@ -59,13 +59,13 @@ test.for(notTexts.map((value) => ({ value, title: titleOf(value) })))(
 
 test.for(
   ["trash", "trash/", "trash/y.md", "Trash/y.md", "TRASH/y.md", "tRaSh", "trash/old.md"].map((path) => ({ path })),
-)("$path is not a guest's to write or to move", async ({ path }) => {
+)("a guest cannot write or move $path", async ({ path }) => {
   stage.expectCode(await stage.ask("store_write", { scope: "memory", path, content: "x" }), denied);
   stage.expectCode(await stage.ask("store_trash", { scope: "memory", path }), denied);
   stage.expectUntouched();
 });
 
-test("control: what is inside is read, listed, and there are five capabilities", async () => {
+test("control: files inside are read and listed, and the clock answers", async () => {
   const read = await stage.ask("store_read", { scope: "memory", path: "x.md" });
   expect(read.ok && (read.data as string[])[0]).toContain("of alice");
   const list = await stage.ask("store_list", { scope: "memory", prefix: "" });

@@ -13,11 +13,11 @@ import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 export interface GuestStage {
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** What the guests have logged, and what the operator was told. */
+  /** The guests' log lines, and the host's messages for the operator. */
   readonly log: LogEntry[];
   /** Calls a tool for Alice. */
   misbehave(tool: string, input?: unknown): Promise<ToolResult>;
-  /** Fails unless Alice has no file, and a call of Bob succeeds. */
+  /** Fails unless Alice has no file and Bob's call succeeds. */
   expectHarmless(): Promise<void>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function openGuestStage(
   };
 }
 
-/** Fails unless a well-behaved call of Bob succeeds. */
+/** Fails unless Bob's well-behaved call succeeds. */
 export async function expectServed(runtime: Runtime, name: string): Promise<void> {
   const entry = { action: "upsert", name, type: "user", description: "d", body: `body of ${name}` };
   expect(await runtime.call("UpdateUserMemory", entry, { userId: "bob" })).toMatchObject({ ok: true });

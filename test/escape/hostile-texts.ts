@@ -1,20 +1,20 @@
 /**
- * Texts that have got out of somebody's folder before: the case lists of openat2's selftest, cap-std, Go's os.Root, the
- * WASI test suites, Node's permission fixtures and of advisories on servers that do the same job.
+ * Texts that have escaped from a folder in other software: the case lists of openat2's selftest, cap-std, Go's os.Root,
+ * the WASI test suites, Node's permission fixtures, and advisories on similar servers.
  */
 
 import { climbs } from "./climbs.ts";
 import { oddIds } from "./odd-ids.ts";
 
-/** How each border answers a text. What is not said is refused. */
+/** How each border answers a text. By default it refuses. */
 export interface HostileText {
   readonly text: string;
-  /** As a capability's path, and as the beginning of one. `fits`: it is inside, and nothing is there. */
+  /** As a capability's path, and as a prefix. `fits`: it is inside the scope, and no file is there. */
   readonly path: "denied" | "fits";
   readonly prefix: "denied" | "fits";
-  /** As an entry's name; `ENTRY_NOT_FOUND` where it is one. */
+  /** As an entry's name. `ENTRY_NOT_FOUND`: it is a valid name. */
   readonly name: "INPUT_INVALID" | "NAME_RESERVED" | "ENTRY_NOT_FOUND";
-  /** As a user's id. `fits`: it is one, of nobody. */
+  /** As a user's id. `fits`: it is a valid id, but nobody has it. */
   readonly user: "USER_INVALID" | "fits";
 }
 
@@ -27,7 +27,7 @@ const rows = (texts: readonly string[], answers: Answers = {}): HostileText[] =>
     }),
   );
 
-/** To a neighbour's file, which exists, and to one of the machine's. */
+/** Paths to another user's file, which exists, and to a file of the machine. */
 const climbing = climbs.flatMap((climb) => rows([`${climb}bob/memory/x.md`, `${climb}etc/passwd`]));
 
 const stationary = rows([
@@ -100,7 +100,7 @@ const stationary = rows([
   "\\".repeat(300),
 ]);
 
-/** Ends in a slash: no path, but the beginning of one. */
+/** Texts that end in a slash: not paths, but prefixes. */
 const foldersAsPaths = rows(["x.md/", "nobody/", "bob/", "memory/", "CON/", "a.b/"], { prefix: "fits" });
 
 const onWindows = ["CON", "con", "Prn", "AUX", "nul", "COM1", "com9", "LPT1", "lpt9"];
@@ -113,7 +113,7 @@ const devices = [
   ...rows(["nul.a.b", "CON.", "x..", "x.md.", "a..b", "x.MD", "X.md"], { path: "fits", prefix: "fits", user: "fits" }),
 ];
 
-/** Names that mean something to JavaScript, to a shell, or to the store. */
+/** Names with a meaning to JavaScript, to a shell, or to the store. */
 const meaningful = rows(
   [
     "__proto__",
@@ -158,7 +158,7 @@ export const hostileTexts: readonly HostileText[] = [
   ...indexNames,
 ];
 
-/** Where a text is asked for. */
+/** Values where a text is expected. */
 export const notTexts: readonly unknown[] = [
   null,
   true,

@@ -1,6 +1,6 @@
 /**
- * What a guest, a model and a caller are told does not depend on what lies outside: the answer about a path, a scope, an
- * entry or a user is the same to the byte whether the thing exists or not.
+ * Answers to a guest, a model and a caller do not depend on anything outside: the answer about a path, a scope, an
+ * entry or a user is the same to the byte, whether the thing exists or not.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { writeUserFiles } from "../support/user-files.ts";
 const fact = "---\nname: x\ndescription: of bob\ntype: user\n---\nsecret of bob";
 const capabilities = ["store_read", "store_list", "store_write", "store_trash"] as const;
 
-/** Two machines that differ in what lies outside Alice's folder, and in nothing that she may know. */
+/** Two machines that differ only outside Alice's folder. */
 const rich = temporaryFolder();
 const poor = temporaryFolder();
 const worlds = [rich, poor].map(({ path }) => join(path, "data"));
@@ -55,7 +55,7 @@ afterAll(async () => {
   for (const each of [rich, poor]) each[Symbol.dispose]();
 });
 
-/** What the guest is handed, byte for byte: a denied call's result would only show the first denial. */
+/** The exact bytes that the guest receives: a denied call's result would show only the first denial. */
 function replies(dataDir: string, scope: string, path: string): string[] {
   return capabilities.map((name) => {
     using store = openFileReaders({ kind: "files", dir: dataDir, mounts: [] }).openUser("alice" as UserId);
@@ -86,7 +86,7 @@ const outsidePaths = [
   ".",
 ];
 
-test.for(outsidePaths.map((path) => ({ path })))("the answer about $path tells nothing", async ({ path }) => {
+test.for(outsidePaths.map((path) => ({ path })))("the answer about $path reveals nothing", async ({ path }) => {
   const [one, other] = worlds.map((dataDir) => replies(dataDir, "memory", path));
   expect(one).toEqual(other);
   for (const reply of one ?? []) expect(reply).toContain('"CAPABILITY_DENIED"');
@@ -99,14 +99,14 @@ test.for(outsidePaths.map((path) => ({ path })))("the answer about $path tells n
 });
 
 test.for(["journal", "bob", "../bob/memory", ".memcell", "no-such-scope"].map((scope) => ({ scope })))(
-  "the answer about the scope $scope tells nothing",
+  "the answer about the scope $scope reveals nothing",
   ({ scope }) => {
     const [one, other] = worlds.map((dataDir) => replies(dataDir, scope, "x.md"));
     expect(one).toEqual(other);
   },
 );
 
-test("two paths that are denied differ in nothing but the path that the guest named", () => {
+test("two denials of paths differ only in the path that the guest named", () => {
   const [dataDir = ""] = worlds;
   const paths = [
     "../../bob/memory/x.md",
@@ -119,12 +119,12 @@ test("two paths that are denied differ in nothing but the path that the guest na
   for (const form of forms) expect(form).toEqual(forms[0]);
 });
 
-test("a listing shows what a guest could name, and nothing else", () => {
+test("a listing shows only paths that a guest could name", () => {
   const lists = worlds.map((dataDir) => replies(dataDir, "memory", "")[1]);
   expect(lists).toEqual(Array.from(worlds, () => '{"ok":true,"entries":[{"path":"a.md","bytes":8}]}'));
 });
 
-test("another user's entry, an entry that is missing, and one of a missing user are the same to a reader", async () => {
+test("another user's entry, a missing entry, and an entry of a missing user look the same to a reader", async () => {
   for (const name of ["x", "y", "secret"]) {
     const results = await Promise.all(
       runtimes.map((each) => each.call("ReadUserMemory", { name }, { userId: "alice" })),
@@ -138,7 +138,7 @@ test("another user's entry, an entry that is missing, and one of a missing user 
   expect(JSON.stringify(asBob)).toBe(JSON.stringify(asNobody));
 });
 
-test("an id that is refused is refused alike, whoever has a folder", async () => {
+test("an invalid id gets the same refusal, whoever has a folder", async () => {
   for (const userId of ["../bob", "bob/memory", "bob\u0000", "..", " bob"]) {
     const results = await Promise.all(runtimes.map((each) => each.call("ReadUserMemory", { name: "x" }, { userId })));
     expect(JSON.stringify(results[0])).toBe(JSON.stringify(results[1]));

@@ -1,4 +1,4 @@
-/** A call's folders are held open while its guest runs, and a thread may be killed at any instant. */
+/** A call's folders are open while its guest runs, and a thread can be killed at any instant. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 

@@ -1,4 +1,4 @@
-/** The shipped policy grants what the shipped tools need: with any part of it gone one of them fails, and none has more. */
+/** The shipped policy grants exactly what the shipped tools need: without any one part of it, a tool fails. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -26,7 +26,7 @@ interface Granted {
   readonly part: string;
 }
 
-/** Each part of the policy. */
+/** Each right and scope that the policy grants. */
 const grants = Object.entries(unlocked.plugins).flatMap(([plugin, { tools }]) =>
   Object.entries(tools).flatMap(([tool, { rights, scopes }]) => {
     const ofRights = rights.map((part): Granted => ({ plugin, tool, kind: "rights", part }));
@@ -34,7 +34,7 @@ const grants = Object.entries(unlocked.plugins).flatMap(([plugin, { tools }]) =>
   }),
 );
 
-test("the shipped policy names the shipped plugins alone, pins them, and leaves the limits as they are", () => {
+test("the shipped policy names only the shipped plugins, pins them, and does not change the limits", () => {
   expect(Object.keys(unlocked.plugins).toSorted()).toEqual(shippedNames());
   for (const [plugin, { tools }] of Object.entries(unlocked.plugins)) {
     const manifest = manifestOf(readFileSync(shippedPlugin(plugin)));
@@ -57,7 +57,7 @@ test.for(grants)("without $part in the $kind of $tool its plugin is refused", as
   });
 });
 
-test("control: with all of it the shipped plugins are loaded, and what each tool does is allowed", async () => {
+test("control: with the whole policy the shipped plugins load, and each tool's requests are allowed", async () => {
   await using runtime = await createRuntime({ dataDir: dataFolder("control"), policy: unlocked, threadsMax: 1 });
   for (const steps of Object.values(uses)) expect(await denialsIn(steps(runtime))).toEqual([]);
 });
@@ -67,7 +67,7 @@ test.for(grants)("$tool really uses $part of its $kind", async ({ plugin: name, 
   const shipped = readFileSync(shippedPlugin(name));
   const manifest = manifestOf(shipped);
   const asked = manifest.tools.find((each) => each.name === tool)?.[kind] ?? [];
-  // A role without its scope or right is refused as such. Here it is the capability that is to be refused.
+  // A role without its scope or right is refused at load. Here the capability must refuse, so the role is removed.
   const withoutRole = { role: undefined, entryFile: undefined };
   const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part), ...withoutRole });
   writeFileSync(plugin, resealPlugin(shipped, narrowed));
@@ -84,7 +84,7 @@ interface ChangeablePolicy {
 
 const entry = { type: "user", description: "d", body: "b" };
 
-/** What each tool can do, and needs its rights for: each step resolves to the messages of what went wrong. */
+/** Uses of each tool that need its rights. Each step resolves to its error messages. */
 const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = {
   UpdateUserMemory: (runtime) => [
     () => called(runtime, "UpdateUserMemory", { action: "upsert", name: "new", ...entry }),
@@ -128,7 +128,7 @@ const fact = (name: string): string =>
   `---\nname: ${name}\ndescription: d\ntype: user\ncreated: '2026-01-02T03:04:05.000Z'\n` +
   "updated: '2026-01-02T03:04:05.000Z'\n---\nbody\n";
 
-/** A folder with entries that nobody lists, one that cannot be read, and one in the trash. */
+/** A folder with entries and no index, one entry that cannot be read, and one in the trash. */
 function dataFolder(name: string): string {
   const dataDir = join(folder.path, `data-${name}`);
   const files = {

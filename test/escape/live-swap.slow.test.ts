@@ -1,7 +1,6 @@
 /**
- * A live race: while the store reads and writes, another process swaps the folders it goes through, and the file itself,
- * for links to a victim's. What is read is never the victim's, what is written never reaches the victim, and afterwards
- * all is there that was acknowledged.
+ * A live race: while the store reads and writes, another process swaps the folders on its way, and the file itself,
+ * for links to a victim's. The store never reads or writes the victim's files, and no acknowledged write is lost.
  */
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +64,7 @@ const attacks: Attack[] = [
   },
 ];
 
-/** Alice's own, and two victims: a neighbour, and someone's folder outside that has Alice's name. */
+/** Alice's data, and two victims: Bob, and a folder outside the data folder that has Alice's name. */
 function makeData(name: string): { dataDir: string; victims: string[] } {
   const dataDir = join(folder.path, name, "data");
   const outside = join(folder.path, name, "outside");
@@ -76,7 +75,7 @@ function makeData(name: string): { dataDir: string; victims: string[] } {
   return { dataDir, victims: [join(dataDir, "users/bob"), outside] };
 }
 
-/** What may stand in a file afterwards: what was acknowledged last, or what was tried after it. */
+/** The allowed contents of each file afterwards: the last acknowledged one, or one that was tried after it. */
 class Promised {
   readonly #possible = new Map<string, Set<string | null>>();
 
@@ -120,7 +119,7 @@ class Battle {
     }
   }
 
-  /** A file of its own for each of eight turns, and now and then the very file that is swapped. */
+  /** Every fourth turn writes the file that is swapped; the others write files that the attack does not swap. */
   async writeOnce(turn: number): Promise<void> {
     this.counts.writes++;
     const path = turn % 4 === 0 ? "target.md" : `kept-${turn % 8}.md`;
@@ -144,7 +143,7 @@ class Battle {
 }
 
 test.for(attacks)(
-  "nothing gets out while $name is swapped for a link",
+  "no read or write escapes while $name is swapped for a link",
   { timeout: 240_000 },
   async ({ name, target }, context) => {
     if (typeof attacker === "string") skipWithReason(context, attacker);
@@ -164,13 +163,13 @@ test.for(attacks)(
     expect(victims.map(treeFingerprint)).toEqual(before);
     expect(battle.counts.escapes).toBe(0);
     expect(Object.keys(battle.codes).filter((code) => !allowedCodes.has(code))).toEqual([]);
-    // Neither was all refused, nor did the attack miss.
+    // Some reads succeeded, and some met the attack.
     expect(battle.counts.readsOk).toBeGreaterThan(0);
     expect(battle.codes["STORAGE_UNSAFE"]).toBeGreaterThan(0);
 
     await expectUsable(store, battle);
     await store.close();
-    // Only now: until then the store may be tidying up a WAL, in its own time.
+    // Checked only now: before `close` the store can still be retiring a WAL in the background.
     expect(openDescriptors(dataDir)).toEqual([]);
     const next = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");
     await expectUsable(next, battle);
@@ -178,7 +177,7 @@ test.for(attacks)(
   },
 );
 
-/** With the real thing back in place, a call is served, and what was promised is there. */
+/** Once the real folder is back, a call is served and every promised write is there. */
 async function expectUsable(store: InstanceType<typeof FileStore>, { promised }: Battle): Promise<void> {
   const content = `own, afterwards ${Math.random()}`;
   await store.hold(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
@@ -189,11 +188,11 @@ async function expectUsable(store: InstanceType<typeof FileStore>, { promised }:
   expect(readStored(store, alice, "after.md")).toBe(content);
 }
 
-/** More than enough: a third of all attempts leak on an idle machine. */
+/** More than enough: on an idle machine a third of all attempts leak. */
 const naiveAttemptsMax = 400_000;
 
 test.for(attacks.slice(0, 3))(
-  "control: the same attack on $name gets through a check of resolved paths",
+  "control: the same attack on $name defeats a check of resolved paths",
   { timeout: 240_000 },
   async ({ name, target }, context) => {
     if (typeof attacker === "string") skipWithReason(context, attacker);

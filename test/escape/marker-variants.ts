@@ -1,4 +1,4 @@
-/** The guest `marker.wat` with further kinds of state: by the standard an instance has no others. */
+/** The guest `marker.wat` with further kinds of state. The WebAssembly standard defines no others for an instance. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,7 +6,7 @@ import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { guestText } from "../support/write-guest.ts";
 
-/** Texts for the state itself, for what leaves a mark in it, and for what is not 0 when it finds one. */
+/** Code for the state itself, code that leaves a mark in it, and code that returns non-zero if it finds a mark. */
 export interface MarkerVariant {
   readonly name: string;
   readonly state: string;
@@ -72,7 +72,7 @@ export const markerVariants: readonly MarkerVariant[] = [
     name: "a passive data segment",
     state: '(data $more "MMMMMMMM")',
     mark: "(data.drop $more)",
-    // Once it is dropped, this crashes.
+    // This traps once the segment is dropped.
     look: `(memory.init $more (i32.const 400) (i32.const 0) (i32.const 8))
       (i64.xor (i64.load (i32.const 400)) (global.get $mark))`,
   },

@@ -1,6 +1,6 @@
 /**
- * How files are often confined: resolve the path, look whether it begins with the folder, then use the path. The attack
- * that the store withstands must succeed here, or it would prove nothing.
+ * A common way to confine files: resolve the path, check that it begins with the folder, then use the path. The attack
+ * that fails against the store must succeed here, or it would prove nothing.
  */
 import { readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
@@ -18,7 +18,7 @@ export class NaiveStore {
     return readFileSync(place, "utf8");
   }
 
-  /** A temporary file beside it, then a rename. */
+  /** Writes a temporary file in the same folder, then renames it. */
   write(path: string, content: string): void {
     const place = join(this.#root, path);
     this.#check(realpathSync(dirname(place)));

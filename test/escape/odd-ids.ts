@@ -1,4 +1,4 @@
-/** Odd, and yet nothing but some user's id. None of them is a path or a name of an entry. */
+/** Odd but valid user ids. None of them is a valid path or entry name. */
 export const oddIds: readonly string[] = [
   "...",
   "....",

@@ -1,4 +1,4 @@
-/** Plugins with error codes of their own: each reports those that its manifest declares, and nobody else's. */
+/** Plugins with their own error codes: each can report only those that its manifest declares. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -58,7 +58,7 @@ test.for<{ tool: Reporting; code: string; of: ErrorCode }>([
   { tool: "Puppet", code: "ROOM_FULL", of: "QUOTA_EXCEEDED" },
   { tool: "Report", code: "SEAT_TAKEN", of: "ENTRY_UNREADABLE" },
   { tool: "Report", code: "SEAT_UNKNOWN", of: "ENTRY_NOT_FOUND" },
-])("$code of $tool is a case of $of, whose blame it has", async ({ tool, code, of }) => {
+])("$code of $tool is a case of $of and has the blame of $of", async ({ tool, code, of }) => {
   const { blame, retryable } = errorTable[of];
   expect(await reported(tool, failure(code))).toEqual({ code, of, message: "So", blame, retryable });
   const issues = [{ field: "seat", value: "A1", allowed: "a free one" }];
@@ -71,7 +71,7 @@ test.for<{ tool: Reporting; code: string }>([
   { tool: "Report", code: "STORAGE_FULL" },
   { tool: "Puppet", code: "BUSY" },
   { tool: "Puppet", code: "CONSTRUCTOR" },
-])("$code is none of the codes that $tool may report", async ({ tool, code }) => {
+])("$tool may not report $code", async ({ tool, code }) => {
   expect(await reported(tool, failure(code))).toEqual({
     code: "OUTPUT_INVALID",
     message: `Cannot use the answer of ${tool}: it reports ${code}, a code that it neither declares nor received`,
@@ -81,29 +81,29 @@ test.for<{ tool: Reporting; code: string }>([
 });
 
 test.for([
-  { name: "what it is a case of", more: { of: "NAME_CONFLICT" } },
-  { name: "another case", more: { of: "STORAGE_FULL" } },
-  { name: "whose fault it is", more: { blame: "host" } },
-  { name: "that it is worth trying again", more: { retryable: true } },
-])("a guest that says $name itself has said nothing", async ({ more }) => {
+  { name: "the right `of`", more: { of: "NAME_CONFLICT" } },
+  { name: "another `of`", more: { of: "STORAGE_FULL" } },
+  { name: "`blame`", more: { blame: "host" } },
+  { name: "`retryable`", more: { retryable: true } },
+])("a guest that sets $name in its failure is OUTPUT_INVALID", async ({ more }) => {
   const error = await reported("Puppet", failure("SEAT_TAKEN", more));
   expect(error).toMatchObject({ code: "OUTPUT_INVALID", blame: "guest" });
   expect(error).not.toHaveProperty("of");
 });
 
-test("a code of the table has no case beside it, also of a plugin that has codes of its own", async () => {
+test("a code of the table has no `of`, even from a plugin that has its own codes", async () => {
   const error = await reported("Puppet", failure("NAME_CONFLICT"));
   expect(error).toEqual({ code: "NAME_CONFLICT", message: "So", blame: "caller", retryable: false });
 });
 
-test("a call that ends with a code of the plugin's own changes nothing", async () => {
+test("a call that ends with the plugin's own code changes nothing", async () => {
   const write = { ask: { scope: "memory", path: "a.md", content: "a" }, of: "store_write" };
   const end = { fail: JSON.stringify(failure("SEAT_TAKEN")) };
   expect(await runtime.call("Puppet", [write, end], ctx)).toMatchObject({ error: { code: "SEAT_TAKEN" } });
   expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
 });
 
-test("a denial decides, whatever code the guest answers with", async () => {
+test("a denied call is CAPABILITY_DENIED, whatever code the guest answers with", async () => {
   const climb = { ask: { scope: "memory", path: "../a.md" }, of: "store_read" };
   const end = { fail: JSON.stringify(failure("SEAT_TAKEN")) };
   expect(await runtime.call("Puppet", [climb, end], ctx)).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
@@ -111,7 +111,7 @@ test("a denial decides, whatever code the guest answers with", async () => {
 
 const told = (): unknown => runtime.tools().map(({ name, errors }) => [name, errors]);
 
-test("each tool is told with its plugin's codes, and what a caller does to them changes nothing", async () => {
+test("each tool is listed with its plugin's codes, and a caller that changes the list has no effect", async () => {
   const expected = [
     ...["Puppet", "ReadingPuppet", "ListingPuppet", "TwoScopesPuppet"].map((name) => [name, ofPuppet]),
     ["Report", ofReporter],
@@ -123,13 +123,13 @@ test("each tool is told with its plugin's codes, and what a caller does to them 
   expect(await reported("Puppet", failure("BUSY"))).toMatchObject({ code: "OUTPUT_INVALID" });
 });
 
-test("a tool that only the host calls has such a code, too: what is thrown carries both", async () => {
+test("the error of a tool that only the host calls also carries the plugin's code and the table's", async () => {
   const errors: PluginError[] = [{ code: "SEAT_LEFT_EMPTY", of: "ENTRY_NOT_FOUND", meaning: "Nobody sits there." }];
   const [forHost, forModel] = guestManifest("index", { PromptIndex: "fail", Succeed: "succeed" }).tools;
   const [input, output] = [roleSchemas.index.input, roleSchemas.index.output].map((schema) => toJSONSchema(schema));
   const tools = [{ ...forHost, audience: "host", role: "index", input, output }, forModel];
   const manifest = { ...guestManifest("index", {}), tools, errors };
-  // As long as the code that it reports otherwise.
+  // Both codes have the same length, so the text's offsets stay valid.
   const text = guestText("responder").replace("ENTRY_NOT_FOUND", "SEAT_LEFT_EMPTY");
   const file = join(folder.path, "index.wasm");
   writeFileSync(file, assembleGuest(text, [JSON.stringify(manifest)]));
@@ -150,7 +150,7 @@ test("a tool that only the host calls has such a code, too: what is thrown carri
   await expect(own.memoryIndex({ userId: "" })).rejects.toMatchObject({ code: "USER_INVALID", of: undefined });
 });
 
-test("a caller that knows the table alone can go by it", async () => {
+test("a caller that knows only the table can use its code", async () => {
   const error = await reported("Puppet", failure("ROOM_FULL"));
   const tableCode: ErrorCode = error.of ?? error.code;
   expect([error.code, tableCode]).toEqual(["ROOM_FULL", "QUOTA_EXCEEDED"]);

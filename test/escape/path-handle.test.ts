@@ -1,6 +1,6 @@
 /**
- * Where folders cannot be named by descriptor (macOS, Windows), they are named by path and looked at before each access.
- * The same store, held in that way, on this disk: what lies there beforehand is refused all the same.
+ * Where folders cannot be named by descriptor (macOS, Windows), the store names them by path and checks them before
+ * each access. These tests run the store in that mode on this disk: it refuses links and other unsafe files as well.
  */
 import { linkSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ async function commit(store: FileStore, changes: ChangeSet): Promise<void> {
 
 const write = (path: string, content: string): ChangeSet[number] => ({ kind: "write", scope: "memory", path, content });
 
-test("writes, reads, trashes and finishes as by descriptor", async () => {
+test("writes, reads and trashes as with descriptors", async () => {
   using folder = temporaryFolder();
   const store = openStore(join(folder.path, "data"));
   await commit(store, [write("a.md", "one"), write("MEMORY.md", "index")]);
@@ -79,7 +79,7 @@ test.for([
   expect(readFileSync(join(bob, "x.md"), "utf8")).toBe("secret");
 });
 
-test("a folder that was renamed away while a call holds it is not acknowledged", async () => {
+test("a commit into a folder that was renamed away during the call is refused", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("a.md", "one")]);

@@ -1,6 +1,6 @@
 /**
- * Files that are no plugin, or one with too much in it: refused from their bytes, for a reason that names what is there
- * and what is allowed, and a runtime without them serves right after.
+ * Files that are not plugins, or exceed a limit: the host refuses them from their bytes, and the reason names the
+ * present and the allowed value. A runtime without them works right afterwards.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
@@ -20,17 +20,17 @@ import { goodFile, wholeFiles, refusedFiles } from "./plugin-files.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-test.for(refusedFiles)("a file that holds $name is refused, and others serve", async ({ bytes, reason }, { task }) => {
+test.for(refusedFiles)("a file with $name is refused, and other plugins work", async ({ bytes, reason }, { task }) => {
   const file = join(folder.path, `${task.id}.wasm`);
   writeFileSync(file, bytes);
   await expectRefused(file, reason);
   await expectOthersServe(task.id);
 });
 
-test("a file of 17 MiB is refused, and what is in it is not read", async () => {
+test("a file of 17 MiB is refused without reading it", async () => {
   const file = join(folder.path, "large.wasm");
   writeFileSync(file, "");
-  // Sparse, and far more than memory has room for: whoever reads it fails for another reason.
+  // Sparse, and the second does not fit into memory: reading it would fail for another reason.
   for (const bytes of [17 * 2 ** 20, 2 ** 40]) {
     truncateSync(file, bytes);
     await expectRefused(file, new RegExp(`it is ${bytes} bytes, at most 16777216 allowed`));
@@ -38,7 +38,7 @@ test("a file of 17 MiB is refused, and what is in it is not read", async () => {
   await expectOthersServe("large");
 });
 
-test("what is no regular file is refused, and not waited for", async () => {
+test("anything but a regular file is refused without waiting for it", async () => {
   const fifo = join(folder.path, "fifo.wasm");
   execFileSync("mkfifo", [fifo]);
   await expectRefused(fifo, /it is not a regular file/);
@@ -63,21 +63,21 @@ test.for(wholeFiles)("$name that is cut off anywhere is refused", async ({ wasm 
   await expectOthersServe("cut");
 });
 
-test("control: the guest that these are made from is accepted", async () => {
+test("control: the guest that these files are derived from is accepted", async () => {
   const file = join(folder.path, "good.wasm");
   writeFileSync(file, goodFile);
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().map((tool) => tool.name)).toEqual(["Guest"]);
 });
 
-test.for(wholeFiles)("control: $name is accepted as long as nothing is cut off", async ({ wasm }) => {
+test.for(wholeFiles)("control: $name is accepted when it is complete", async ({ wasm }) => {
   const file = join(folder.path, "whole.wasm");
   writeFileSync(file, wasm);
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().length).toBeGreaterThan(0);
 });
 
-/** Where each section ends, and the header. */
+/** The offsets where the header and each section end. */
 function bordersOf(wasm: Uint8Array): number[] {
   const borders = [8];
   const reader = new WasmReader(wasm, 8);

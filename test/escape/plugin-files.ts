@@ -1,4 +1,4 @@
-/** Files that are no plugin, or one with too much in it, and what is said of each. */
+/** Files that are not plugins, or exceed a limit, and the reason for each refusal. */
 import { readFileSync } from "node:fs";
 
 import { pluginLimits } from "../../shared/limits.ts";
@@ -20,12 +20,12 @@ const plain = '(module (memory (export "memory") 1 4) (func (export "guest") (re
 const good = readSections(assembleGuest(plain, []));
 const shipped = readFileSync(shippedPlugin("user-memory"));
 
-/** The good guest, whole. */
+/** The complete, valid guest. */
 export const goodFile: Uint8Array = writeModule([...good, sealed(manifest)]);
 
 /**
- * Whole plugins. Those with the manifest in front lose something else first when they are cut off; without their other
- * custom sections, which nobody would miss at the end.
+ * Complete plugins. Those with the manifest in front lose another section first when they are cut off. They have no
+ * other custom sections, because a file that lacks one at its end is still valid.
  */
 export const wholeFiles: readonly { readonly name: string; readonly wasm: Uint8Array }[] = [
   { name: "a small guest with the manifest in front", wasm: writeModule([sealed(manifest), ...good]) },
@@ -70,8 +70,8 @@ export const refusedFiles: readonly RefusedFile[] = [
     reason: /2 memor/,
   },
   {
-    // The name of 16 bytes begins here and ends in the first export that the host adds: one entry less, and valid again.
-    name: "an export that is completed by what the host adds",
+    // A 16-byte name begins here and ends in the first export that the host adds: valid again, with one entry less.
+    name: "an export that the host's additions complete",
     bytes: writeModule([
       ...good.map((each) => (each.id === sectionIds.export ? { ...each, payload: trailed(each.payload, 16) } : each)),
       sealed(manifest),
@@ -79,12 +79,12 @@ export const refusedFiles: readonly RefusedFile[] = [
     reason: /there is more in it than its exports/,
   },
   {
-    name: "a memory with something behind it",
+    name: "a memory with a byte after it",
     bytes: withSection(sectionIds.memory, Uint8Array.of(1, 1, 1, 4, 0)),
     reason: /there is more in it than its memories/,
   },
   {
-    // Valid for every engine: but the host lists them one by one, which took seconds and hundreds of megabytes.
+    // Valid for every engine, but the host lists them one by one, which took seconds and hundreds of megabytes.
     name: "a million globals",
     bytes: withSection(sectionIds.global, list(1_000_000, Uint8Array.of(0x7f, 1, 0x41, 0, 0x0b))),
     reason: /it has 1000000 globals, at most 4000 allowed/,
@@ -171,7 +171,7 @@ function changed(changes: Partial<Manifest>): string {
   return JSON.stringify({ ...JSON.parse(manifest), ...changes });
 }
 
-/** The good guest, with one of its sections in another form; it comes first, where no engine would take it. */
+/** The valid guest with one section replaced. The section comes first, where no engine would accept it. */
 function withSection(id: number, payload: Uint8Array): Uint8Array {
   const others = good.filter((section) => section.id !== id);
   return writeModule([{ id, payload }, ...others, sealed(manifest)]);

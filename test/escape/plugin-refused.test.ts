@@ -1,4 +1,4 @@
-/** Plugin files that are not what they say: refused when the runtime is made, before any of their code runs. */
+/** Plugin files that contradict their manifest: refused when the runtime is created, before any of their code runs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -99,12 +99,12 @@ const refusals: Refusal[] = [
     reason: /imports function "env" "alloc"/,
   },
   {
-    name: "a name that looks like another one's two",
+    name: "one name that looks like a module and a function name",
     text: module(imports("extism:host/env alloc", ""), memory, run),
     reason: /imports function "extism:host\/env alloc" ""/,
   },
   {
-    name: "a name that turns the text around",
+    name: "a name that reverses the text's direction",
     text: module(imports("extism:host/env", "\\e2\\80\\ae\\0a"), memory, run),
     reason: /imports function "extism:host\/env" "[^\n\u202e]*"/,
   },
@@ -187,14 +187,14 @@ test.for(refusals)("a plugin with $name is refused", async ({ text, manifests = 
   await expectRefused([file], reason);
 });
 
-test("control: the guest that these are made from is accepted", async () => {
+test("control: the guest that these files are derived from is accepted", async () => {
   const file = join(folder.path, "good.wasm");
   writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(good)]));
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
   expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
 });
 
-test("two plugins that offer one tool are refused", async () => {
+test("two plugins that offer the same tool are refused", async () => {
   await expectRefused(
     [shippedPlugin("user-memory"), shippedPlugin("user-memory")],
     /which is loaded too, has the same name/,

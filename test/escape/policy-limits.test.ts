@@ -1,4 +1,4 @@
-/** What a policy lowers holds for every call, and nothing that comes later raises it again. */
+/** A limit that a policy lowers applies to every call, and no option raises it again. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -24,7 +24,7 @@ const plugins = [testPlugin("puppet"), spinner, grower, shippedPlugin("user-memo
 const alice = { userId: "alice" };
 let folders = 0;
 
-/** What calls answer under a policy's limits, and what they leave behind. */
+/** Runs a call under a policy's limits. Returns its result and the user's files. */
 async function under(
   limits: PolicyFile["limits"],
   call: (runtime: Runtime) => Promise<ToolResult>,
@@ -60,7 +60,7 @@ test.for<{ name: string; options: Partial<RuntimeOptions>; ms: number }>([
   expect(files).toEqual({});
 });
 
-test("a plugin's own deadline, when it is the shorter one, stays", async () => {
+test("a plugin's own deadline applies if it is the shorter one", async () => {
   using own = temporaryFolder();
   const quick = writeSpinner(own.path, 40);
   const policy = policyFor([quick], { deadlineMs: 9_000 });
@@ -71,7 +71,7 @@ test("a plugin's own deadline, when it is the shorter one, stays", async () => {
 const turn = (runtime: Runtime): Promise<ToolResult> => runtime.call("Puppet", [{ turns: 1_000_000 }], alice);
 
 test.for<{ name: string; limits: PolicyFile["limits"]; options: Partial<RuntimeOptions>; code: string | null }>([
-  { name: "control: the host's own is enough", limits: {}, options: {}, code: null },
+  { name: "control: the host's limit is enough", limits: {}, options: {}, code: null },
   { name: "a policy lowers it", limits: { fuelPolls: 20 }, options: {}, code: "FUEL_EXHAUSTED" },
   { name: "no option raises it", limits: { fuelPolls: 20 }, options: { fuelPolls: 20_000 }, code: "FUEL_EXHAUSTED" },
   {
@@ -100,7 +100,7 @@ test.for<{ name: string; memoryPages: number; pages: number; instances: "fresh" 
   expect(await runtime.call("GrowAndTrap", {}, alice)).toMatchObject({ ok: false, error: { code: "MEMORY_EXCEEDED" } });
 });
 
-test("a plugin whose memory cannot grow any more under the policy is refused", async () => {
+test("a plugin whose memory cannot grow under the policy is refused", async () => {
   const policy = policyFor([grower], { memoryPages: 1 });
   await expect(createRuntime({ dataDir: folder.path, plugins: [grower], policy })).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",
@@ -108,7 +108,7 @@ test("a plugin whose memory cannot grow any more under the policy is refused", a
   });
 });
 
-/** As the engine offers it for a module that was compiled before. */
+/** The engine's overload for a compiled module. */
 const instantiate = WebAssembly.instantiate as unknown as (module: WebAssembly.Module) => Promise<WebAssembly.Instance>;
 
 test.for([
@@ -128,7 +128,7 @@ test.for([
   }
 });
 
-test("the policy bounds a call's input, and what is longer leaves nothing behind", async () => {
+test("the policy bounds a call's input, and a longer one leaves nothing behind", async () => {
   const input = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
   const bytes = JSON.stringify(input).length;
   const call = (runtime: Runtime): Promise<ToolResult> => runtime.call("UpdateUserMemory", input, alice);
@@ -139,7 +139,7 @@ test("the policy bounds a call's input, and what is longer leaves nothing behind
   expect(files).toEqual({});
 });
 
-test("the policy bounds a call's capability requests, and one more drops all that it has written", async () => {
+test("the policy bounds a call's capability requests, and one more drops all writes of the call", async () => {
   const written = step("store_write", { scope: "memory", path: "a.md", content: "x" });
   const call = (runtime: Runtime): Promise<ToolResult> =>
     runtime.call("Puppet", [written, step("clock_now", {}), step("clock_now", {})], alice);
@@ -151,7 +151,7 @@ test("the policy bounds a call's capability requests, and one more drops all tha
   expect(files).toEqual({});
 });
 
-test("the policy bounds what a call writes in all its files together", async () => {
+test("the policy bounds the total size of a call's writes", async () => {
   const files = ["a", "b"].map((name) =>
     step("store_write", { scope: "memory", path: `${name}.md`, content: "12345" }),
   );

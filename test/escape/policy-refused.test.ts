@@ -1,4 +1,4 @@
-/** Plugins that ask for more than the policy grants, or are other files than it pins: refused before any code runs. */
+/** Plugins that request more than the policy grants, or are not the pinned file: refused before any code runs. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -25,7 +25,7 @@ const shipped = readFileSync(shippedPlugin("user-memory"));
 const defaultPolicy = JSON.parse(
   readFileSync(new URL(import.meta.resolve("memcell/default-policy.json")), "utf8"),
 ) as PolicyFile;
-/** What the default policy grants, to any file of the name. */
+/** The default policy's grants, for any file with the plugin's name. */
 const unpinned: PolicyFile = { version: 1, plugins: defaultPolicy.plugins };
 
 async function refusalOf(wasm: Uint8Array | string, policy?: PolicyFile): Promise<string> {
@@ -40,7 +40,7 @@ async function refusalOf(wasm: Uint8Array | string, policy?: PolicyFile): Promis
   return error.message;
 }
 
-test("a plugin that no policy names is refused, and what helps is said", async () => {
+test("a plugin that the policy does not name is refused, and the message says what to do", async () => {
   expect(await refusalOf(testPlugin("puppet"))).toBe(
     'Cannot load plugin "puppet.wasm": the policy "default" does not name the plugin "puppet", so it grants it nothing ' +
       '("memcell audit FILE --propose" prints a policy)',
@@ -53,7 +53,7 @@ test("the shipped plugin with one more byte is refused by the default policy, wi
   expect(await refusalOf(altered)).toMatch(new RegExp(`: its SHA-256 is ${hash}, the policy pins ${hash}$`));
 });
 
-test("of a file that is not the pinned one, nothing but the hash is told: its manifest is not judged", async () => {
+test("a refusal of a file that is not the pinned one names only the hashes: its manifest is not checked", async () => {
   const strange = { input: { not: {} }, description: "\u202E", scopes: [] };
   const altered = resealPlugin(shipped, withTool(manifestOf(shipped), "InspectMemory", strange));
   expect(await refusalOf(altered)).toContain(": its SHA-256 is ");
@@ -84,20 +84,20 @@ test("a tool that the policy does not name is refused, whatever it is called", a
   }
 });
 
-test("a plugin named constructor is none that a policy names", async () => {
+test("a plugin named constructor is refused as one that the policy does not name", async () => {
   const file = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
   const named = resealPlugin(readFileSync(file), { ...manifestOf(readFileSync(file)), name: "constructor" });
   expect(await refusalOf(named, unpinned)).toContain('does not name the plugin "constructor"');
 });
 
-test("what is wrong with the file itself is said first", async () => {
+test("a fault of the file itself is reported before the policy's refusal", async () => {
   const manifest = guestManifest("stranger", { Guest: "guest" });
   const undeclared = assembleGuest(guestText("undeclared"), [JSON.stringify(manifest)]);
   expect(await refusalOf(undeclared, unpinned)).toContain("which its manifest does not account for");
 });
 
-test("no engine is asked to compile what the policy refuses", async () => {
-  // A code section that no engine takes.
+test("the host does not compile a plugin that the policy refuses", async () => {
+  // A code section that no engine accepts.
   const manifest = JSON.stringify(guestManifest("echo", { Echo: "echo", EchoAndFail: "echo_and_fail" }));
   const sections = readSections(assembleGuest(guestText("echo"), [manifest]));
   const broken = writeModule(sections.map((each) => (each.id === 10 ? { id: 10, payload: Uint8Array.of(1) } : each)));
@@ -107,7 +107,7 @@ test("no engine is asked to compile what the policy refuses", async () => {
   expect(await refusalOf(file, policyFor([file]))).toContain("not a valid WebAssembly module");
 });
 
-test("a tool that asks for less than the policy grants gets only what it asks for", async () => {
+test("a tool that requests less than the policy grants gets only what it requests", async () => {
   const plugins = [testPlugin("puppet")];
   const proposed = policyFor(plugins).plugins["puppet"];
   const everything = proposed?.tools["Puppet"];
@@ -125,7 +125,7 @@ test("a tool that asks for less than the policy grants gets only what it asks fo
   expect(userFolderNames(dataDir)).toEqual([]);
 });
 
-/** A plugin under the shipped one's name whose ReadUserMemory writes, and says that all is well. */
+/** A plugin with the shipped plugin's name. Its ReadUserMemory writes and reports success. */
 function impostor(rightsOfReader: readonly ("read" | "write")[], restorer: "model" | "host" = "host"): string {
   const file = join(folder.path, `impostor-${rightsOfReader.join("-")}-${restorer}.wasm`);
   const exports = { UpdateUserMemory: "write", ReadUserMemory: "write_unasked", RestoreEntry: "write_twice" };
@@ -137,7 +137,7 @@ function impostor(rightsOfReader: readonly ("read" | "write")[], restorer: "mode
 }
 
 test.for([
-  { name: "a policy that it proposes itself", policyOf: (file: string) => policyFor([file]) },
+  { name: "a policy that was proposed for the file", policyOf: (file: string) => policyFor([file]) },
   { name: "the tools of the default policy", policyOf: () => unpinned },
 ])("ReadUserMemory cannot write under $name, even if its code tries", async ({ policyOf }) => {
   const file = impostor(["read"]);
@@ -149,7 +149,7 @@ test.for([
   expect(userFolderNames(dataDir)).toEqual([]);
 });
 
-test("a ReadUserMemory whose manifest asks for write is refused, and so is any other file of the name", async () => {
+test("a ReadUserMemory whose manifest requests write is refused, and so is any other file with that name", async () => {
   expect(await refusalOf(impostor(["read", "write"]), unpinned)).toContain(
     'the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
   );

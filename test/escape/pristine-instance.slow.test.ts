@@ -1,6 +1,6 @@
 /**
- * No memory between calls, for every kind of state that a WebAssembly instance has: a call leaves its marks and ends in
- * one of many ways, and the calls after it find what calls in a new runtime find.
+ * No state survives a call, for every kind of state that a WebAssembly instance has. A call leaves marks and ends in
+ * one of many ways. The calls after it must find the same as calls in a new runtime.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { markerVariants, writeMarker } from "./marker-variants.ts";
 import type { MarkerVariant } from "./marker-variants.ts";
 
-/** By the letters that `marker.wat` ends with. */
+/** The ways to end a call, by the letters of `marker.wat`. */
 const ends = [
   { name: "answers", letter: "a", code: "ok" },
-  { name: "answers with what is no answer", letter: "q", code: "OUTPUT_INVALID" },
-  { name: "says nothing", letter: "-", code: "OUTPUT_INVALID" },
+  { name: "answers with an invalid envelope", letter: "q", code: "OUTPUT_INVALID" },
+  { name: "does not answer", letter: "-", code: "OUTPUT_INVALID" },
   { name: "answers and returns a code", letter: "r", code: "GUEST_TRAPPED" },
   { name: "answers and fails", letter: "c", code: "NAME_CONFLICT" },
   { name: "fails", letter: "e", code: "NAME_CONFLICT" },
@@ -30,10 +30,10 @@ const ends = [
   { name: "is out of blocks", letter: "n", code: "MEMORY_EXCEEDED" },
 ];
 
-/** Together and one by one: one kind of mark may have an instance thrown away, and with it the others. */
+/** All together and one by one: one kind of mark can make the host discard the instance with its other marks. */
 const marks = ["mgbv", "m", "g", "b", "v", "t", "T", "G", "Gm", "z", "mgbtTGmv"];
 
-/** What a call may look for; the last says nothing, and so shows what an earlier one has said. */
+/** What a call looks for. The last sets no output, and so would show an earlier call's output. */
 const looks = ["L", "V", "Z", "-"];
 
 test.for(markerVariants)("a guest with $name finds no mark of the calls before it", async (variant) => {
@@ -56,7 +56,7 @@ test.for(markerVariants)("a guest with $name finds no mark of the calls before i
       for (let times = 0; times <= turn % 2; times++) {
         const ended = await runtime.call("Mark", kinds + letter, { userId: "alice" });
         const happened = ended.ok ? "ok" : ended.error.code;
-        // Where the block before the first does not exist, a mark in it is a crash.
+        // If there is no block before the first, leaving a mark in it crashes.
         expect([code, kinds.includes("z") && "GUEST_TRAPPED"], kinds + letter).toContain(happened);
       }
       for (const [look, expected] of Object.entries(inNewRuntime)) {
@@ -76,7 +76,7 @@ test.for(markerVariants)("control: with the SDK alone a guest with $name finds t
   const call = async (letters: string): Promise<unknown> => (await plugin.call("mark", `"${letters}"`))?.json().data;
   expect(await call("L")).toBe("0000000200000000");
   await call("mgtTGba");
-  // Blocks that are not freed, memory, a text, its size, both globals, the table's length and its functions.
+  // Bits for: blocks that are not freed, memory, a text, its size, both globals, the table's length and its functions.
   const found = Number.parseInt(String(await call("L")).slice(8), 16);
   expect(found & 0x3fe).toBe(0x3fe);
   await call("va");

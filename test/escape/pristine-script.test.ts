@@ -1,4 +1,4 @@
-/** No memory between calls, for all that JavaScript keeps: a script leaves its marks, and the next finds none. */
+/** No JavaScript state survives a call: a script leaves marks, and the next call finds none. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -34,7 +34,7 @@ test.for([
   { name: "throws", steps: [{ fail: "text" }], code: "GUEST_TRAPPED" },
   { name: "fails", steps: [{ fail: failure }], code: "NAME_CONFLICT" },
   { name: "is denied", steps: [ask("store_read", { scope: "other", path: "a.md" })], code: "CAPABILITY_DENIED" },
-  { name: "is denied and goes on", steps: [ask("store_read", memory("../a")), plant], code: "CAPABILITY_DENIED" },
+  { name: "is denied and continues", steps: [ask("store_read", memory("../a")), plant], code: "CAPABILITY_DENIED" },
   { name: "recurses", steps: [{ recurse: true }], code: "GUEST_TRAPPED" },
   { name: "takes all memory", steps: [{ allocate: true }], code: /GUEST_TRAPPED|MEMORY_EXCEEDED/ },
   { name: "uses up its fuel", steps: [{ spin: true }], code: "FUEL_EXHAUSTED" },
@@ -64,7 +64,7 @@ test("control: the same script finds every mark when one instance serves two cal
   await play([plant], kept);
   const found = await play(look, kept);
   const missed = Object.keys(untouched).filter((name) => untouched[name] === found[name]);
-  // The engine keeps no last match, and runs no job once a call is over.
+  // The engine keeps no last match and runs no job after a call.
   expect(missed).toEqual(["late", "lastMatch"]);
 });
 

@@ -1,4 +1,4 @@
-/** No call sees another: not through a global, a variable, a prototype, freed memory, or an Extism block. */
+/** A call finds nothing of another in a global, a variable, a prototype, freed memory, or an Extism block. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -59,7 +59,7 @@ async function openInstance(file: string): ReturnType<typeof createPlugin> {
   return createPlugin({ wasm: [{ data: new Uint8Array(readFileSync(file)) }] }, { useWasi: false, functions });
 }
 
-test("a guest is handed its input and not a byte more", async () => {
+test("a guest gets its input and not a byte more", async () => {
   const plugins = [echo];
   await using runtime = await createRuntime({
     dataDir: folder.path,
@@ -73,7 +73,7 @@ test("a guest is handed its input and not a byte more", async () => {
   }
 });
 
-test("control: the same guest is handed more when the SDK gets a Buffer instead of a string", async () => {
+test("control: the same guest gets more when the SDK receives a Buffer instead of a string", async () => {
   const instance = await openInstance(echo);
   const output = await instance.call("echo", Buffer.from("{}"));
   expect(output?.bytes().length).toBeGreaterThan(2);

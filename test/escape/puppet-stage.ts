@@ -1,4 +1,4 @@
-/** Alice and Bob with a file each, and a plugin that does for Alice whatever a test tells it to. */
+/** Alice and Bob with a file each, and a plugin that runs a test's steps for Alice. */
 import { createRuntime } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
 import { expect } from "vitest";
@@ -14,13 +14,13 @@ const before = {
 };
 
 export interface PuppetStage {
-  /** Plays steps for Alice, with every right unless another tool is named. */
+  /** Runs steps for Alice, with every right unless another tool is named. */
   play(steps: readonly unknown[], tool?: "Puppet" | "ReadingPuppet"): Promise<ToolResult>;
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** Fails unless every user's folder is as it was at the beginning. */
+  /** Fails if any user's folder has changed. */
   expectUntouched(): void;
-  /** Fails unless a result is a denial that gives nothing away. */
+  /** Fails unless a result is a denial that reveals nothing. */
   expectDenied(result: ToolResult): void;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export const ask = (of: string, request: unknown): { of: string; request: string
   request: JSON.stringify(request),
 });
 
-/** A request about a path of the memory scope. */
+/** A request for a path of the memory scope. */
 export const memory = (path: string, content?: string): object => ({
   scope: "memory",
   path,

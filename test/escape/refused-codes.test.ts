@@ -1,4 +1,4 @@
-/** Error codes that a plugin may not declare: refused when the runtime is made, before any of its code runs. */
+/** Error codes that a plugin may not declare: refused when the runtime is created, before any of its code runs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -21,7 +21,7 @@ const manyErrors = (count: number): PluginError[] =>
     code: `SEAT_${"ABCDEFGH"[at % 8]}_${"A".repeat(at / 8 + 1)}`,
   }));
 
-/** A plugin that runs, but for what it declares. */
+/** A plugin that would load if its declared errors were valid. */
 function writePlugin(tool: string, errors: unknown): string {
   const file = join(folder.path, `${tool}.wasm`);
   const text = '(module (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))';
@@ -31,15 +31,15 @@ function writePlugin(tool: string, errors: unknown): string {
 }
 
 const ofNoForm = [
-  { name: "is a case of what only a host finds out", error: { ...seatTaken, of: "STORAGE_FULL" } },
+  { name: "is a case of a code that only a host reports", error: { ...seatTaken, of: "STORAGE_FULL" } },
   { name: "is a case of a denial", error: { ...seatTaken, of: "CAPABILITY_DENIED" } },
   { name: "is a case of a crash", error: { ...seatTaken, of: "GUEST_TRAPPED" } },
-  { name: "is a case of nothing there is", error: { ...seatTaken, of: "SEAT" } },
+  { name: "is a case of an unknown code", error: { ...seatTaken, of: "SEAT" } },
   { name: "is a case of itself", error: { ...seatTaken, of: "SEAT_TAKEN" } },
-  { name: "is a case of nothing", error: { code: "SEAT_TAKEN", meaning: "Taken." } },
-  { name: "means nothing", error: { ...seatTaken, meaning: "" } },
+  { name: "has no `of`", error: { code: "SEAT_TAKEN", meaning: "Taken." } },
+  { name: "has an empty meaning", error: { ...seatTaken, meaning: "" } },
   { name: "says whose fault it is", error: { ...seatTaken, blame: "host" } },
-  { name: "is written small", error: { ...seatTaken, code: "Seat_taken" } },
+  { name: "is in lower case", error: { ...seatTaken, code: "Seat_taken" } },
   { name: "begins with _", error: { ...seatTaken, code: "_SEAT" } },
   { name: "has 65 characters", error: { ...seatTaken, code: "A".repeat(65) } },
   { name: "is empty", error: { ...seatTaken, code: "" } },
@@ -57,17 +57,17 @@ test.for([
     reason: /declares the error code NAME_CONFLICT, which is one of ABI version 1$/,
   },
   {
-    name: "a code that stands for two things",
+    name: "a code twice",
     errors: [seatTaken, { ...seatTaken, of: "ENTRY_NOT_FOUND" }],
     reason: /declares the error code SEAT_TAKEN more than once$/,
   },
   { name: "65 codes", errors: manyErrors(65), reason: /declares 65 error codes, at most 64 allowed$/ },
   {
-    name: "a code whose meaning hides something",
+    name: "a code whose meaning has a hidden character",
     errors: [{ ...seatTaken, meaning: "Taken.\u{e0041}" }],
     reason: /error code SEAT_TAKEN has the character U\+E0041 in its meaning, where a model would read it/,
   },
-  { name: "codes that are no list", errors: { SEAT_TAKEN: "NAME_CONFLICT" }, reason: /form that ABI/ },
+  { name: "codes that are not a list", errors: { SEAT_TAKEN: "NAME_CONFLICT" }, reason: /form that ABI/ },
   ...ofNoForm,
 ])("a plugin that declares $name is refused", async ({ errors, reason }) => {
   const plugins = [writePlugin("Guest", errors)];
@@ -77,7 +77,7 @@ test.for([
   expect(error).toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringMatching(reason) });
 });
 
-test("control: as many codes as are allowed, and the same ones in two plugins", async () => {
+test("control: two plugins can declare the same codes, as many as are allowed", async () => {
   const plugins = ["First", "Second"].map((tool) => writePlugin(tool, manyErrors(64)));
   await using runtime = await createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins) });
   expect(runtime.tools().map(({ name, errors }) => [name, errors])).toEqual([

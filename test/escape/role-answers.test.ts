@@ -1,4 +1,4 @@
-/** Plugins that answer a host's questions falsely: nothing that a person wrote is lost by it, and nobody else is kept waiting. */
+/** Plugins that answer a host's calls falsely: no user's text is lost, and other plugins' calls still work. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -40,16 +40,16 @@ const trashes = { role: "restore", rights: ["write", "trash"] } as const;
 
 test.for<readonly [name: string, script: Script]>([
   ["puts nothing back", { ...writes, answer: { path: "x.md" } }],
-  ["says nothing of a path", { ...writes, requests: [write("x.md", "precious \u00fc")], answer: { nope: 1 } }],
+  ["answers without a path", { ...writes, requests: [write("x.md", "precious \u00fc")], answer: { nope: 1 } }],
   [
     "names another path than it writes",
     { ...writes, requests: [write("y.md", "precious \u00fc")], answer: { path: "x.md" } },
   ],
-  ["names a path of somebody else", { ...writes, answer: { path: "../../bob/notes/x.md" } }],
+  ["names another user's path", { ...writes, answer: { path: "../../bob/notes/x.md" } }],
   ["names the trash", { ...writes, answer: { path: `trash/${name}` } }],
   ["writes something else", { ...writes, requests: [write("x.md", "precious")], answer: { path: "x.md" } }],
   [
-    "writes over what it has put back",
+    "overwrites the file that it has put back",
     {
       ...writes,
       requests: [write("x.md", "precious \u00fc"), write("x.md", "")],
@@ -57,7 +57,7 @@ test.for<readonly [name: string, script: Script]>([
     },
   ],
   [
-    "writes over it where case is folded",
+    "overwrites it by a name that differs by case",
     {
       ...writes,
       requests: [write("x.md", "precious \u00fc"), write("X.md", "")],
@@ -65,7 +65,7 @@ test.for<readonly [name: string, script: Script]>([
     },
   ],
   [
-    "puts it away again",
+    "moves it to the trash again",
     {
       ...trashes,
       requests: [write("x.md", "precious \u00fc"), ["store_trash", { scope: "notes", path: "x.md" }]],
@@ -80,7 +80,7 @@ test.for<readonly [name: string, script: Script]>([
   });
 });
 
-test("control: a restorer that puts the very bytes back takes the file out of the trash", async () => {
+test("control: a restorer that puts the same bytes back takes the file out of the trash", async () => {
   const script = { ...writes, requests: [write("back/x.md", "precious \u00fc")], answer: { path: "back/x.md" } };
   await withPlugin({ Restore: script }, async (runtime, dataDir) => {
     writeUserFiles(dataDir, { alice: trashed });
@@ -96,15 +96,15 @@ const many = Array.from({ length: 1001 }, () => refusal);
 
 test.for<readonly [name: string, answer: unknown]>([
   ["another form", { nope: 1 }],
-  ["findings below none", { ...told, findingsHidden: -1 }],
+  ["a negative number of findings", { ...told, findingsHidden: -1 }],
   ["a finding outside the scope", { ...told, findings: [{ ...finding, path: "../../bob/a.md" }] }],
-  ["a problem that is none", { ...told, findings: [{ ...finding, problem: "\u001b[2J" }] }],
+  ["an invalid problem", { ...told, findings: [{ ...finding, problem: "\u001b[2J" }] }],
   ["a code of the host's", { ...told, refused: [{ ...refusal, code: "STORAGE_FULL" }] }],
   ["a code of the caller's", { ...told, unfit: [{ ...refusal, code: "USER_INVALID" }] }],
-  ["more findings than a host takes", { ...told, findings: many.map(() => finding) }],
-  ["more refusals than a host takes", { ...told, refused: many }],
-  ["more unfit paths than a host takes", { ...told, unfit: many }],
-])("an inspector that tells %s is a finding, and other families are mended", async ([, answer]) => {
+  ["too many findings", { ...told, findings: many.map(() => finding) }],
+  ["too many refusals", { ...told, refused: many }],
+  ["too many unfit paths", { ...told, unfit: many }],
+])("an inspector that answers with %s becomes a finding, and other families are mended", async ([, answer]) => {
   const plugins = [shippedPlugin("user-memory")];
   await withPlugin({ Inspect: { role: "inspect", answer } }, expectOthersMended, { plugins });
 });
@@ -122,7 +122,7 @@ async function expectOthersMended({ upkeep }: Runtime, dataDir: string): Promise
   expect(await upkeep.inspect(alice)).toEqual([notInspected]);
 }
 
-test("findings of all files together name the scope; hidden ones have a remedy only if one that is shown has", async () => {
+test("a finding about all files names the scope; hidden findings have a remedy only if a shown one has", async () => {
   for (const [remedy, hidden] of [
     [null, null],
     ["mend it", "mend the others first"],
@@ -137,9 +137,9 @@ test("findings of all files together name the scope; hidden ones have a remedy o
   }
 });
 
-test("an inspection that is cancelled while a plugin looks rejects, and is no finding", async () => {
+test("an inspection that is cancelled while a plugin runs rejects and makes no finding", async () => {
   const cancelling = new AbortController();
-  // The clock is asked when a guest is about to run.
+  // The host reads the clock right before a guest runs.
   const clock = (): number => {
     cancelling.abort();
     return 0;

@@ -1,4 +1,4 @@
-/** Plugins that say of their tools what a host could not rely on, or that nobody could tell apart, are refused. */
+/** The host refuses plugins whose tools do not fit their roles, or whose tools it could not tell apart. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -21,7 +21,7 @@ afterAll(() => folder[Symbol.dispose]());
 
 type Changes = Partial<ManifestTool>;
 
-/** A tool that is all that its role asks for, but for some changes. */
+/** A tool that meets all requirements of its role, with some changes. */
 const roleTool = (role: Role, changes: Changes = {}): Changes => ({
   role,
   audience: "host",
@@ -31,7 +31,7 @@ const roleTool = (role: Role, changes: Changes = {}): Changes => ({
   ...changes,
 });
 
-/** A plugin file whose tools are called as told; none of its code does anything. */
+/** Writes a plugin file with tools of these names. Its code does nothing. */
 function pluginOf(family: string, tools: Readonly<Record<string, Changes>>): string {
   const names = Object.keys(tools);
   const manifest = guestManifest(family, Object.fromEntries(names.map((name) => [name, name.toLowerCase()])));
@@ -78,18 +78,18 @@ const findingsOf = (changes: object) => ({
 test.for<readonly [name: string, role: Role, changes: Changes, reason: string]>([
   ["a role without a scope", "read", { scopes: [] }, 'has the role "read" and 0 scopes, allowed is exactly one'],
   ["a role for two scopes", "inspect", { scopes: ["a", "b"] }, 'has the role "inspect" and 2 scopes'],
-  ["an input without a field that a host may send", "index", { input: closed({}) }, 'what a host may ask: "linesMax"'],
-  ["an input that wants more", "entries", { input: one("string") }, 'what a host may ask: "name"'],
+  ["an input without a field that a host can send", "index", { input: closed({}) }, 'what a host may ask: "linesMax"'],
+  ["an input that requires more", "entries", { input: one("string") }, 'what a host may ask: "name"'],
   ["an input of another type", "read", { input: one("integer") }, 'what a host may ask: "name"'],
   ["an input that takes some names", "read", { input: one("string", { enum: ["a"] }) }, 'what a host may ask: "name"'],
-  ["an input that is no object", "read", { input: { type: "string" } }, 'what a host may ask: "(all of it)"'],
-  ["an input that cannot be told", "read", { input: { $ref: "#/x" } }, 'what a host may ask: "(all of it): $ref"'],
+  ["an input that is not an object", "read", { input: { type: "string" } }, 'what a host may ask: "(all of it)"'],
+  ["an input with a reference", "read", { input: { $ref: "#/x" } }, 'what a host may ask: "(all of it): $ref"'],
   ["an input with a condition", "read", { input: { not: {} } }, 'what a host may ask: "(all of it): not"'],
-  ["a choice that is none", "read", { input: { anyOf: "x" } }, 'what a host may ask: "(all of it): anyOf"'],
-  ["a choice of nothing", "read", { input: { anyOf: [] } }, 'what a host may ask: "(all of it): anyOf"'],
+  ["a choice that is not a list", "read", { input: { anyOf: "x" } }, 'what a host may ask: "(all of it): anyOf"'],
+  ["an empty choice", "read", { input: { anyOf: [] } }, 'what a host may ask: "(all of it): anyOf"'],
   ["an output that says nothing", "read", { output: {} }, 'what a host relies on: "(all of it)"'],
-  ["an output that may lack a field", "read", { output: { type: "object", properties: { body: text } } }, '"body"'],
-  ["a field that may be null", "read", { output: nullable("body") }, 'what a host relies on: "body"'],
+  ["an output that can lack a field", "read", { output: { type: "object", properties: { body: text } } }, '"body"'],
+  ["a field that can be null", "read", { output: nullable("body") }, 'what a host relies on: "body"'],
   ["a list of something else", "entries", { output: entriesOf({ type: "string" }) }, '"entries[]"'],
   ["a list without items", "entries", { output: entriesOf({}) }, 'what a host relies on: "entries[]"'],
   [
@@ -107,7 +107,7 @@ test.for<readonly [name: string, role: Role, changes: Changes, reason: string]>(
   ["a code of its own", "inspect", { output: withRefused({ type: "string" }) }, '"refused[].code"'],
   ["a code beyond the table", "inspect", { output: withRefused({ enum: ["MINE"] }) }, '"refused[].code"'],
   ["a code of the host's", "inspect", { output: withRefused({ enum: ["STORAGE_FULL"] }) }, '"refused[].code"'],
-  ["a restorer that may write nothing", "restore", { rights: ["read", "trash"] }, 'without the right "write"'],
+  ["a restorer that may not write", "restore", { rights: ["read", "trash"] }, 'without the right "write"'],
   ["an entryFile beside another role", "read", { entryFile: "{name}.md" }, 'entryFile "{name}.md" without the role'],
   ["an entryFile without a name", "entries", { entryFile: "a.md" }, 'the entryFile "a.md", allowed is a path'],
   ["an entryFile with two names", "entries", { entryFile: "{name}/{name}.md" }, "with {name} once"],
@@ -136,7 +136,7 @@ function withRefused(code: object): Record<string, unknown> {
   return { ...output, properties: { ...output.properties, refused: { type: "array", items } } };
 }
 
-test("a role that two tools of a plugin have is refused", async () => {
+test("a plugin with two tools of one role is refused", async () => {
   const file = pluginOf("guest", { A: roleTool("index"), B: roleTool("index") });
   const message = /gives the role "index" to 2 tools, at most one may have it/;
   await expect(load(file)).rejects.toMatchObject({
@@ -149,13 +149,13 @@ test.for<readonly [name: string, role: Role, changes: Changes]>([
   ["the role's own schemas", "inspect", {}],
   ["an index of two scopes", "index", { scopes: ["a", "b"] }],
   [
-    "narrower texts, and words about them",
+    "narrower texts with a description",
     "read",
     { input: one("string", { pattern: "^a$", maxLength: 9, description: "x" }) },
   ],
   ["an input that takes anything", "inspect", { input: {} }],
   [
-    "an answer that tells more",
+    "an answer with more fields",
     "entries",
     { output: entriesOf({ ...closed({ ...described, tags: { type: "array" } }), required: ["name", "description"] }) },
   ],
@@ -166,11 +166,11 @@ test.for<readonly [name: string, role: Role, changes: Changes]>([
 ])("control: %s is accepted", async ([, role, changes]) => {
   await using runtime = await load(pluginOf("guest", { Tool: roleTool(role, changes) }));
   expect(runtime.tools()).toEqual([]);
-  // Whatever a host can show is memory.
+  // A plugin has memory if a host can show any of it.
   expect(runtime.hasMemory).toBe(runtime.families().length > 0);
 });
 
-test("two plugins that have one role for one scope are refused with a sentence that names both; an index may be anyone's", async () => {
+test("two plugins with one role for one scope are refused, and both are named; several may have an index", async () => {
   for (const role of ["entries", "read", "inspect", "restore"] as const) {
     const plugins = [pluginOf("one", { A: roleTool(role) }), pluginOf("two", { B: roleTool(role) })];
     const reason = `Cannot load plugin "two": the plugin "one", which is loaded too, has the role "${role}" for the scope "memory" as well`;
@@ -179,7 +179,7 @@ test("two plugins that have one role for one scope are refused with a sentence t
   await using _ = await load(pluginOf("one", { A: roleTool("index") }), pluginOf("two", { B: roleTool("index") }));
 });
 
-test("a tool for models is one plugin's; tools for programs may have one name", async () => {
+test("a name belongs to one tool for models, but several plugins' tools for programs may share it", async () => {
   const forModels = { Tool: { audience: "model" } } as const;
   const forHosts = { Tool: { audience: "host" } } as const;
   await expect(load(pluginOf("one", forModels), pluginOf("two", forModels))).rejects.toMatchObject({
@@ -205,7 +205,7 @@ test("a tool for models is one plugin's; tools for programs may have one name", 
       },
     });
   }
-  // Reached: it is no tool that answers.
+  // The call reaches the tool, whose code gives no answer.
   expect(await runtime.callAsHost("two/Tool", {}, ctx)).toMatchObject({ error: { code: "OUTPUT_INVALID" } });
   for (const name of ["three/Tool", "Other", "one/Other", "one", "/Tool", ""]) {
     expect(await runtime.callAsHost(name, {}, ctx)).toMatchObject({ error: { code: "TOOL_UNKNOWN" } });

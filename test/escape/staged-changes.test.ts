@@ -1,4 +1,4 @@
-/** What a call stages: it sees it itself, the disk sees it after success, and the limits hold for all of it. */
+/** Staged changes: the call itself reads them, the disk has them only after success, and limits cover all of them. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { readUserFiles } from "../support/user-files.ts";
@@ -16,7 +16,7 @@ const content = (text: string | null): string => JSON.stringify({ ok: true, cont
 const entries = (...files: { path: string; bytes: number }[]): string => JSON.stringify({ ok: true, entries: files });
 const mebibytes = (paths: string[]): object[] => paths.map((path) => ({ writeLarge: { path, characters: 2 ** 20 } }));
 
-test("the trash can be read and listed, and not written", async () => {
+test("the trash can be read and listed, but not written", async () => {
   const list = ask("store_list", { scope: "memory", prefix: "trash/" });
   const read = ask("store_read", memory("trash/old.md"));
   expect(await stage.play([list, read])).toMatchObject({
@@ -29,7 +29,7 @@ test("the trash can be read and listed, and not written", async () => {
   stage.expectUntouched();
 });
 
-test("a listing leaves the trash out unless it is asked for", async () => {
+test("a listing leaves out the trash unless its prefix names it", async () => {
   const result = await stage.play([ask("store_list", { scope: "memory" })]);
   expect(result).toMatchObject({ ok: true, data: [entries({ path: "a.md", bytes: 8 })] });
 });
@@ -45,7 +45,7 @@ const changes = [
   ask("store_list", { scope: "memory", prefix: "trash/a" }),
 ];
 
-test("a call sees what it has staged, and after its success the disk shows the same", async () => {
+test("a call reads its own staged changes, and after its success the disk has the same", async () => {
   expect(await stage.play(changes)).toMatchObject({
     ok: true,
     data: [
@@ -65,13 +65,13 @@ test("a call sees what it has staged, and after its success the disk shows the s
   });
 });
 
-test("the disk shows nothing of a call that does not end in success", async () => {
+test("a call that does not succeed leaves nothing on disk", async () => {
   const result = await stage.play([...changes, { output: "not an envelope" }]);
   expect(result).toMatchObject({ ok: false, error: { code: "OUTPUT_INVALID" } });
   stage.expectUntouched();
 });
 
-test("rewriting a file many times leaves one change, and files together stay within the quota", async () => {
+test("rewriting a file many times counts as one change, and all files together stay within the quota", async () => {
   expect(await stage.play(mebibytes(Array.from({ length: 20 }, () => "same.md")))).toMatchObject({ ok: true });
   for (const part of ["b", "c", "d"]) {
     const paths = Array.from({ length: 20 }, (_, at) => `${part}${at}.md`);
@@ -89,7 +89,7 @@ test("a file over the limit is QUOTA_EXCEEDED and leaves nothing", async () => {
   stage.expectUntouched();
 });
 
-test("no file can be another one's folder", async () => {
+test("no file can also be a folder", async () => {
   for (const paths of [
     ["x", "x/y"],
     ["x/y", "x"],
@@ -101,7 +101,7 @@ test("no file can be another one's folder", async () => {
   stage.expectUntouched();
 });
 
-test("no file in the trash can be another one's folder", async () => {
+test("no file in the trash can also be a folder", async () => {
   const stamp = "20231114T221320000Z";
   const nested = `a.${stamp}/x`;
   const writes = [ask("store_write", memory("a", "1")), ask("store_write", memory(nested, "2"))];

@@ -1,4 +1,4 @@
-/** A process that swaps a user's folder or file for a link to someone else's, as fast as it can. */
+/** A process that swaps a user's folder or file for a link to another user's, as fast as it can. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { symlinkSync } from "node:fs";
@@ -9,18 +9,18 @@ import { programFolders } from "../support/run-command.ts";
 
 export interface SwapTarget {
   readonly kind: "folder" | "file";
-  /** What the host uses. */
+  /** The folder or file that the host uses. */
   readonly real: string;
-  /** What is there instead, half of the time. */
+  /** The target of the link that is in its place half of the time. */
   readonly victim: string;
 }
 
 export interface SwapAttack {
-  /** Puts the real thing back in its place. Resolves to how many swaps there were. */
+  /** Puts the real folder or file back. Resolves to the number of swaps. */
   stop(): Promise<number>;
 }
 
-/** Compiles the attacker, or says why this machine cannot. */
+/** Compiles the attacker. Returns the reason if this machine cannot. */
 export function buildAttacker(folder: string): { program: string } | string {
   if (process.platform !== "linux") return "renameat2 is Linux's";
   const program = join(folder, "swap-attacker");
@@ -34,7 +34,7 @@ export function buildAttacker(folder: string): { program: string } | string {
   }
 }
 
-/** Resolves when the attacker has begun. */
+/** Resolves when the attacker has started. */
 export async function startAttack(program: string, { kind, real, victim }: SwapTarget): Promise<SwapAttack> {
   const link = `${real}.swap`;
   symlinkSync(victim, link);

@@ -1,4 +1,4 @@
-/** Folders and files that the host may not open: a coded error, no word of the system, and everything else is served. */
+/** Folders and files that the host may not open: a coded error without the system's words, and other calls succeed. */
 import { chmodSync, chownSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,7 +15,7 @@ const closed: Outcomes = { read: failed, index: failed, upsert: failed, remove: 
 const rows: { place: string; outcomes: Outcomes }[] = [
   { place: "", outcomes: closed },
   { place: "memory", outcomes: closed },
-  // A replacement that is no larger needs no look at the trash.
+  // A replacement that is not larger does not read the trash.
   { place: "memory/trash", outcomes: { read: "ok", index: "ok", upsert: "ok", remove: failed } },
   { place: "memory/x.md", outcomes: { ...closed, index: "ok" } },
   { place: "memory/MEMORY.md", outcomes: { ...closed, read: "ok" } },
@@ -26,7 +26,7 @@ const rows: { place: string; outcomes: Outcomes }[] = [
   { place: ".memcell/journal", outcomes: closed },
 ];
 
-/** Root may open everything, so the tests go on as nobody. */
+/** Root may open everything, so the tests run as the user nobody. */
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 const idOf = (at: number): string => `row-${at}`;
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 test.for(rows.map((row, at) => Object.assign({ at }, row)))(
-  "the place $place that may not be opened",
+  "a place $place that may not be opened is a coded error",
   async ({ place, outcomes, at }, context) => {
     if (process.platform === "win32") skipWithReason(context, "Windows has no such modes");
     const path = join(stage.folderOf(idOf(at)), place);

@@ -1,4 +1,4 @@
-/** What a plugin may tell a model of its tool only where people see it, and what is said of it otherwise. */
+/** Manifest texts with characters that a model reads but a person cannot see, and the reason for each refusal. */
 import type { ManifestTool } from "../../shared/manifest.ts";
 
 export interface UnseenWords {
@@ -9,12 +9,12 @@ export interface UnseenWords {
 
 export const unseenWords: readonly UnseenWords[] = [
   {
-    what: "a description that turns text around",
+    what: "a description that reverses the text's direction",
     changes: { description: "a\u202eb" },
     reason: /"Guest" has the character U\+202E in its desc/,
   },
   {
-    what: "a description with a tag of no width",
+    what: "a description with a zero-width tag character",
     changes: { description: "a\u{e0041}" },
     reason: /"Guest" has the character U\+E0041 in its desc/,
   },
@@ -24,7 +24,7 @@ export const unseenWords: readonly UnseenWords[] = [
     reason: /"Guest" has the character U\+001B in its desc/,
   },
   {
-    what: "a page with a space of no width",
+    what: "a page with a zero-width space",
     changes: { documentation: "a\u200bb" },
     reason: /"Guest" has the character U\+200B in its doc/,
   },
@@ -45,7 +45,7 @@ export const unseenWords: readonly UnseenWords[] = [
     reason: /20000 bytes, at most 16384/,
   },
   {
-    what: "a schema whose field is described for models alone",
+    what: "a schema with an invisible field description",
     changes: { input: { properties: { a: { description: "\u2063" } } } },
     reason: /"Guest" has the character U\+2063 in its input schema/,
   },

@@ -1,6 +1,6 @@
 /**
- * Hostile texts as `ctx.userId`: refused, or the id of somebody who has no memory. No folder is made for either, and
- * nobody else's is opened.
+ * Hostile texts as `ctx.userId`: refused, or the id of a user without memory. In both cases no folder is created, and
+ * no other user's is opened.
  */
 import { afterAll, expect, test } from "vitest";
 
@@ -11,7 +11,7 @@ const stage = await openConfinementStage();
 afterAll(() => stage.close());
 
 const upsert = { action: "upsert", name: "x", type: "user", description: "taken over", body: "taken over" };
-/** These two have a memory. */
+/** All texts except Bob's id: Bob has a memory. */
 const strangers = hostileTexts.filter(({ text }) => text !== "bob");
 
 async function indexOf(userId: unknown): Promise<string> {
@@ -44,7 +44,7 @@ test.for(notTexts.map((value) => ({ value, title: titleOf(value) })))("the user 
   stage.expectUntouched();
 });
 
-test("an id that is the beginning, the end, or another case of a user's is somebody else", async () => {
+test("an id that is a prefix, a suffix, or another case of a user's id is another user", async () => {
   for (const userId of ["bo", "bobb", "ob", "Bob", "BOB", "bob_", "alice@", "alic"]) {
     stage.expectCode(await stage.runtime.call("ReadUserMemory", { name: "x" }, { userId }), "ENTRY_NOT_FOUND");
   }

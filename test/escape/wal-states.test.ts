@@ -1,6 +1,6 @@
 /**
- * What may lie in the WAL's place that is a file: nothing in it is followed out of the user's scopes, nothing of
- * another user's is taken over, and no WAL whatever keeps a user from being served.
+ * Hostile files in the WAL's place: the host follows nothing in them out of the user's scopes, takes over nothing of
+ * another user's, and serves the user whatever the WAL holds.
  */
 import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 
@@ -24,7 +24,7 @@ import { pathIn } from "./folder-traps.ts";
 const salt = "0".repeat(32);
 const open = { read: "ok", index: "ok", upsert: "ok", remove: "ok" };
 
-/** A WAL as the host would write it for a user, with any bytes as its records. */
+/** A WAL as the host writes it for a user, with any bytes as its records. */
 function walOf(userId: string, records: Uint8Array, first = 1): Buffer {
   const header = Buffer.alloc(recordsStart);
   header.set(encodeCheckpoint({ first, salt }, userId), checkpointOffsets[0]);
@@ -87,7 +87,7 @@ const boots = [
   { boot: "another", when: "of a former start" },
 ];
 
-/** The first file of each record is harmless, and must not be touched either. */
+/** The first file of each record is harmless, but must not be changed either. */
 function hostileRecord(file: HostileFile, boot: string | null, after: Buffer | null): Buffer {
   const harmless = { ...fileAt("x.md"), before: digestOf(Buffer.from("never")), after: Buffer.from("taken over") };
   return encodeFiles({ boot, files: [harmless, { ...file, before: null, after }] });
@@ -108,21 +108,21 @@ const head = (sequence: string, bytes: string): Buffer =>
   Buffer.concat([Buffer.from(`record ${sequence} ${bytes} ${"0".repeat(64)} -\n`), harmless]);
 
 const misshapen: { name: string; records: Buffer }[] = [
-  { name: "says it is longer than any disk", records: head("000000000000001", "999999999999999") },
-  { name: "says it has fewer than no bytes", records: head("000000000000001", "-00000000000012") },
+  { name: "claims to be longer than any disk", records: head("000000000000001", "999999999999999") },
+  { name: "claims a negative length", records: head("000000000000001", "-00000000000012") },
   { name: "has a sequence below zero", records: head("-00000000000001", "000000000000012") },
   { name: "has a wrong check", records: head("000000000000001", String(harmless.length).padStart(15, "0")) },
   { name: "ends in its head", records: encodeRecord(salt, 1, harmless).subarray(0, headBytes - 5) },
   { name: "ends in its text", records: encodeRecord(salt, 1, harmless).subarray(0, headBytes + 3) },
-  { name: "is no JSON", records: encodeRecord(salt, 1, Buffer.from("{")) },
+  { name: "is not JSON", records: encodeRecord(salt, 1, Buffer.from("{")) },
   { name: "is not UTF-8", records: encodeRecord(salt, 1, Buffer.from([0xff, 0xfe])) },
   { name: "is null", records: encodeRecord(salt, 1, json(null)) },
   { name: "is a list", records: encodeRecord(salt, 1, json([])) },
   { name: "has no files", records: encodeRecord(salt, 1, json({ boot: null })) },
-  { name: "has a key too many", records: encodeRecord(salt, 1, json({ boot: null, files: [], owner: "bob" })) },
+  { name: "has an extra key", records: encodeRecord(salt, 1, json({ boot: null, files: [], owner: "bob" })) },
   { name: "names a prototype", records: encodeRecord(salt, 1, Buffer.from('{"boot":null,"files":[],"__proto__":{}}')) },
   { name: "is 50,000 lists deep", records: encodeRecord(salt, 1, Buffer.from("[".repeat(50_000))) },
-  { name: "comes out of turn", records: encodeRecord(salt, 7, harmless) },
+  { name: "is out of sequence", records: encodeRecord(salt, 7, harmless) },
 ];
 
 const recordRows = [...followed, ...misshapen];
@@ -146,7 +146,7 @@ const empty: { name: string; bytes: Buffer }[] = [
   { name: "zeros", bytes: Buffer.alloc(70_000) },
   { name: "a few zeros", bytes: Buffer.alloc(7) },
   {
-    name: "a checkpoint near the end of all numbers",
+    name: "a checkpoint near the largest sequence number",
     bytes: walOf("empty-3", Buffer.alloc(0), 999_999_999_999_990),
   },
 ];
@@ -219,7 +219,7 @@ test("control: the same record in the user's own WAL is applied", async () => {
   expect(readFileSync(place("dave", "memory/x.md"), "utf8")).toBe("done");
 });
 
-test("a record that names another scope stays in the user's own folder", async () => {
+test("a record that names another scope applies in the user's own folder", async () => {
   const record = encodeFiles({
     boot: readBootId(),
     files: [{ ...fileIn("notes"), before: null, after: Buffer.from("kept") }],
