@@ -1,6 +1,6 @@
 /**
- * Faults that a reader of the store found, each by the steps that showed it. The other suites draw their cases at random
- * or from lists; these were in none of them.
+ * Faults that a review of the store's code found, each with the steps that showed it. The cases of the other suites,
+ * which are random or listed, did not cover them.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ test('a file named "null" is removed like any other', async () => {
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "a" });
 });
 
-test("a lock that someone has removed lets nobody in beside its holder, and nothing is acknowledged under it", async () => {
+test("a lock file that was removed lets no second holder in, and nothing is acknowledged under it", async () => {
   using folder = temporaryFolder();
   const [first, second] = [openStore(folder.path), openStore(folder.path)];
   await commit(first, [write("a.md", "one")]);
@@ -64,7 +64,7 @@ test("a lock that someone has removed lets nobody in beside its holder, and noth
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "one", "memory/b.md": "two" });
 });
 
-test("whoever finds records sees to it that they are retired, also one who only reads", async () => {
+test("a call that finds records has them retired, even if it only reads", async () => {
   using folder = temporaryFolder();
   await commit(openStore(folder.path), [write("a.md", "one")]);
   const reader = openStore(folder.path);
@@ -76,7 +76,7 @@ test("whoever finds records sees to it that they are retired, also one who only 
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "edited by hand" });
 });
 
-test("a file that has got a second name does not keep its record from being retired", async () => {
+test("a record is retired although its file has got a second name", async () => {
   using folder = temporaryFolder();
   const program = `
     const { FileStore } = await import(process.argv[1] + "/store/files/file-store.js");
@@ -96,7 +96,7 @@ test("a file that has got a second name does not keep its record from being reti
   expect(wal.includes("\nrecord ") || wal.subarray(4096).includes("record ")).toBe(false);
 });
 
-test("a user who was set up without flushes is made durable by the first call that flushes", async () => {
+test("the first call that flushes makes a user durable who was set up without flushes", async () => {
   using folder = temporaryFolder();
   const relaxed = openStore(folder.path, "relaxed");
   await commit(relaxed, [write("a.md", "one")]);
@@ -108,7 +108,7 @@ test("a user who was set up without flushes is made durable by the first call th
   await Promise.all([relaxed.close(), full.close()]);
 });
 
-test("a scope that is a mount of its own is written to, whole files at a time", async (context) => {
+test("whole files are written to a scope that is a mount of its own", async (context) => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("a.md", "one")]);
@@ -128,7 +128,7 @@ test("a scope that is a mount of its own is written to, whole files at a time", 
   }
 });
 
-test("a change set that no WAL could be read back from is refused before anything is touched", async () => {
+test("a change set whose record could not be read back is refused before any change", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("a.md", "one")]);
@@ -144,7 +144,7 @@ test("a change set that no WAL could be read back from is refused before anythin
   expect(existsSync(join(memory, "big", "41.md"))).toBe(true);
 });
 
-test("a hard link made by hand does not keep the user's other files from being used", async () => {
+test("the user's other files can be used despite a hard link that was made by hand", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("a.md", "one"), write("b.md", "b")]);

@@ -1,6 +1,6 @@
 /**
- * The host that the crash suites run: the built one, or the copy with a seeded bug that `TEST_HOST` names. Processes
- * that a suite starts inherit the variable, and so run the same copy.
+ * The host that the crash suites run: the built one, or the copy with a seeded bug that `TEST_HOST` names. Child
+ * processes inherit the variable and so run the same copy.
  */
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import type * as DataRootModule from "../../host/disk/data-root.ts";
 import type * as RuntimeModule from "../../host/runtime/runtime.ts";
 import type * as FileStoreModule from "../../host/store/files/file-store.ts";
 
-/** Compiled tests lie in `dist/test/`, sources in `test/`: either way the built host is in `dist/host/`. */
+/** This file runs from `dist/test/` or from `test/`. In both cases the built host is in `dist/host/`. */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const project = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
 

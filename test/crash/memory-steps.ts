@@ -1,4 +1,4 @@
-/** What a tool's call does to a user's files, without the tool: facts, and an index with one line for each. */
+/** A tool call's changes to a user's files, made without the tool: facts, and an index with one line for each. */
 import type { UserReader } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
@@ -6,11 +6,11 @@ import type { FileStore } from "./store-under-test.ts";
 
 type Store = InstanceType<typeof FileStore>;
 
-/** One call, as plain data: it travels to other processes. */
+/** One call as plain data, so that it can be sent to other processes. */
 export type Step =
   | { readonly kind: "upsert" | "mend"; readonly name: string; readonly text: string }
   | { readonly kind: "delete"; readonly name: string }
-  /** A call that changes nothing; what was left unfinished is finished all the same. */
+  /** A call that changes nothing, but finishes unfinished work. */
   | { readonly kind: "look" }
   | { readonly kind: "close" };
 
@@ -36,7 +36,7 @@ function changesOf(step: Exclude<Step, { kind: "close" }>, reader: UserReader): 
   if (step.kind === "delete") return [trash, indexOf(others)];
   const write = { kind: "write", scope, path, content: `${step.text}\n` } as const;
   const indexed = indexOf([...others, `- [${step.name}](${path}) ${step.text}`]);
-  // What cannot be parsed is kept in the trash, and the entry is made anew under the same path.
+  // A file that cannot be parsed is kept in the trash, and the entry is created again under the same path.
   return step.kind === "mend" ? [trash, write, indexed] : [write, indexed];
 }
 
@@ -47,7 +47,7 @@ const indexOf = (lines: readonly string[]): ChangeSet[number] => ({
   content: lines.map((line) => `${line}\n`).join(""),
 });
 
-/** Why an index and the facts beside it do not agree; empty when they do. */
+/** The differences between an index and its facts; empty if they agree. */
 export function indexFaults(files: Readonly<Record<string, string>>): string[] {
   const lines = (files["memory/MEMORY.md"] ?? "").split("\n").filter((line) => line !== "");
   const facts = Object.entries(files)

@@ -1,6 +1,6 @@
 /**
- * A folder that is moved away, exchanged or removed between what a guest reads and its commit, by a restore say: the call
- * ends with a code, because what is acknowledged must be where the next call looks for it.
+ * A folder that is moved away, exchanged or removed between a guest's read and its commit, for example by a restore.
+ * The call ends with a code, because the next call must find every acknowledged change.
  */
 import { cpSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { alice, codeOf, commit, entry, openStore, trash, write } from "./small-d
 
 interface Move {
   readonly name: string;
-  /** Gets the data folder. */
+  /** Receives the data folder. */
   readonly move: (dataDir: string) => void;
 }
 
@@ -49,7 +49,7 @@ const moves: Move[] = [
   ]),
   { name: "the trash is replaced by a copy", move: (dataDir) => restored(join(user(dataDir), "memory/trash")) },
   {
-    name: "the user's folder is exchanged with a neighbour's",
+    name: "the user's folder is exchanged with another user's",
     move: (dataDir) => exchanged(user(dataDir), join(dataDir, "users/bob")),
   },
 ];
@@ -91,7 +91,7 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
   const code = await codeOf(work);
   expect(code).toMatch(/^(ok|STORAGE_FAILED|STORAGE_UNSAFE)$/);
   const present = existsSync(user(dataDir)) ? readUserFiles(dataDir, alice) : {};
-  // What is acknowledged is where the next call looks for it; what is not may be there as a whole, or not at all.
+  // The next call finds an acknowledged change set. A refused one may be there as a whole, or not at all.
   if (code === "ok") expect(present).toMatchObject(shown);
   else if (name.includes("copy")) expect([before, expect.objectContaining(shown)]).toContainEqual(present);
   if (name.includes("exchanged")) {
@@ -106,22 +106,19 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
   await store.close();
 });
 
-test.for(changeSets)(
-  "a folder that is moved away and back while a call $doing is no matter",
-  async ({ changes, shown }) => {
-    using folder = temporaryFolder();
-    const store = openStore(folder.path);
-    await commit(store, entry("a", "one"));
-    await commit(store, changes, () => {
-      away(user(folder.path));
-      renameSync(`${user(folder.path)}.away`, user(folder.path));
-    });
-    expect(readUserFiles(folder.path, alice)).toMatchObject(shown);
-    await store.close();
-  },
-);
+test.for(changeSets)("a folder may be moved away and back while a call $doing", async ({ changes, shown }) => {
+  using folder = temporaryFolder();
+  const store = openStore(folder.path);
+  await commit(store, entry("a", "one"));
+  await commit(store, changes, () => {
+    away(user(folder.path));
+    renameSync(`${user(folder.path)}.away`, user(folder.path));
+  });
+  expect(readUserFiles(folder.path, alice)).toMatchObject(shown);
+  await store.close();
+});
 
-test("a file in the place of a folder with fresh changes does not keep the WAL from being retired", async () => {
+test("the WAL is retired although a file is in the place of a folder with fresh changes", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("notes/a.md", "one"), write("b.md", "one")]);

@@ -1,6 +1,6 @@
 /**
- * A disk that has become read-only: what is there can be read, a change is a coded error and leaves everything as it is,
- * and when the disk can be written to again the same runtime goes on.
+ * A disk that has become read-only: files can be read, a change is a coded error without effect, and the same runtime
+ * continues when the disk is writable again.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -33,29 +33,26 @@ async function expectRefused(runtime: Runtime): Promise<void> {
   expect(stranger).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED" } });
 }
 
-test.for(["tmpfs", "ext4"] as const)(
-  "a %s disk that is read-only is read, and not written to",
-  async (kind, context) => {
-    using disk = await diskOr(context, kind, { bytes: 4 * 2 ** 20 });
-    const dataDir = join(disk.path, "data");
-    await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
-    expect(await runtime.call("UpdateUserMemory", upsert("a", "one"), ctx)).toMatchObject({ ok: true });
-    const before = treeFingerprint(dataDir);
-    await disk.remountReadOnly();
+test.for(["tmpfs", "ext4"] as const)("a read-only %s disk is read, but not written to", async (kind, context) => {
+  using disk = await diskOr(context, kind, { bytes: 4 * 2 ** 20 });
+  const dataDir = join(disk.path, "data");
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  expect(await runtime.call("UpdateUserMemory", upsert("a", "one"), ctx)).toMatchObject({ ok: true });
+  const before = treeFingerprint(dataDir);
+  await disk.remountReadOnly();
 
-    await expectReadable(runtime);
-    await expectRefused(runtime);
-    expect(treeFingerprint(dataDir)).toEqual(before);
-    {
-      await using other = await createRuntime({ dataDir, threadsMax: 1 });
-      await expectReadable(other);
-      await expectRefused(other);
-    }
-    expect(treeFingerprint(dataDir)).toEqual(before);
-  },
-);
+  await expectReadable(runtime);
+  await expectRefused(runtime);
+  expect(treeFingerprint(dataDir)).toEqual(before);
+  {
+    await using other = await createRuntime({ dataDir, threadsMax: 1 });
+    await expectReadable(other);
+    await expectRefused(other);
+  }
+  expect(treeFingerprint(dataDir)).toEqual(before);
+});
 
-test("a disk that can be written to again is, by the same runtime", async (context) => {
+test("the same runtime writes to a disk that is writable again", async (context) => {
   using disk = await diskOr(context, "tmpfs", { bytes: 4 * 2 ** 20 });
   const dataDir = join(disk.path, "data");
   await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
@@ -71,7 +68,7 @@ test("a disk that can be written to again is, by the same runtime", async (conte
 });
 
 test.for([
-  { name: "has no folder of the host's", remove: ".memcell" },
+  { name: "has no host folder", remove: ".memcell" },
   { name: "has no lock", remove: ".memcell/lock" },
   { name: "has no turnstile", remove: ".memcell/turnstile" },
   { name: "has no WAL", remove: ".memcell/journal" },

@@ -1,6 +1,6 @@
 /**
- * Recovery on a disk that does not tell `a.md` from `A.md`: what a person has put under the other spelling is in the
- * place of a file that the WAL knows, and must not be written over unseen.
+ * Recovery on a disk that does not distinguish `a.md` from `A.md`: a person's file with the other spelling is in the
+ * place of a file in the WAL. Recovery must not overwrite it unnoticed.
  */
 import { readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { DiskRoot, FileStore } from "./host-under-test.ts";
 const alice = "alice" as UserId;
 
 test(
-  "after a crash, a person's spelling goes to the trash before ours is put back",
+  "recovery moves a person's file with another spelling to the trash before it puts the WAL's file back",
   { timeout: 300_000 },
   async (context) => {
     const disk = await loopDisk("exfat", { bytes: 8 * 2 ** 20 });

@@ -1,4 +1,4 @@
-/** A file that takes another one's place trades places with it: what it meets there, and what it leaves behind. */
+/** Replacing a file exchanges its name with the new file's: what can be in its place, and what is left behind. */
 import {
   linkSync,
   mkdirSync,
@@ -39,7 +39,7 @@ const places = [
   },
 ];
 
-test.for(places)("$name gives way, and nothing is left over", ({ lay }) => {
+test.for(places)("$name is replaced, and nothing is left behind", ({ lay }) => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "outside"), "outside");
   lay(join(folder.path, "a.md"));
@@ -50,7 +50,7 @@ test.for(places)("$name gives way, and nothing is left over", ({ lay }) => {
   expect(statSync(join(folder.path, "a.md")).nlink).toBe(1);
 });
 
-test("a folder stays where it is, and so does the new file", () => {
+test("a folder is not replaced, and the new file stays where it is", () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, "a.md"));
   symlinkSync("b", join(folder.path, "a.md/link"));
@@ -59,7 +59,7 @@ test("a folder stays where it is, and so does the new file", () => {
   expect(readFileSync(join(folder.path, "staged"), "utf8")).toBe("new");
 });
 
-test.skipIf(!isLinux)("two files trade places at one stroke; with nothing to trade with, nothing is done", () => {
+test.skipIf(!isLinux)("two files exchange their names in one step; if one is missing, nothing changes", () => {
   using folder = temporaryFolder();
   using root = new DiskRoot(folder.path).open();
   writeFileSync(join(folder.path, "a"), "of a");
@@ -71,7 +71,7 @@ test.skipIf(!isLinux)("two files trade places at one stroke; with nothing to tra
   expect(readdirSync(folder.path).toSorted()).toEqual(["a", "b"]);
 });
 
-test("a person's folder that a killed process has traded for its file is left alone, and calls go on", async () => {
+test("a person's folder that a killed process has exchanged for its file stays, and calls succeed", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   const upsert = (body: string): ReturnType<typeof runtime.call> =>

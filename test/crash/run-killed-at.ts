@@ -1,4 +1,4 @@
-/** Has the kernel kill a process at a system call of its second step, and tells what the process has said. */
+/** Has the kernel kill a process at a system call of its second step, and returns the process's output. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -6,12 +6,12 @@ import { traceProcess } from "./strace.ts";
 
 export interface KillPoint {
   readonly systemCall: string;
-  /** The how manieth call of this name, from 1. */
+  /** The number of this call among those of its name, from 1. */
   readonly ordinal: number;
   readonly threads: "main" | "all";
 }
 
-/** The workload says "ready" after its first step, and takes the second when it is told "go". */
+/** The workload prints "ready" after its first step, and takes the second when it reads "go". */
 export async function runKilledAt(
   { systemCall, ordinal, threads }: KillPoint,
   workload: string,

@@ -1,4 +1,4 @@
-/** A store over a folder, and the few things that tests of disks do with it. */
+/** A store in a folder, and helpers for tests of disks. */
 import type { TestContext } from "vitest";
 
 import type { ChangeSet } from "../../host/values/change-set.ts";
@@ -12,7 +12,7 @@ export const alice = "alice" as UserId;
 
 export type StoreUnderTest = InstanceType<typeof FileStore>;
 
-/** A disk, or the end of a test that this machine cannot run. */
+/** Returns a disk, or skips the test if this machine cannot make one. */
 export async function diskOr(context: TestContext, kind: LoopDiskKind, options: LoopDiskOptions): Promise<LoopDisk> {
   const disk = await loopDisk(kind, options);
   return typeof disk === "string" ? skipWithReason(context, disk) : disk;
@@ -22,7 +22,7 @@ export function openStore(dataDir: string): StoreUnderTest {
   return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
 }
 
-/** Holds Alice, does something, and commits. */
+/** Holds the user Alice, runs the given work, and commits. */
 export async function commit(
   store: StoreUnderTest,
   changes: ChangeSet,
@@ -48,13 +48,13 @@ export const trash = (path: string, trashed: string): ChangeSet[number] => ({
   trashed,
 });
 
-/** What one entry takes: a fact and the index. */
+/** The changes of one entry: a fact and the index. */
 export const entry = (name: string, text: string): ChangeSet => [
   write(`${name}.md`, text),
   write("MEMORY.md", `index ${name}`),
 ];
 
-/** `ok`, or the code of the failure. */
+/** Returns `ok` or the error's code. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;

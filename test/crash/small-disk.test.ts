@@ -1,5 +1,5 @@
 /**
- * A disk that is full: a coded error, what was there is still there, and when there is room again the store goes on.
+ * A full disk: a change is a coded error, files stay as they were, and the store continues when there is room again.
  */
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ function fillUp(path: string): void {
 test.for([
   { kind: "tmpfs", bytes: 512 * kib },
   { kind: "ext4", bytes: 4096 * kib },
-] as const)("a $kind disk fills up in the middle of a user's work", async ({ kind, bytes }, context) => {
+] as const)("a user's files survive when a $kind disk fills up", async ({ kind, bytes }, context) => {
   using disk = await diskOr(context, kind, { bytes });
   const dataDir = join(disk.path, "data");
   const store = openStore(dataDir);
@@ -42,7 +42,7 @@ test.for([
   expect(Object.keys(kept).length).toBeGreaterThan(3);
   expect(readUserFiles(dataDir, alice)).toEqual(kept);
 
-  // Not a byte left: what is there can be read and listed, and a change is refused as a whole.
+  // Not a byte is left: files can be read and listed, and a change is refused as a whole.
   fillUp(join(disk.path, "ballast"));
   expect(await codeOf(commit(store, entry("fact-0", "changed".repeat(kib))))).toBe("STORAGE_FULL");
   expect(readUserFiles(dataDir, alice)).toEqual(kept);
@@ -61,7 +61,7 @@ test.for([
   ).toEqual([]);
 });
 
-test("a disk that is full from the beginning leaves nothing that the next call trips over", async (context) => {
+test("a first call on a full disk leaves nothing that breaks the next call", async (context) => {
   for (let pages = 1; pages <= 24; pages++) {
     using disk = await diskOr(context, "tmpfs", { bytes: pages * 4 * kib });
     const store = openStore(join(disk.path, "data"));
@@ -76,7 +76,7 @@ test("a disk that is full from the beginning leaves nothing that the next call t
   }
 });
 
-test("a disk on which no more files can be made", async (context) => {
+test("a disk that takes no more files refuses a new entry with a code", async (context) => {
   for (let inodes = 2; inodes <= 16; inodes++) {
     using disk = await diskOr(context, "tmpfs", { bytes: 1024 * kib, inodes });
     const dataDir = join(disk.path, "data");

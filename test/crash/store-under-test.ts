@@ -1,5 +1,5 @@
 /**
- * The file store alone of the host that the crash suites run (`host-under-test.ts`): a process that only needs the store
+ * Only the file store of the host that the crash suites run (`host-under-test.ts`): a process that needs only the store
  * starts three times as fast without the sandbox.
  */
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as DataRootModule from "../../host/disk/data-root.ts";
 import type * as FileStoreModule from "../../host/store/files/file-store.ts";
 
-/** Compiled tests lie in `dist/test/`, sources in `test/`: either way the built host is in `dist/host/`. */
+/** This file runs from `dist/test/` or from `test/`. In both cases the built host is in `dist/host/`. */
 const here = fileURLToPath(new URL(".", import.meta.url));
 export const projectFolder = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
 const filesFolder = join(process.env["TEST_HOST"] ?? join(projectFolder, "dist/host"), "store/files");
@@ -18,5 +18,5 @@ const load = (file: string): Promise<unknown> => import(pathToFileURL(join(files
 export const { FileStore } = (await load("file-store.js")) as typeof FileStoreModule;
 export const { DiskRoot } = (await load("../../disk/data-root.js")) as typeof DataRootModule;
 
-/** A compiled script of the crash suites, to be run as a process. */
+/** The path of a compiled script of the crash suites, to run as a process. */
 export const compiledScript = (path: string): string => join(projectFolder, "dist/test/crash", path);

@@ -1,19 +1,19 @@
-/** strace on a process that runs already, so that calls are counted from that moment on and not from Node's start. */
+/** Attaches strace to a running process, so that it counts calls from that moment on and not from Node's start. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 import { requirePackages } from "../support/system-packages.ts";
 
 export interface Tracing {
-  /** Ends by itself when the process does. */
+  /** Resolves when the process ends. */
   readonly ended: Promise<unknown>;
-  /** The process goes on as if nothing had been. */
+  /** Detaches strace. The process continues normally. */
   detach(): Promise<void>;
 }
 
 /**
  * Resolves when the kernel stops the process at each call that `options` name. `threads: "all"` also follows the threads
- * that flush; `"main"` only follows the one that does everything else, so that nothing hits Node's own wake-up calls.
+ * that flush. `"main"` follows only the main thread, which does everything else, to leave out Node's wake-up calls.
  */
 export async function traceProcess(pid: number, threads: "main" | "all", options: readonly string[]): Promise<Tracing> {
   const follow = threads === "all" ? ["-f"] : [];
@@ -38,7 +38,7 @@ export async function traceProcess(pid: number, threads: "main" | "all", options
   return { ended, detach };
 }
 
-/** Why calls cannot be made to fail here, or `null`. */
+/** Returns why calls cannot be made to fail on this machine, or `null`. */
 export async function whyNoTracing(): Promise<string | null> {
   if (process.platform !== "linux") return "strace is Linux's";
   const missing = await requirePackages({ strace: "strace" });

@@ -1,14 +1,14 @@
-/** Which system calls a process has made, read from what strace has written, numbered as strace's `when=` counts. */
+/** The system calls of a process, read from strace's output and numbered like strace's `when=`. */
 
 export interface SystemCall {
   readonly name: string;
-  /** The how manieth call of this name it is in its thread, from 1. */
+  /** The number of this call among those of its name and thread, from 1. */
   readonly ordinal: number;
-  /** As strace writes it, without the thread. */
+  /** strace's line without the thread. */
   readonly text: string;
 }
 
-/** Files are changed by the main thread, and flushed by the only thread of the pool. */
+/** The main thread changes files. The only thread of the pool flushes them. */
 export function systemCalls(log: string, mainThread: number): SystemCall[] {
   const counts = new Map<string, number>();
   const calls: SystemCall[] = [];
@@ -26,18 +26,18 @@ export function systemCalls(log: string, mainThread: number): SystemCall[] {
 
 export const isFlush = (name: string): boolean => name === "fsync" || name === "fdatasync";
 
-/** Who has to be followed to meet a call of this name. */
+/** The threads to follow for calls of this name. */
 export const threadsOf = (name: string): "main" | "all" => (isFlush(name) ? "all" : "main");
 
-/** The calls that touch files, of the kinds that the store makes. */
+/** The kinds of calls on files that the store makes. */
 export const fileCalls: readonly string[] = (
   "openat mkdir rename renameat2 unlink write writev pwrite64 ftruncate fsync fdatasync fcntl close " +
   "pread64 read getdents64 fstat statx newfstatat lstat stat"
 ).split(" ");
 
 /**
- * Whether a call leaves something behind: on the disk, in a lock, or with whoever waits for an answer. Before any other,
- * all is as after the last such.
+ * Whether a call has an effect: on the disk, on a lock, or on the reader of the answer. A kill before any other call
+ * leaves the same state as one after the last such call.
  */
 export function isChange({ name, text }: SystemCall): boolean {
   switch (name) {

@@ -1,4 +1,4 @@
-/** What must hold after a step during which the disk has failed, told as a list of what does not. */
+/** Checks a user's folder after a step in which the disk failed. Returns a list of faults. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,12 +13,12 @@ export interface Failure {
   readonly injection: Injection;
   readonly store: InstanceType<typeof FileStore>;
   readonly dataDir: string;
-  /** What the step has thrown, or `null` when it was acknowledged. */
+  /** The error of the step, or `null` if it was acknowledged. */
   readonly error: unknown;
   readonly before: { readonly files: Files; readonly wal: number | null };
-  /** What the step leaves when nothing fails. */
+  /** The files after the step if nothing fails. */
   readonly after: Files;
-  /** Whether the step changes nothing of its own. */
+  /** Whether the step itself changes nothing. */
   readonly isUpkeep: boolean;
 }
 
@@ -27,13 +27,13 @@ export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
   const faults = error === null ? [] : faultsOfError(error, dataDir);
   if (error !== null && !isUpkeep) faults.push(...differences("after the error", filesOf(dataDir), before.files));
   const kept = error === null || isUpkeep ? after : before.files;
-  // The same store goes on, with a disk that works again.
+  // The same store continues on a disk that works again.
   const next = { kind: "upsert", name: "next", text: "after the fault" } as const;
   const thrown = await takeStep(store, { kind: "look" }, waitMs).catch((again: unknown) => String(again));
   if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
   faults.push(...differences("in the next call", filesOf(dataDir), kept), ...indexFaults(filesOf(dataDir)));
   const isFlushedWal = /f(data)?sync.*\/journal>/.test(failure.injection.text);
-  // Recovery and retirement write anew what they flush again; a commit leaves the file alone.
+  // Recovery and retirement rewrite what they flush again. A commit must stop using the WAL file.
   const isCommit = error !== null && isFlushedWal && !isUpkeep;
   if (isCommit && walInode(dataDir) === before.wal && before.wal !== null) {
     faults.push("the WAL whose flush has failed is still in use");
@@ -48,7 +48,7 @@ export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
   return faults;
 }
 
-/** A lock that was left behind is found out by this; a long WAL is retired behind a call in a fraction of it. */
+/** A lock that was left behind exceeds this wait. The retirement of a long WAL in the background takes far less. */
 const waitMs = 5000;
 
 const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_UNSAFE"]);
@@ -66,7 +66,7 @@ function differences(when: string, found: Files, wanted: Files): string[] {
   return has === wants ? [] : [`${when}: found ${has}, wanted ${wants}`];
 }
 
-/** Tells one WAL from the one that takes its place. */
+/** Distinguishes a WAL from its replacement. */
 export function walInode(dataDir: string): number | null {
   const facts = statSync(join(userFolder(dataDir, userId), ".memcell/journal"), { throwIfNoEntry: false });
   return facts?.ino ?? null;

@@ -1,6 +1,6 @@
 /**
- * A process that has run out of descriptors, but for a few: a call is made with none left, with one, with two, until
- * there are enough. Run it under a low limit. Prints how each call has ended and what was wrong, as JSON.
+ * A process that has almost no descriptors left: it makes a call with none, with one, with two, until there are enough.
+ * Run it under a low limit. Prints how each call ended and the faults, as JSON.
  */
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ function openStore(dataDir: string): InstanceType<typeof FileStore> {
   return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
 }
 
-/** Without the one that reads the list. */
+/** Does not count the descriptor that reads the list. */
 function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length - 1;
 }

@@ -1,7 +1,7 @@
 /**
- * One file operation after the other fails, alone or with all that follow: the step ends with a coded error and leaves
- * everything as it was, or succeeds; the same store goes on as soon as the disk does; nothing stays open or is left over;
- * and what was acknowledged outlives the machine.
+ * Each file operation fails in turn, alone or with all that follow. The step ends with a coded error and changes
+ * nothing, or succeeds. The same store works as soon as the disk does. No descriptor or file is left behind, and
+ * acknowledged changes survive a restart of the machine.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ const reason = await whyNoTracing();
 
 /** Declares a test for each scenario. */
 export function testFaults(scenarios: readonly Scenario[]): void {
-  test.concurrent.for(scenarios)("the disk fails in: $name", { timeout: 600_000 }, async ({ name }, context) => {
+  test.concurrent.for(scenarios)("disk errors lose nothing: $name", { timeout: 600_000 }, async ({ name }, context) => {
     if (reason !== null) skipWithReason(context, reason);
     using folder = temporaryFolder();
     const child = spawn(process.execPath, [compiledScript("fault/fault-workload.js"), folder.path, name], {

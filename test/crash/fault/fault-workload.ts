@@ -1,6 +1,6 @@
 /**
- * A process whose disk fails: it rehearses a scenario, then goes through it again and again, each time in a fresh folder
- * and with another call failing. strace is attached to it for the length of one step. Prints what was wrong, as JSON.
+ * A process whose disk fails: it rehearses a scenario, then repeats it, each time in a fresh folder and with another
+ * system call failing. strace is attached to it during one step. Prints the faults as JSON.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import type { Injection } from "./injections.ts";
 
 export interface FaultReport {
   readonly injections: number;
-  /** How often a step succeeded all the same. */
+  /** How often the step succeeded despite the failure. */
   readonly acknowledged: number;
   /** How often it failed, by code. */
   readonly failed: Readonly<Record<string, number>>;
@@ -92,7 +92,7 @@ function openStore(dataDir: string): InstanceType<typeof FileStore> {
   return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, scenario.boot);
 }
 
-/** Without the one that reads the list. */
+/** Does not count the descriptor that reads the list. */
 function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length - 1;
 }

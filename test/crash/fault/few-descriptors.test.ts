@@ -1,4 +1,4 @@
-/** A process under a real limit of open files: a call fails with a code and leaves no trace, until there are enough. */
+/** A process under a real limit of open files: until there are enough, a call fails with a code and leaves nothing. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 

@@ -1,6 +1,6 @@
 /**
- * How often the disk is told to make something permanent. A call of a user who is known costs one flush, and that one is
- * done before the call is acknowledged; with durability "relaxed" nobody waits for the disk.
+ * How often the store flushes. A call of a known user costs one flush, which ends before the call is acknowledged. With
+ * durability "relaxed" no call waits for the disk.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { whyNoTracing } from "../strace.ts";
 const reason = await whyNoTracing();
 const flushes = ["fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync"];
 
-/** What a process and all its threads have called, in order: flushes that have ended, and the workload's marks. */
+/** The system calls of a process and all its threads, in order: flushes that have ended, and the workload's marks. */
 async function trace(folder: string, command: readonly string[]): Promise<string[]> {
   const log = join(folder, "log");
   const calls = `trace=${[...flushes, "write", "access", "faccessat", "statx", "stat", "newfstatat"].join(",")}`;
@@ -58,11 +58,11 @@ test("50 acknowledged upserts take exactly 50 flushes, each before its acknowled
   );
   // The WAL, the data folder's name, the owner's record and the folders on the way.
   expect(first).toBeGreaterThan(1);
-  // Six facts, the index and the folders once each, then the WAL; however many calls there were.
+  // Six facts, the index and the folders once each, then the WAL, however many calls there were.
   expect(retirement).toBeLessThan(15);
 });
 
-test('durability "relaxed" flushes nothing on the way to an acknowledgement', async (context) => {
+test('durability "relaxed" flushes nothing before an acknowledgement', async (context) => {
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const log = await trace(folder.path, [workload, join(folder.path, "data"), "relaxed"]);

@@ -1,6 +1,6 @@
 /**
- * Calls of the real runtime, with a mark in the system's log before and after each: a folder that is not there is opened,
- * under a name that says what is going on.
+ * Calls of the real runtime, with a mark in strace's log before and after each: the process looks up a missing folder
+ * whose name is the mark.
  */
 import { existsSync } from "node:fs";
 
@@ -8,7 +8,7 @@ import { createRuntime } from "../host-under-test.ts";
 
 const [dataDir = "", durability = "full"] = process.argv.slice(2) as [string?, ("full" | "relaxed")?];
 
-/** Asks the system for a file, which strace writes down. */
+/** Looks up a file, which strace records. */
 const mark = (text: string): boolean => existsSync(`/mark: ${text}/`);
 
 const runtime = await createRuntime({ dataDir, durability, threadsMax: 1 });

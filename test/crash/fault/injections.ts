@@ -1,12 +1,12 @@
-/** Which calls fail, and how. Of all that a call can return, what disks, quotas and full tables make it return. */
+/** Which system calls fail, and with which errors: those that disks, quotas and full tables cause. */
 import { threadsOf } from "../syscall-log.ts";
 import type { SystemCall } from "../syscall-log.ts";
 
 export interface Injection {
   readonly threads: "main" | "all";
-  /** For strace. */
+  /** Options for strace. */
   readonly options: readonly string[];
-  /** The failing call and its error, for people. */
+  /** The failing call and its error, for messages. */
   readonly text: string;
 }
 
@@ -29,15 +29,15 @@ const errors: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Each call of a rehearsal fails alone with each of its errors, and together with all that follow it with one. Not
- * `close`, which strace would leave out rather than let fail, so that the descriptor would stay open.
+ * Each call of a rehearsal fails alone with each of its errors, and together with all later calls with one error.
+ * `close` is excluded: strace would skip the call, so that the descriptor would stay open.
  */
 export function injectionsFor(calls: readonly SystemCall[], moveTo: (path: string) => string): Injection[] {
   const seenOf = new Map<string, number>();
   return calls.flatMap((call) => {
     const { name, text } = call;
     const way = name === "read" || name === "write" ? pathOf(call) : null;
-    // Node reads and writes its own wake-up calls: of these two, only calls that meet a user's file may fail.
+    // Node also wakes its threads with `read` and `write`, so only those on a user's file may fail.
     if (way === null && (name === "read" || name === "write")) return [];
     const key = `${name} ${way ?? ""}`;
     const ordinal = way === null ? call.ordinal : (seenOf.get(key) ?? 0) + 1;
@@ -62,7 +62,7 @@ function errorsOf({ name, text }: SystemCall): readonly string[] {
   return text.includes("O_RDWR") ? ["EROFS", ...known] : known;
 }
 
-/** The file below a user's folder that a call's descriptor leads to. */
+/** The file below a user's folder that a call's descriptor refers to. */
 function pathOf({ text }: SystemCall): string | null {
   return /^[a-z0-9]+\(\d+<([^>]*\/users\/[^>]*)>/.exec(text)?.[1] ?? null;
 }

@@ -1,4 +1,4 @@
-/** What must hold of a user's folder after a kill, told as a list of what does not. */
+/** Checks a user's folder after a kill. Returns a list of faults. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,7 +7,7 @@ import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { describeFiles, filesOf, stagedFiles } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
 
-/** Recovers as the next process would, which does not wait for anything. */
+/** Recovers like the next process, which must not have to wait. */
 export async function faultsAfterKill(dataDir: string, boot: string, allowed: readonly Files[]): Promise<string[]> {
   await look(dataDir, boot);
   const found = filesOf(dataDir);
@@ -22,12 +22,12 @@ export async function faultsAfterKill(dataDir: string, boot: string, allowed: re
   return [...faults, ...(await faultsOfNextCalls(dataDir, boot, found))];
 }
 
-/** The folder goes on to be used, and what is written now is there after the machine has stopped. */
+/** Checks that the folder can still be used, and that a new write survives a stop of the machine. */
 async function faultsOfNextCalls(dataDir: string, boot: string, before: Files): Promise<string[]> {
   const store = open(dataDir, boot);
   await takeStep(store, { kind: "upsert", name: "next", text: "after the kill" }, 0);
   const wanted = { ...before, ...filesOf(dataDir) };
-  // Such a retirement may be under way here too, but another one would leave nothing to be recovered.
+  // A retirement can be running here too, but a further one would leave nothing to recover.
   await takeStep(store, { kind: "look" });
   await look(dataDir, "a later start of the machine");
   const found = filesOf(dataDir);
@@ -40,15 +40,15 @@ async function faultsOfNextCalls(dataDir: string, boot: string, before: Files): 
 const open = (dataDir: string, boot: string): InstanceType<typeof FileStore> =>
   new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
 
-/** Does not wait for the lock: the kernel has released it with the process. */
+/** Does not wait for the lock: the kernel released it when the process died. */
 async function look(dataDir: string, boot: string): Promise<void> {
   const store = open(dataDir, boot);
   await takeStep(store, { kind: "look" }, 0);
-  // Waits until a WAL that has become long is retired.
+  // Waits until a long WAL is retired.
   await store.close();
 }
 
-/** Names, bytes and times of everything below the data folder. */
+/** The names, bytes and times of everything below the data folder. */
 function fingerprint(dataDir: string): string {
   if (!existsSync(dataDir)) return "";
   const names = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).toSorted();

@@ -1,4 +1,4 @@
-/** What the calls of an entry do, one after the other: each writes its own number, and every seventh deletes. */
+/** The effect of each call on an entry: it writes its own number, and every seventh call deletes the entry. */
 
 const isDelete = (count: number): boolean => count % 7 === 0;
 
@@ -7,10 +7,10 @@ export function entryCall(name: string, count: number): object {
   return { action: "upsert", name, type: "user", description: `number ${count}`, body: `${count}\n`.repeat(20) };
 }
 
-/** The number that an entry shows after its calls up to this one; `null` when it is not there. */
+/** The number that an entry shows after this many calls; `null` if it is not there. */
 export const shownAfter = (count: number): number | null => (count === 0 || isDelete(count) ? null : count);
 
-/** The number that an entry's file and its line in the index show. Throws where they do not agree, or a file is torn. */
+/** The number that an entry's file and its line in the index show. Throws if they differ or the file is torn. */
 export function shownIn(files: Readonly<Record<string, string>>, name: string): number | null {
   const line = new RegExp(`^- \\[${name}\\]\\(${name}\\.md\\) \u2014 number (\\d+)$`, "m").exec(
     files["memory/MEMORY.md"] ?? "",

@@ -1,10 +1,10 @@
 /**
- * SIGKILL at one system call after the other: all of a change set or none of it, what was acknowledged is there, nothing
- * is left over, and the next process need not wait.
+ * SIGKILL at each system call in turn. Afterwards a change set is there as a whole or not at all, acknowledged changes
+ * are there, no file is left behind, and the next process does not have to wait.
  *
- * By default at every call that leaves something behind: that makes, writes, moves, removes or flushes a file, takes or
- * releases a lock, or tells the acknowledgement. Before all other calls (a folder that is opened, a file that is read)
- * the disk is as after the last of these; `TEST_LONG=1` kills there as well.
+ * By default the suite kills at every call with an effect: one that creates, writes, moves, removes or flushes a file,
+ * takes or releases a lock, or prints the acknowledgement. Other calls (opening a folder, reading a file) do not change
+ * the disk; `TEST_LONG=1` kills there as well.
  */
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const reason = await whyNoTracing();
 /** Declares a test for each scenario. */
 export function testKills(scenarios: readonly Scenario[]): void {
   test.for(scenarios)(
-    "killed anywhere in: $name",
+    "a process that is killed anywhere loses nothing in: $name",
     { timeout: isLong ? 1_200_000 : 300_000 },
     async (scenario, context) => {
       if (reason !== null) skipWithReason(context, reason);
@@ -74,7 +74,7 @@ const workloadOf = ({ boot, warm, step, closes = false }: Scenario, dataDir: str
   closes,
 });
 
-/** One run that nobody kills: which calls there are, and which states a kill may leave. */
+/** One run without a kill: returns its system calls and the states that a kill may leave. */
 async function rehearse(
   scenario: Scenario,
   dataDir: string,

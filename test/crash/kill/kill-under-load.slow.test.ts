@@ -1,7 +1,7 @@
 /**
- * Two processes with the real runtime work for the same users, and one after the other is killed at a random instant. The
- * other one goes on, a new one takes the place of the killed; every few kills both die and everything is looked at: what
- * was acknowledged is there, at most the one call that was under way besides, facts and index agree, nothing is left over.
+ * Two processes with the real runtime work for the same users. One is killed at a random instant, the other continues,
+ * and a new process replaces the killed one. Every few kills both die and everything is checked: acknowledged calls
+ * are there, at most one unfinished call as well, facts and index agree, and no file is left behind.
  */
 import { expect, test } from "vitest";
 
@@ -10,10 +10,10 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { LoadedPair } from "./loaded-pair.ts";
 
 const isLong = process.env["TEST_LONG"] === "1";
-/** Each of two pairs, which work beside each other in folders of their own. */
+/** Kills in each of the two pairs, which run concurrently in separate folders. */
 const killsOfPair = isLong ? 500 : 100;
 
-test.concurrent.for([1, 2])("killed under load, seed %i", { timeout: killsOfPair * 10_000 }, async (seed) => {
+test.concurrent.for([1, 2])("kills lose nothing, seed %i", { timeout: killsOfPair * 10_000 }, async (seed) => {
   using folder = temporaryFolder();
   const pair = new LoadedPair(folder.path, seededRandom(seed));
   try {

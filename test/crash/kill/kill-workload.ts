@@ -1,6 +1,6 @@
 /**
- * A process to be killed: takes some steps, says "ready", waits for a line, takes one more step and says "acknowledged"
- * as soon as the store has answered.
+ * A process to be killed: takes some steps, prints "ready", waits for a line, takes one more step and prints
+ * "acknowledged" as soon as the store has answered.
  */
 import { writeSync, writevSync } from "node:fs";
 
@@ -13,7 +13,7 @@ export interface Workload {
   readonly boot: string;
   readonly warm: readonly Step[];
   readonly step: Step;
-  /** Whether the process closes its store in the end, and so waits for a retirement that goes on behind the step. */
+  /** Whether the process closes its store at the end, and so waits for a retirement in the background. */
   readonly closes: boolean;
 }
 
@@ -26,8 +26,8 @@ writeSync(1, "ready\n");
 
 async function finish(): Promise<void> {
   await takeStep(store, step);
-  // In two pieces, which the system is told of by a call that nothing else makes: how often others write, to wake a thread
-  // for one, differs from run to run.
+  // Two pieces make this a `writev`, which nothing else calls. The number of `write` calls differs from run to run,
+  // because Node also wakes its threads with them.
   writevSync(1, [Buffer.from("acknowledged"), Buffer.from("\n")]);
   if (closes) await store.close();
   process.exit(0);

@@ -1,4 +1,4 @@
-/** Runs the workload in a process of its own, and has the kernel kill it at one system call. */
+/** Runs the workload in its own process, and has the kernel kill it at one system call. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -14,18 +14,18 @@ export interface KilledRun {
   readonly isAcknowledged: boolean;
 }
 
-/** The process dies before the kernel has done the call. */
+/** The process dies before the kernel executes the call. */
 export async function runKilledAt(workload: Workload, { name, ordinal }: SystemCall): Promise<KilledRun> {
   const injection = ["-e", `trace=${name}`, "-e", `inject=${name}:signal=KILL:when=${ordinal}`];
   const { isKilled, isAcknowledged } = await run(workload, threadsOf(name), injection);
   return { isKilled, isAcknowledged };
 }
 
-/** Every call that touches files, between "ready" and the regular end. */
+/** Every call on files between "ready" and the regular end. */
 export async function callsOf(workload: Workload, logFile: string, onReady: () => void): Promise<SystemCall[]> {
   const options = ["-y", "-o", logFile, "-e", `trace=${fileCalls.join(",")}`];
   const { pid, isKilled, isAcknowledged } = await run(workload, "all", options, onReady);
-  if (isKilled || !isAcknowledged) throw new Error("The workload did not end by itself");
+  if (isKilled || !isAcknowledged) throw new Error("The workload did not end on its own");
   return systemCalls(readFileSync(logFile, "utf8"), pid);
 }
 
@@ -37,7 +37,7 @@ async function run(
 ): Promise<KilledRun & { readonly pid: number }> {
   const child = spawn(process.execPath, [compiledScript("kill/kill-workload.js"), JSON.stringify(workload)], {
     stdio: ["pipe", "pipe", "inherit"],
-    // One thread makes all flushes, so that they can be counted.
+    // A single thread makes all flushes, so that they can be counted.
     env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
   });
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;

@@ -1,7 +1,7 @@
 /**
- * One of two processes that share a data folder, to be killed at any instant: the real runtime, with calls of several
- * users at once. For each of a user's entries it knows how far that has come, and says so on its output before the next
- * call of that user: `done <user> <entry> <count>`, or `failed …`.
+ * One of two processes that share a data folder and are killed at any instant: the real runtime, with concurrent calls
+ * of several users. It counts the calls of each entry, and prints the count before the next call of that user: `done
+ * <user> <entry> <count>`, or `failed …`.
  */
 import { writeSync } from "node:fs";
 
@@ -11,7 +11,7 @@ import { entryCall } from "./entry-history.ts";
 
 export interface LoadWorkload {
   readonly dataDir: string;
-  /** By user: the entries that are this process's own, each with the count of its next call. */
+  /** By user: the entries of this process, each with the number of its next call. */
   readonly users: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
@@ -33,7 +33,7 @@ async function workFor(userId: string): Promise<void> {
   }
 }
 
-/** That an entry has been deleted is no failure. */
+/** A missing entry is not a failure: an earlier call deleted it. */
 function report(result: ToolResult, call: string): void {
   if (result.ok || result.error.code === "ENTRY_NOT_FOUND") return;
   writeSync(1, `failed ${call}: ${result.error.code} ${result.error.message}\n`);

@@ -1,4 +1,4 @@
-/** Two processes that work for the same users, each in its place, and what may have become of each entry. */
+/** Two processes that work for the same users, and the possible states of each entry. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -13,7 +13,7 @@ const users = ["alice", "bob", "carol", "dave"];
 const entriesOf = (side: number): string[] => [1, 2, 3].map((number) => `side-${side}-entry-${number}`);
 const allEntries = [0, 1].flatMap(entriesOf);
 
-/** The processes in their places, and for each entry which calls may have been its last. */
+/** The two processes, and for each entry the calls that can have been its last. */
 export class LoadedPair implements Disposable {
   readonly #dataDir: string;
   readonly #random: () => number;
@@ -35,11 +35,11 @@ export class LoadedPair implements Disposable {
     await Promise.all(this.#sides.map((side) => side.start()));
   }
 
-  /** Kills one side at a random instant while the other works on, and has a new one take its place. */
+  /** Kills one process at a random instant while the other continues, and starts a new one in its place. */
   async killOne(): Promise<void> {
     const side = this.#random() < 0.5 ? 0 : 1;
     await this.#sides[side].progress(1 + Math.floor(this.#random() * 12));
-    // Some turns of the event loop more, so that a kill does not always follow an acknowledgement.
+    // Waits for some more turns of the event loop, so that a kill does not always follow an acknowledgement.
     for (let turns = Math.floor(this.#random() * 200); turns > 0; turns--) await setImmediate();
     await this.#kill(side);
     await this.#sides[1 - side]?.progress(3);
@@ -47,7 +47,7 @@ export class LoadedPair implements Disposable {
     await this.#sides[side].start();
   }
 
-  /** Kills both, looks at everything, and starts anew. */
+  /** Kills both, checks everything, and starts both again. */
   async killBoth(): Promise<void> {
     await this.killForGood();
     this.#sides = [this.#spawn(0), this.#spawn(1)];
@@ -59,7 +59,7 @@ export class LoadedPair implements Disposable {
     for (const user of users) await this.#check(user);
   }
 
-  /** Leaves no process behind, however a test has ended. */
+  /** Leaves no process behind, however the test ended. */
   [Symbol.dispose](): void {
     for (const side of this.#sides) void side.kill();
   }
@@ -83,7 +83,7 @@ export class LoadedPair implements Disposable {
     if (process.failures.length > 0) throw new Error(process.failures.join("\n"));
     for (const [key, count] of process.done) this.#possible.set(key, new Set([count]));
     for (const user of users) {
-      // A user's calls are made in order, so one was under way: the one behind the last that was acknowledged.
+      // A user's calls are made in order, so at most one was running: the one after the last acknowledged call.
       const entries = entriesOf(side);
       const last = entries.indexOf(process.lastEntry.get(user) ?? "");
       const possible = this.#possible.get(`${user} ${entries[(last + 1) % entries.length]}`);
@@ -91,7 +91,7 @@ export class LoadedPair implements Disposable {
     }
   }
 
-  /** Recovers a user as the next process would, without waiting for the dead ones, and looks at every entry. */
+  /** Recovers a user like the next process, without waiting for the dead ones, and checks every entry. */
   async #check(user: string): Promise<void> {
     const store = new FileStore(new DiskRoot(this.#dataDir), { durability: "full", note: () => {} });
     await store.hold(user as UserId, { writes: true, until: performance.now() }, async () => {

@@ -1,4 +1,4 @@
-/** A process under load, and what it has acknowledged so far. */
+/** A process under load, and the calls that it has acknowledged so far. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -6,7 +6,7 @@ import { compiledScript } from "../store-under-test.ts";
 import type { LoadWorkload } from "./load-workload.ts";
 
 export class LoadedProcess {
-  /** By user and entry: the last call that was acknowledged. */
+  /** By user and entry: the last acknowledged call. */
   readonly done = new Map<string, number>();
   /** By user: the entry of that call. */
   readonly lastEntry = new Map<string, string>();
@@ -25,7 +25,7 @@ export class LoadedProcess {
     this.#ready = new Promise((resolve, reject) => {
       this.#child.stdout.on("data", (text: Buffer) => this.#take(text.toString(), resolve));
       this.#child.once("close", () => {
-        reject(new Error("The process ended by itself"));
+        reject(new Error("The process ended on its own"));
         this.#wake?.();
       });
     });
@@ -38,7 +38,7 @@ export class LoadedProcess {
     this.#child.stdin.write("go\n");
   }
 
-  /** Waits until it has acknowledged so many more calls. */
+  /** Waits until it has acknowledged this many more calls. */
   async progress(calls: number): Promise<void> {
     const wanted = this.acknowledged + calls;
     while (this.acknowledged < wanted) {
@@ -49,7 +49,7 @@ export class LoadedProcess {
     }
   }
 
-  /** Ends it in the middle of whatever it does. What it has said before is taken in. */
+  /** Kills it at once. Its earlier output is still read. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#closed;

@@ -1,4 +1,4 @@
-/** What the killed process was about, and what it found. */
+/** The steps of the killed process, and the folder that it starts with. */
 import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,13 +11,13 @@ import { runKilledAt } from "./killed-run.ts";
 
 export interface Scenario {
   readonly name: string;
-  /** Makes the folder that the process finds. */
+  /** Creates the folder that the process starts with. */
   readonly prepare: (dataDir: string) => Promise<void>;
   readonly boot: string;
   readonly warm: readonly Step[];
   readonly step: Step;
   readonly closes?: boolean;
-  /** The step has nothing of its own to do: whatever happens, what was acknowledged before is what is to be there. */
+  /** The step itself changes nothing: afterwards exactly the earlier acknowledged changes must be there. */
   readonly isUpkeep?: boolean;
 }
 
@@ -29,7 +29,7 @@ const nextBoot = "next start of the machine";
 
 const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 
-/** The index repeats it in each record: twice in the first, once in each of five more, and the WAL is full. */
+/** The index repeats it in each record: two copies in the first record and one in each of five more fill the WAL. */
 const longFact = upsert("c", "x".repeat(walLimits.retireBytes / 7));
 const shortFacts = Array.from({ length: 4 }, (_, count) => upsert("b", `${count}`));
 
@@ -45,10 +45,10 @@ export const scenarios: readonly Scenario[] = [
   },
   { name: "delete", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: { kind: "delete", name: "a" } },
   {
-    name: "upsert over what is no text",
+    name: "upsert over a file that is not text",
     prepare: async (dataDir) => {
       await takeSteps([upsert("a", "\uFFFD"), upsert("b", "second"), { kind: "close" }])(dataDir);
-      // No UTF-8; read as if it were, it shows as what its line in the index says.
+      // Not UTF-8. Decoded as UTF-8, it is the text that its line in the index shows.
       writeFileSync(join(userFolder(dataDir, userId), "memory/a.md"), Buffer.from([0xff]));
     },
     boot: firstBoot,
@@ -95,12 +95,12 @@ function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
     const store = new FileStore(new DiskRoot(used), { durability: "full", note: () => {} }, firstBoot);
     for (const step of steps) await takeStep(store, step);
     if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
-    // Not before: unless a step has closed the store, the WAL is to keep its records.
+    // Only now: until the store is closed, the WAL must keep its records.
     await store.close();
   };
 }
 
-/** A change of three files, of which only the first has been moved to its place. */
+/** Leaves a change of three files of which only the first has been moved to its place. */
 async function killedWhileApplying(dataDir: string): Promise<void> {
   await takeSteps(twoFacts)(dataDir);
   const workload = {
@@ -114,7 +114,7 @@ async function killedWhileApplying(dataDir: string): Promise<void> {
   if (!isKilled) throw new Error("The process that was to leave a record behind was not killed");
 }
 
-/** What a machine that stopped may leave of a WAL's files: empty, old, not there. And one that a person has edited. */
+/** Leaves a WAL's files as after a stop of the machine: empty, old or missing. A person has edited one of them. */
 async function crashed(dataDir: string): Promise<void> {
   const steps: Step[] = [...twoFacts, { kind: "delete", name: "a" }, upsert("b", "changed"), upsert("c", "third")];
   await takeSteps(steps)(dataDir);
@@ -125,5 +125,5 @@ async function crashed(dataDir: string): Promise<void> {
   writeFileSync(join(memory, "c.md"), editedText);
 }
 
-/** What a person has written over a fact between a crash and the recovery. */
+/** The text that a person wrote over a fact between a crash and the recovery. */
 export const editedText = "a person's own words\n";

@@ -1,4 +1,4 @@
-/** Which trees a modelled disk may show after a crash: chosen at random, but each of them is one that POSIX allows. */
+/** The trees that a modelled disk may show after a crash: chosen at random from those that POSIX allows. */
 import type { DiskNode } from "./effect.ts";
 import type { ModelledDisk, ModelledFolder } from "./modelled-disk.ts";
 import type { ModelledFile, Pick } from "./modelled-file.ts";
@@ -6,14 +6,14 @@ import type { Tree } from "./tree.ts";
 
 type Random = () => number;
 
-/** How a crash treats what is not durable. */
+/** What a crash does to changes that are not durable. */
 export interface CrashWay {
   /** Whether a change of a folder's names is kept. */
   readonly keepsNames: (folder: number, index: number, count: number) => boolean;
   readonly content: (file: ModelledFile) => Buffer;
 }
 
-/** What the system shows while it runs, and what a killed process leaves behind. */
+/** The tree that the running system shows, and that a killed process leaves behind. */
 export const presentTree = (disk: ModelledDisk): Tree => treeAfter(disk, { keepsNames: () => true, content: whole });
 
 export function treeAfter(disk: ModelledDisk, way: CrashWay): Tree {
@@ -47,7 +47,7 @@ const whole = (file: ModelledFile): Buffer => file.content;
 const lost = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: oldest });
 const emptied = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: newest });
 
-/** The plain ways, which find most bugs; every point of a recording is tried with each. */
+/** The plain ways, which find most bugs. Every point of a recording is tried with each. */
 export const plainWays: readonly CrashWay[] = [
   { keepsNames: () => false, content: lost },
   { keepsNames: () => true, content: whole },
@@ -65,7 +65,7 @@ function half(file: ModelledFile, kept: "first" | "last"): Buffer {
   return file.after({ sector, size: newest });
 }
 
-/** A way at random: of names a subset, all up to a moment, all but one, or one alone; of contents any mixture. */
+/** A random way. Names: a subset, all up to a moment, all but one, or only one. Contents: any mixture. */
 export function randomWay(random: Random, effects: number): CrashWay {
   return {
     keepsNames: randomNames(random, effects),
@@ -78,7 +78,7 @@ function randomNames(random: Random, effects: number): CrashWay["keepsNames"] {
   const share = random();
   const moment = effects - Math.floor(random() * 30);
   const salt = Math.floor(random() * 1e9);
-  // A change that touches two folders is two changes here: a rename between folders may be kept in one of them.
+  // A change of two folders counts as two changes: a rename between folders may survive in only one of them.
   if (kind === 0) return () => random() < share;
   if (kind === 1) return (folder) => hash(salt, folder) < share;
   if (kind === 2) return (_folder, _index, count) => count < moment;

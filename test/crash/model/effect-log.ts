@@ -1,9 +1,9 @@
 import type { DiskNode, Effect } from "./effect.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";
 
-/** Where recorded folders and files write down what they do. */
+/** Receives the effects of recorded folders and files. */
 export interface EffectLog {
-  /** As it is now. */
+  /** The disk's present state. */
   readonly disk: ModelledDisk;
   add(effect: Effect): void;
   flush(node: DiskNode, name: string): Promise<void>;

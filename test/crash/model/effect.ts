@@ -1,4 +1,4 @@
-/** What the store does to a disk, step by step, as a recording sees it. Files and folders go by number: names move. */
+/** The store's effects on a disk, in order. Files and folders are identified by numbers, because names can move. */
 
 export interface DiskNode {
   readonly kind: "file" | "folder";
@@ -13,11 +13,11 @@ export interface NameChange {
 }
 
 export type Effect =
-  /** All of it or nothing: one name, or a rename within one folder. */
+  /** Survives a crash as a whole or not at all: one name, or a rename within one folder. */
   | { readonly kind: "names"; readonly changes: readonly NameChange[] }
   | { readonly kind: "write"; readonly file: number; readonly at: number; readonly bytes: Buffer }
   | { readonly kind: "truncate"; readonly file: number; readonly bytes: number }
-  /** Covers what had happened when it was asked for: effects before `upTo` in the disk's own count. */
+  /** Covers the effects before its request: those before `upTo` in the disk's own count. */
   | { readonly kind: "flush"; readonly node: DiskNode; readonly upTo: number; readonly isOk: boolean }
-  /** A person saves or removes a file, and the editor flushes it: no crash takes that back. */
+  /** A person saves or removes a file, and the editor flushes it: it survives every crash. */
   | { readonly kind: "person"; readonly path: readonly string[]; readonly content: Buffer | null };

@@ -1,19 +1,19 @@
-/** What a user's memory must hold: the oracle, which knows change sets and people's edits and nothing of WALs. */
+/** The expected content of a user's memory: an oracle that knows change sets and people's edits, but no WAL. */
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 
-/** Paths in the scope, and what is there. */
+/** The scope's files: contents by path. */
 export type Files = ReadonlyMap<string, string>;
 
-/** A file that a person has changed since a tool did. */
+/** A file that a person has changed after a tool. */
 interface Edit {
-  /** As the person left it; `null` when removed. */
+  /** The person's text; `null` if the person removed the file. */
   readonly text: string | null;
-  /** As a tool left it before. */
+  /** The tool's text before the edit. */
   readonly under: string | null;
 }
 
 export interface Expected {
-  /** How the test's messages call it. */
+  /** The name in the test's messages. */
   readonly name: string;
   readonly files: Files;
   readonly edits: ReadonlyMap<string, Edit>;
@@ -41,10 +41,10 @@ export function afterEdit({ name, files, edits }: Expected, path: string, text: 
   return { name: `${name}, ${path} edited`, files: now, edits: new Map(edits).set(path, { text, under }) };
 }
 
-/** How long an edit must stay where it is: until the machine stops, or no matter what. */
+/** Where an edit must be: always in its place, or, once the machine may have stopped, in its place or in the trash. */
 export type EditRule = "in place" | "in place or in the trash";
 
-/** What is not as expected; nothing when all is. Copies that recovery has put into the trash are welcome. */
+/** The differences from the expected files; empty if there are none. Recovery may put further copies into the trash. */
 export function differences(expected: Expected, actual: Files, rule: EditRule): string[] {
   const inTrash = new Set(Array.from(actual).flatMap(([path, text]) => (path.startsWith("trash/") ? [text] : [])));
   const paths = new Set([...expected.files.keys(), ...actual.keys(), ...expected.edits.keys()]);
@@ -53,7 +53,7 @@ export function differences(expected: Expected, actual: Files, rule: EditRule): 
     const wanted = expected.files.get(path) ?? null;
     if (found === wanted || (wanted === null && path.startsWith("trash/"))) return [];
     const edit = expected.edits.get(path);
-    // What a person has removed may come back: nothing is lost by it, and it looks like a file that never came to be.
+    // A file that a person removed may come back: nothing is lost, and to recovery it looks like a lost write.
     const mayBeUndone = edit?.text === null || (rule !== "in place" && inTrash.has(edit?.text ?? ""));
     if (edit && mayBeUndone && found === edit.under) return [];
     return [`${path}: ${shortly(wanted)} expected, ${shortly(found)} found`];

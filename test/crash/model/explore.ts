@@ -1,6 +1,6 @@
 /**
- * Runs a script once, then crashes it everywhere: after each effect the power goes, in many ways, or the process is
- * killed. Each time a new process recovers, and that run is crashed in the same manner again.
+ * Runs a script once, then crashes it everywhere: after each effect the power is cut, in many ways, or the process is
+ * killed. Each time a new process recovers, and that run is crashed in the same way again.
  */
 import { seededRandom } from "../../support/seeded-random.ts";
 import { plainWays, presentTree, randomWay, treeAfter } from "./crash-states.ts";
@@ -21,32 +21,32 @@ export interface Exploration {
   readonly name: string;
   readonly script: readonly Step[];
   readonly seed: number;
-  /** Random states tried after each effect, beside the plain ones; below 1, how often one is tried. */
+  /** The number of random states to try after each effect, besides the plain ones. Below 1: the probability of one. */
   readonly density: number;
   readonly problemsMax?: number;
 }
 
 export interface Findings {
-  /** Different trees with different expectations, each recovered from and looked at. */
+  /** The number of distinct pairs of tree and expectation that were recovered and checked. */
   states: number;
   readonly problems: string[];
 }
 
-/** One process' life: on which disk it begins, and what may be expected there. */
+/** The life of one process: the disk that it starts with, and the allowed expectations. */
 interface Life {
   readonly from: ModelledDisk;
   readonly possible: readonly Expected[];
   readonly script: readonly Step[];
   readonly rule: EditRule;
-  /** How often the machine was started. */
+  /** How often the machine has started. */
   readonly boot: number;
-  /** How many crashes in a row led here. */
+  /** The number of consecutive crashes before this life. */
   readonly depth: number;
   readonly isKilled?: boolean;
   readonly way: string;
 }
 
-/** How many crashes follow one another. */
+/** The maximum number of consecutive crashes. */
 const depthMax = 2;
 
 export async function explore(host: Host, exploration: Exploration): Promise<Findings> {
@@ -54,7 +54,7 @@ export async function explore(host: Host, exploration: Exploration): Promise<Fin
   const possible = [nothingExpected];
   const { script } = exploration;
   const way = `${exploration.name}, seed ${exploration.seed}`;
-  // After a failed flush the system may show what is not on the disk, so nobody can tell an edit from a torn file.
+  // After a failed flush the system may show content that is not on the disk, so an edit looks like a torn file.
   const rule = script.some((step) => step.do === "fail flush") ? "in place or in the trash" : "in place";
   await explorer.live({ from: new ModelledDisk(), possible, script, rule, boot: 1, depth: 0, way });
   return explorer.findings;
@@ -67,7 +67,7 @@ class Explorer {
   readonly #random: () => number;
   readonly #known = new Set<string>();
 
-  /** Where the script restarts the machine, a killed process is not followed up: which start it was is not known here. */
+  /** A script that restarts the machine is not killed: the number of the start would be unknown here. */
   readonly #isKilling: boolean;
   readonly #hasFailures: boolean;
 
@@ -105,7 +105,7 @@ class Explorer {
     if (this.#random() < this.#crashShare(life)) await this.#crash(life, recording, play);
   }
 
-  /** How often a life is crashed in turn: a script always, a recovery now and then. */
+  /** The probability that a life is crashed in turn: 1 for a script, less for a recovery. */
   #crashShare({ depth, isKilled }: Life): number {
     if (depth >= depthMax) return 0;
     return depth === 0 ? 1 : isKilled ? 0.4 : 0.12;
@@ -113,7 +113,7 @@ class Explorer {
 
   async #crash(life: Life, { effects }: Recording, play: Play): Promise<void> {
     const disk = life.from.clone();
-    // Crashes of a recovery are tried here and there; of a script, everywhere.
+    // A script is crashed everywhere, a recovery at some random points.
     const share = life.depth === 0 ? 1 : 0.4;
     for (const [at, effect] of [null, ...effects].entries()) {
       if (effect) disk.apply(effect);
@@ -122,7 +122,7 @@ class Explorer {
       const possible = play.possibleAt(at);
       const next = { possible, depth: life.depth + 1, way: `${life.way} > ${at} (${effect?.kind ?? "start"})` };
       await this.#cutPower(life, next, disk);
-      // A failed flush is noted at once; that nobody is killed in between is taken for granted.
+      // Assumes that no process is killed between a failed flush and the mark that notes it.
       const isNoting = effect?.kind === "flush" && !effect.isOk;
       if (this.#isKilling && !isNoting && this.#random() < 0.7) await this.#kill(life, next, disk);
     }
@@ -166,7 +166,7 @@ class Explorer {
 
   #checkEnd({ depth, script }: Life, { disk }: Recording, path: string): void {
     const tree = presentTree(disk);
-    if (treeKey(tree) !== treeKey(readTree(path))) throw new Error("The recording is not what the disk shows");
+    if (treeKey(tree) !== treeKey(readTree(path))) throw new Error("The recording differs from the disk");
     const staged = stagedIn(tree);
     if (depth > 0 && script.length > 0 && staged.length > 0) throw new Error(`left behind: ${staged.join(", ")}`);
   }

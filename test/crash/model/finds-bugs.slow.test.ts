@@ -1,4 +1,4 @@
-/** The model shown at work: each of these bugs must make it fail. All of them, and all suites: `seeded-bugs/main.ts`. */
+/** A test of the model: each of these bugs must make it fail. `seeded-bugs/main.ts` runs all bugs and all suites. */
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -10,17 +10,17 @@ import { explore } from "./explore.ts";
 import { loadHost } from "./host.ts";
 import { scripts } from "./scripts.ts";
 
-/** Which script shows it soonest. */
+/** Each bug with the script that finds it first. */
 const telling = [
   { bug: "a record is not flushed", script: "first call" },
   { bug: "retired without flushing folders", script: "retire" },
   { bug: "the first call does not flush the folders above", script: "first call" },
   { bug: "an edit is overwritten after a power cut", script: "edits between calls" },
-  { bug: "recovery applies what may not be durable", script: "delete" },
+  { bug: "recovery applies records that may not be durable", script: "delete" },
   { bug: "a failed flush is acknowledged", script: "the WAL's flush fails" },
 ];
 
-test.for(telling)("the model finds: $bug", async ({ bug: name, script: scriptName }) => {
+test.for(telling)("the model finds the bug: $bug", async ({ bug: name, script: scriptName }) => {
   const bug = seededBugs.find((each) => each.name === name);
   const script = scripts.find((each) => each.name === scriptName);
   if (!bug || !script) throw new Error(`There is no bug "${name}", or no script "${scriptName}"`);

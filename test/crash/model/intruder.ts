@@ -5,8 +5,8 @@ import type { Recording } from "./recording.ts";
 import { readTree, treeKey } from "./tree.ts";
 
 /**
- * Another process that comes while a WAL is being flushed, when a change set lies staged and is not yet applied: it
- * must be kept out, and leave everything as it is.
+ * Another process that comes during the flush of a WAL, when a change set is staged and not yet applied. It must not
+ * get the lock, and must change nothing.
  */
 export function letIntrude(host: Host, recording: Recording, path: string): { problem: string | null } {
   const found: { problem: string | null } = { problem: null };

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Thousands of folders come and go, so they are made in memory where the system has such a place. */
+/** The model creates thousands of folders, so it uses a file system in memory if there is one. */
 const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export function memoryFolder(): Disposable & { readonly path: string } {

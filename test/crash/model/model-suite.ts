@@ -1,6 +1,6 @@
 /**
- * A disk that may lose, tear and reorder all that POSIX lets it, and a store that must keep its promises on it. On a
- * failure: `TEST_MODEL="<script>" TEST_SEED=<seed>` and `model.slow.test.ts` run that one again.
+ * A disk that loses, tears and reorders everything that POSIX allows, and a store that must keep its promises on it. To
+ * repeat a failure, run `model.slow.test.ts` with `TEST_MODEL="<script>" TEST_SEED=<seed>`.
  */
 import { env } from "node:process";
 
@@ -22,7 +22,7 @@ const factor = isLong ? 5 : 0.5;
 const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 
 const all = [...scripts, ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at))];
-/** A change of each kind, a person's edit, another process, a failed flush, and steps in no order. */
+/** A change of each kind, a person's edit, another process, a failed flush, and random steps. */
 const sample = new Set([
   "first call",
   "delete",
@@ -40,7 +40,7 @@ export const slowScripts = all.filter(({ name }) => (only === undefined ? !sampl
 export function testScripts(wanted: readonly Script[], statesMin: number): void {
   let states = 0;
 
-  test.for(wanted)("after any crash, $name is whole", { timeout: 900_000 }, async ({ name, steps, density = 1 }) => {
+  test.for(wanted)("no crash breaks the store: $name", { timeout: 900_000 }, async ({ name, steps, density = 1 }) => {
     const findings = await explore({ FileStore, DiskRoot }, { name, script: steps, seed, density: density * factor });
     states += findings.states;
     expect(findings.problems, `TEST_MODEL="${name}" TEST_SEED=${seed} shows it again`).toEqual([]);

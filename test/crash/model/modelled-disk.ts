@@ -1,14 +1,14 @@
-/** A disk of folders and files that knows what is durable: the present state, and all that a crash may make of it. */
+/** A disk of folders and files that tracks which changes are durable, and so which states a crash may leave. */
 import type { DiskNode, Effect, NameChange } from "./effect.ts";
 import { ModelledFile } from "./modelled-file.ts";
 import type { Tree } from "./tree.ts";
 
 export interface ModelledFolder {
-  /** As the system shows it. */
+  /** The names that the system shows. */
   readonly present: Map<string, DiskNode>;
-  /** As it is on the disk for certain. */
+  /** The names that are certainly on the disk. */
   readonly durable: Map<string, DiskNode>;
-  /** What is not covered by a flush yet, in order. A crash keeps some. */
+  /** The changes that no flush covers yet, in order. A crash keeps some of them. */
   pending: { readonly count: number; readonly changes: readonly NameChange[] }[];
 }
 
@@ -17,11 +17,11 @@ const newFolder = (): ModelledFolder => ({ present: new Map(), durable: new Map(
 export class ModelledDisk {
   readonly folders = new Map<number, ModelledFolder>([[0, newFolder()]]);
   readonly files = new Map<number, ModelledFile>();
-  /** Effects so far. */
+  /** The number of effects so far. */
   count = 0;
   #nextId = 1;
 
-  /** A disk after a restart: all that is there is durable. */
+  /** A disk after a restart: everything on it is durable. */
   static holding(tree: Tree): ModelledDisk {
     const disk = new ModelledDisk();
     disk.#fill(0, tree);
@@ -39,7 +39,7 @@ export class ModelledDisk {
     return copy;
   }
 
-  /** How much a power cut might still change. */
+  /** The number of changes that a power cut can still take back. */
   get unsettled(): number {
     const names = Array.from(this.folders.values(), ({ pending }) => pending.length);
     const contents = Array.from(this.files.values(), ({ isDurable }) => (isDurable ? 0 : 1));
@@ -87,7 +87,7 @@ export class ModelledDisk {
 
   #flush({ node, upTo, isOk }: Extract<Effect, { kind: "flush" }>): void {
     if (node.kind === "file") return this.file(node.id).flush(upTo, isOk);
-    // A file system keeps the names it could not write and tries again; only data is given up.
+    // A file system keeps names that it could not write and tries again. It gives up only data.
     if (!isOk) return;
     const folder = this.folder(node.id);
     for (const { count, changes } of folder.pending) {
@@ -96,7 +96,7 @@ export class ModelledDisk {
     folder.pending = folder.pending.filter(({ count }) => count >= upTo);
   }
 
-  /** Also the folders on the way become durable, each under its own name only. */
+  /** The folders on the way become durable as well, each under its own name only. */
   #save(path: readonly string[], content: Buffer | null): void {
     let at = 0;
     for (const name of path.slice(0, -1)) {

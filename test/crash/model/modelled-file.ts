@@ -1,6 +1,6 @@
 /**
- * One file's bytes as a crash may leave them. Every write makes a version; of each 512-byte sector the disk holds some
- * version since the last one that was flushed, and the size may be another version's.
+ * One file's bytes as a crash may leave them. Every write creates a version. For each 512-byte sector the disk holds
+ * some version since the last flushed one, and the size may come from another version.
  *
  * A flush that fails leaves its pages clean, as Linux does: a later flush does not write them again.
  */
@@ -11,9 +11,9 @@ interface Version {
 }
 
 interface Page {
-  /** The version that is on the disk for certain. */
+  /** The version that is certainly on the disk. */
   safe: number;
-  /** The version that the system believes to be on the disk. */
+  /** The version that the system assumes to be on the disk. */
   tried: number;
 }
 
@@ -22,7 +22,7 @@ const pageBytes = 4096;
 
 export class ModelledFile {
   #versions: Version[];
-  /** The number of the oldest version that is kept. */
+  /** The number of the oldest version that this object keeps. */
   #base = 0;
   #pages = new Map<number, Page>();
   #safeSize = 0;
@@ -78,7 +78,7 @@ export class ModelledFile {
     if (isOk && [...this.#pages.values()].every(({ safe, tried }) => safe === tried)) this.#forgetBefore(covered);
   }
 
-  /** The bytes when `sectorVersion` picks for each sector, and `sizeVersion` for the size, between oldest and newest. */
+  /** The bytes if `pick` chooses the version of each sector and of the size. */
   after(pick: { sector: Pick; size: Pick }): Buffer {
     const size = this.#content(pick.size(0, this.#safeSize, this.#newest)).length;
     const result = Buffer.alloc(size);
@@ -132,5 +132,5 @@ export class ModelledFile {
   }
 }
 
-/** Chooses a version for a place, from the oldest that may still be on the disk to the newest. */
+/** Chooses a version for a place, between the oldest that may still be on the disk and the newest. */
 export type Pick = (place: number, oldest: number, newest: number) => number;

@@ -1,10 +1,10 @@
-/** What the tools do, as change sets: a fact and the index's line of it always change together. */
+/** The tools' operations as change sets: a fact and its line in the index always change together. */
 import type { UserReader } from "../../../host/store/store.ts";
 import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
 
 export type Operation =
   | { readonly do: "upsert"; readonly name: string; readonly body: string }
-  /** The fact could not be parsed: it goes to the trash, and a new one takes its place. */
+  /** The fact could not be parsed: it moves to the trash, and a new one takes its place. */
   | { readonly do: "recreate"; readonly name: string; readonly body: string }
   | { readonly do: "delete"; readonly name: string };
 
@@ -31,7 +31,7 @@ export function changesFor(reader: UserReader, operation: Operation, number: num
 
 const write = (path: string, content: string): Change => ({ kind: "write", scope: "memory", path, content });
 
-/** Keeps the lines that are not its own, as the tools do. */
+/** Keeps the other lines, as the tools do. */
 function withLine(index: string, name: string, line: string | null): string {
   const lines = index.split("\n").filter((each) => each !== "");
   const at = lines.findIndex((each) => each.startsWith(`- [${name}](`));

@@ -1,4 +1,4 @@
-/** Plays a script of operations, edits and failures on a recorded data folder, and notes what may be expected when. */
+/** Runs a script of operations, edits and failures on a recorded data folder, and notes the allowed states. */
 import type { HeldUser, Store, StoreReaders } from "../../../host/store/store.ts";
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
@@ -15,20 +15,20 @@ export type Step =
   | Operation
   /** A person saves a file, or removes it. */
   | { readonly do: "edit"; readonly path: string; readonly text: string | null }
-  /** The same, after the tool has read and before it commits. */
+  /** The same, between the tool's reads and its commit. */
   | { readonly do: "edit meanwhile"; readonly path: string; readonly text: string; readonly call: Operation }
-  /** What follows is done by another process. */
+  /** Another process does the following steps. */
   | { readonly do: "change process"; readonly to: number }
   /** A call that writes nothing. */
   | { readonly do: "look" }
   /** Retires the WAL and ends the process. */
   | { readonly do: "close" }
-  /** The machine stops in good order and starts again. */
+  /** The machine shuts down cleanly and starts again. */
   | { readonly do: "restart" }
   /** The next flush of this file or folder fails. */
   | { readonly do: "fail flush"; readonly name: string };
 
-/** From an effect on: the states that a crash may leave behind. */
+/** The states that a crash may leave behind from an effect on. */
 interface Moment {
   readonly effects: number;
   readonly possible: readonly Expected[];
@@ -39,13 +39,13 @@ export interface PlaySetup {
   readonly recording: Recording;
   readonly boot: string;
   readonly rule: EditRule;
-  /** A flush has failed and its process was killed: a refused change may be there or not, until another one follows. */
+  /** A flush failed and its process was killed: a refused change may be there or not, until another change follows. */
   readonly keepsDoubts: boolean;
 }
 
 export const user = "alice" as UserId;
 
-/** Time enough for any call: what waits so long has hung. */
+/** Enough time for any call: one that waits longer has hung. */
 const until = (): number => performance.now() + 20_000;
 
 export class Play {
@@ -59,7 +59,7 @@ export class Play {
   readonly #stores = new Map<number, Store & StoreReaders>();
   #process = 1;
   #possible: readonly Expected[];
-  /** What is not seen now, and may still come after a crash: until the next change is acknowledged. */
+  /** States that are not visible now but may appear after a crash, until the next change is acknowledged. */
   #doubts: readonly Expected[] = [];
   readonly #keepsDoubts: boolean;
   #number: number;
@@ -77,7 +77,7 @@ export class Play {
 
   async run(script: readonly Step[]): Promise<void> {
     for (const step of script) await this.#do(step);
-    // What goes on in the background holds the lock.
+    // Work in the background holds the lock.
     for (const process of this.#stores.keys()) {
       this.#process = process;
       await this.#look();
@@ -122,7 +122,7 @@ export class Play {
     };
     await this.#store.hold(user, { writes: true, until: until() }, work).catch((error: unknown) => {
       if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
-      // Refused, so it never happened.
+      // The change was refused, so it must not be there.
       if (before) this.#expect(before);
     });
   }
@@ -154,7 +154,7 @@ export class Play {
     this.#restarts++;
   }
 
-  /** Whoever holds the user has seen in which state it is. From then on it is that one, or one that looks the same. */
+  /** The holder of the user has seen the state, so from now on only states that look the same are allowed. */
   #narrow(): void {
     const actual: Files = memoryIn(presentTree(this.#recording.disk));
     const found = this.#possible.map((each) => ({ each, wrong: differences(each, actual, this.#rule) }));
@@ -174,7 +174,7 @@ export class Play {
 
   get #store(): Store & StoreReaders {
     const { FileStore } = this.#host;
-    // Always as long, so that records of the same length come to lie in the same places.
+    // Always of the same length, so that records of the same length get the same places.
     const boot = `${this.#machine}.${this.#restarts}`;
     const note = (_user: UserId, text: string): void => void this.notes.push(text);
     const store = this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, boot);

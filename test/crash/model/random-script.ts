@@ -2,7 +2,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import type { Step } from "./play.ts";
 import type { Script } from "./scripts.ts";
 
-/** Some steps of every kind in no order, the same for the same seed. */
+/** Some steps of every kind in random order, the same for the same seed. */
 export function randomScript(seed: number): Script {
   const random = seededRandom(seed);
   const choose = <Each>(...each: readonly [Each, ...Each[]]): Each =>

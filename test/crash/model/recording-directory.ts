@@ -4,7 +4,7 @@ import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
 import { RecordingFile } from "./recording-file.ts";
 
-/** A real folder, whose changes are written down. */
+/** A real folder that records its changes. */
 export class RecordingDirectory implements Directory {
   readonly #log: EffectLog;
   readonly #real: Directory;

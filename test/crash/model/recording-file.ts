@@ -1,7 +1,7 @@
 import type { DiskFile } from "../../../host/disk/directory.ts";
 import type { EffectLog } from "./effect-log.ts";
 
-/** A real file, whose changes are written down. */
+/** A real file that records its changes. */
 export class RecordingFile implements DiskFile {
   readonly #log: EffectLog;
   readonly #real: DiskFile;
@@ -42,7 +42,7 @@ export class RecordingFile implements DiskFile {
   }
 
   async flush(): Promise<void> {
-    // As the real one: a closed file refuses to be flushed.
+    // Throws on a closed file, like the real flush.
     this.#real.size();
     await this.#log.flush({ kind: "file", id: this.#id }, this.#name);
   }

@@ -1,4 +1,4 @@
-/** A data folder that does what it is asked to, on a real disk, and writes down every effect on the way. */
+/** A data folder that works on a real disk and records every effect. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,16 +10,16 @@ import { RecordingDirectory } from "./recording-directory.ts";
 
 export class Recording implements DataRoot, EffectLog {
   readonly effects: Effect[] = [];
-  /** As it is now; effects are applied to it as they happen. */
+  /** The present state. Effects are applied to it as they happen. */
   readonly disk: ModelledDisk;
   readonly #real: DataRoot;
   readonly #path: string;
-  /** Names whose next flush fails, as often as they are in it. */
+  /** Names whose next flushes fail, as often as they are listed. */
   readonly #failing: string[] = [];
-  /** What happens while somebody waits for a flush, with the name of what is being flushed. */
+  /** Runs while a flush is awaited, with the name of the file or folder. */
   meanwhile: ((name: string) => Promise<void>) | null = null;
 
-  /** The real folder at `path` must be as `disk` is. */
+  /** The real folder at `path` must have the content of `disk`. */
   constructor(real: DataRoot, path: string, disk: ModelledDisk) {
     this.#real = real;
     this.#path = path;
@@ -44,7 +44,7 @@ export class Recording implements DataRoot, EffectLog {
     this.effects.push(effect);
   }
 
-  /** Below the store's back, as a person's editor does it. */
+  /** Saves without the store's knowledge, like a person's editor. */
   saveByHand(path: readonly string[], text: string | null): void {
     const real = join(this.#path, ...path);
     rmSync(real, { force: true });
@@ -55,7 +55,7 @@ export class Recording implements DataRoot, EffectLog {
     this.add({ kind: "person", path, content: text === null ? null : Buffer.from(text) });
   }
 
-  /** As before an orderly end of the machine: everything reaches the disk. */
+  /** Writes everything to the disk, as a clean shutdown does. */
   settle(): void {
     const upTo = this.disk.count;
     for (const id of this.disk.files.keys()) this.add({ kind: "flush", node: { kind: "file", id }, upTo, isOk: true });
@@ -69,8 +69,8 @@ export class Recording implements DataRoot, EffectLog {
   }
 
   /**
-   * The disk is memory, so nothing is really flushed; what counts is when it would be done. Whoever does not wait for it
-   * goes on before its effect.
+   * The disk is memory, so nothing is really flushed. Only the moment of the flush counts: a caller that does not wait
+   * for it continues before its effect.
    */
   async flush(node: DiskNode, name: string): Promise<void> {
     const upTo = this.disk.count;

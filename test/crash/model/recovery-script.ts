@@ -2,7 +2,7 @@ import type { Step } from "./play.ts";
 import type { Tree } from "./tree.ts";
 import { memoryIn } from "./user-tree.ts";
 
-/** What happens after a crash: perhaps a person edits a file, then a process looks, and perhaps writes and ends well. */
+/** Random steps after a crash: a person may edit a file, then a process reads, and may write and close cleanly. */
 export function recoveryScript(random: () => number, tree: Tree, depth: number): Step[] {
   const script: Step[] = [];
   const paths = Array.from(memoryIn(tree).keys()).filter((path) => !path.startsWith("trash/"));

@@ -1,10 +1,10 @@
-/** Scripts, each for one thing that may go wrong. */
+/** Scripts, each for one thing that can go wrong. */
 import type { Step } from "./play.ts";
 
 export interface Script {
   readonly name: string;
   readonly steps: readonly Step[];
-  /** For long scripts: a share of the usual number of states at each point. */
+  /** For long scripts: the share of the usual number of states at each point. */
   readonly density?: number;
 }
 
@@ -16,7 +16,7 @@ const process = (to: number): Step => ({ do: "change process", to });
 const [look, close]: [Step, Step] = [{ do: "look" }, { do: "close" }];
 const long = (bytes: number, letter: string): string => `${letter.repeat(bytes)}.`;
 
-/** Enough small calls to retire by number, and enough large ones to retire by size. */
+/** With enough small calls the WAL is retired by number, with enough large ones by size. */
 const many = (count: number, bytes: number): Step[] =>
   Array.from({ length: count }, (_, at) =>
     at % 7 === 6 ? remove(`fact-${at % 5}`) : upsert(`fact-${at % 5}`, long(bytes, `${at} `)),
@@ -99,7 +99,7 @@ export const scripts: readonly Script[] = [
     ],
   },
   {
-    // Old records of the same length lie where new ones are written.
+    // New records are written over old ones of the same length.
     name: "same places again",
     steps: ["a", "b", "c", "d"].flatMap((letter): Step[] => [
       upsert("one", long(1800, letter)),
@@ -109,7 +109,7 @@ export const scripts: readonly Script[] = [
     density: 3,
   },
   {
-    // The other process has retired what this one remembers, and written beyond it.
+    // The other process has retired the records that this one remembers, and has written more.
     name: "retired meanwhile",
     steps: [upsert("zero", "First."), process(2), ...many(67, 300), process(1), upsert("zero", "Second."), look],
     density: 0.02,

@@ -23,7 +23,7 @@ export function readTree(path: string): Tree {
   );
 }
 
-/** The same text for the same tree. */
+/** Returns the same text for the same tree. */
 export function treeKey(tree: Tree): string {
   const hash = createHash("sha1");
   const add = (each: Tree): void => {

@@ -1,4 +1,4 @@
-/** Where a user's memory lies in a tree, and what the host has left beside it. */
+/** A user's memory in a tree, and the host's leftovers beside it. */
 import type { Files } from "./expected-memory.ts";
 import type { Tree } from "./tree.ts";
 

@@ -1,4 +1,4 @@
-/** The disks that a power cut may leave behind, each mounted so that the file system repairs itself first. */
+/** The disks that a power cut can leave behind, each mounted so that the file system repairs itself first. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,22 +11,22 @@ import { flushedBefore, survivingWrites } from "./surviving-writes.ts";
 import type { PowerCut } from "./surviving-writes.ts";
 
 export interface AfterCrash extends Disposable {
-  /** The disk as the cut left it, before any repair. */
+  /** The disk right after the cut, before any repair. */
   image(cut: PowerCut): SparseImage;
   /**
-   * Mounts that disk, hands its folder to the visitor and unmounts it. Several may be mounted at once.
+   * Mounts that disk, passes its folder to the visitor and unmounts it. Several can be mounted at once.
    *
    * @throws when the file system refuses the disk, or the visitor leaves a file open
    */
   mount<T>(cut: PowerCut, visit: (folder: string) => Promise<T>): Promise<T>;
-  /** The same for many cuts, a few at a time. After a failure no further one is begun. */
+  /** Does the same for many cuts, a few at a time. After a failure it starts no further cut. */
   mountEach(cuts: Iterable<PowerCut>, visit: (folder: string, cut: PowerCut) => Promise<void>): Promise<void>;
 }
 
-/** Mounting is mostly waiting for the kernel; more at once gained nothing on two processors. */
+/** Mounting mostly waits for the kernel. More lanes were not faster on two processors. */
 const lanesCount = 4;
 
-/** The log may grow on. Cuts at rising positions are the fastest, since what was flushed is applied only once. */
+/** The log may still grow. Cuts at rising positions are fastest, because flushed writes are then applied only once. */
 export function afterCrash(log: BlockLog): AfterCrash {
   const folder = mountFolder();
   const { type, mountOptions } = fileSystems[log.fileSystem];
@@ -52,11 +52,11 @@ export function afterCrash(log: BlockLog): AfterCrash {
       image(cut).writeTo(imageFile);
       await runCommand("mount", ["-t", type, "-o", options, imageFile, mountPoint]);
     } finally {
-      // The mount keeps it until it ends itself.
+      // The mount keeps the file open until it is unmounted.
       rmSync(imageFile, { force: true });
     }
     const visited = await visit(mountPoint).catch(async (error: unknown) => {
-      // The visitor's failure is the one to report, even if it left a file open.
+      // Lazy, so that the visitor's failure is reported even if the visitor left a file open.
       await runCommand("umount", ["--lazy", mountPoint]);
       throw error;
     });
@@ -68,7 +68,7 @@ export function afterCrash(log: BlockLog): AfterCrash {
     cuts: Iterable<PowerCut>,
     visit: (folder: string, cut: PowerCut) => Promise<void>,
   ): Promise<void> {
-    // A loop that fails ends what it loops over, and so the other lanes.
+    // A lane that fails closes the shared iterator, and so stops the other lanes.
     const shared = eachOf(cuts);
     const lane = async (): Promise<void> => {
       for (const cut of shared) await mount(cut, (mountPoint) => visit(mountPoint, cut));

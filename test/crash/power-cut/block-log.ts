@@ -1,4 +1,4 @@
-/** What a logged disk was asked to do, in order, with the caller's marks between. `logged-disk.c` says how it is kept. */
+/** The requests to a logged disk, in order, and the caller's marks between them. `logged-disk.c` defines the format. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
 
@@ -7,7 +7,7 @@ import type { SparseImage } from "./sparse-image.ts";
 
 export interface BlockWrite {
   readonly kind: "write";
-  /** In bytes from the disk's beginning. */
+  /** In bytes from the start of the disk. */
   readonly offset: number;
   readonly data: Buffer;
 }
@@ -21,7 +21,7 @@ export type BlockRecord = BlockWrite | BlockFlush;
 
 export interface Mark {
   readonly label: string;
-  /** How many records the log held at least when the mark was set. */
+  /** The least number of records that the log held when the mark was set. */
   readonly position: number;
 }
 
@@ -44,7 +44,7 @@ export class BlockLog {
     this.start = start;
   }
 
-  /** As of the last mark. A position in the log is a number of records: the disk has been asked for all before it. */
+  /** The records up to the last mark. A position in the log is a number of records: those before it were requested. */
   get records(): readonly BlockRecord[] {
     return this.#records;
   }
@@ -53,7 +53,7 @@ export class BlockLog {
     return this.#marks;
   }
 
-  /** Inserts a mark behind all that the disk has answered until now, and returns its position. */
+  /** Inserts a mark after everything that the disk has answered, and returns its position. */
   mark(label: string): number {
     this.#readOn();
     const position = this.#records.length;
@@ -61,12 +61,12 @@ export class BlockLog {
     return position;
   }
 
-  /** The labels of all marks that had been set when the power went at this position. */
+  /** The labels of all marks before a power cut at this position. */
   marksBefore(position: number): string[] {
     return this.#marks.filter((mark) => mark.position <= position).map((mark) => mark.label);
   }
 
-  /** Leaves a record whose end is not there yet for the next time: its request has not been answered. */
+  /** Reads further complete records. An incomplete one waits for the next time: its request is not answered yet. */
   #readOn(): void {
     const tail = this.#readTail();
     let at = 0;

@@ -1,10 +1,10 @@
-/** The file systems a power cut is tried on: how small they can be, how they are made and how they are mounted. */
+/** The file systems that the power cuts are tested on: their least size, how to create and how to mount them. */
 export interface FileSystem {
   readonly type: string;
   readonly bytes: number;
   /** The first version of Linux, major and minor, that mounts copies of one disk at the same time. Default: any. */
   readonly linuxMin?: readonly [number, number];
-  /** The program that makes it, and the Debian package that holds that program. */
+  /** The program that creates it, and the Debian package with that program. */
   readonly maker: string;
   readonly package: string;
   readonly makerOptions: readonly string[];
@@ -14,7 +14,7 @@ export interface FileSystem {
 
 export type FileSystemKind = "ext4" | "ext4-writeback" | "xfs" | "btrfs";
 
-/** Nothing is left to do later in the background, so that the log holds the workload and little else. */
+/** Leaves no work for the background, so that the log holds little but the workload. */
 const ext4: FileSystem = {
   type: "ext4",
   bytes: 32 * 2 ** 20,
@@ -26,9 +26,9 @@ const ext4: FileSystem = {
 
 export const fileSystems: Readonly<Record<FileSystemKind, FileSystem>> = {
   ext4,
-  /** Without the two kindnesses by which ext4 orders the data of careless programs. */
+  /** Without the two features by which ext4 protects programs that do not flush. */
   "ext4-writeback": { ...ext4, mountOptions: [...ext4.mountOptions, "data=writeback", "noauto_da_alloc"] },
-  /** Made for 300 MiB and more; the makers of its own test suite get it smaller by these three variables. */
+  /** Needs 300 MiB by default. The variables of its own test suite allow a smaller one. */
   xfs: {
     type: "xfs",
     bytes: 64 * 2 ** 20,
@@ -36,7 +36,7 @@ export const fileSystems: Readonly<Record<FileSystemKind, FileSystem>> = {
     package: "xfsprogs",
     makerOptions: ["-q", "-f", "-K", "--unsupported", "-d", "agcount=1"],
     makerEnvironment: { TEST_DIR: "1", TEST_DEV: "1", QA_CHECK_FS: "1" },
-    // Else it refuses to mount a copy of a disk that is mounted.
+    // Without it, XFS refuses to mount a copy of a mounted disk.
     mountOptions: ["nouuid"],
   },
   btrfs: {

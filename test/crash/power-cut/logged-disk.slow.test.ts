@@ -1,4 +1,4 @@
-/** The rig itself, without memcell: it must find the loss that a careless program risks, and blame no careful one. */
+/** The rig itself, without memcell: it must find a careless program's losses, and none of a careful program. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,10 +22,10 @@ interface Care {
   readonly syncFolder: boolean;
 }
 
-/** Long enough to take several blocks, so that a file may survive in part. */
+/** Long enough for several blocks, so that a file can survive in part. */
 const contentOf = (count: number): string => `${count}\n`.repeat(5000);
 
-/** Replaces a file by a rename, as one does to have the old or the new content at any time. */
+/** Replaces a file by a rename, the usual way to have either the old or the new content at any time. */
 function save(folder: string, count: number, care: Care): void {
   const file = openSync(join(folder, "saved.tmp"), "w");
   writeSync(file, contentOf(count));
@@ -41,7 +41,7 @@ function syncFolder(path: string): void {
   closeSync(folder);
 }
 
-/** The count of the content, 0 without a file, `null` for a content that was never saved. */
+/** The count in the file; 0 without a file; `null` for a content that was never saved. */
 function savedIn(folder: string): number | null {
   const path = join(folder, "saved");
   if (!existsSync(path)) return 0;
@@ -61,7 +61,7 @@ async function logOfSaves(kind: FileSystemKind, care: Care): Promise<BlockLog | 
   return held.log;
 }
 
-/** Cuts all over the log, and two behind its end: there, every save has been acknowledged. */
+/** Cuts all over the log, and two after its end, where every save has been acknowledged. */
 function* sampledCuts(log: BlockLog): Generator<PowerCut> {
   const random = seededRandom(1);
   for (const survivors of ["all", "none"] as const) yield { position: log.records.length, survivors };
@@ -71,7 +71,7 @@ function* sampledCuts(log: BlockLog): Generator<PowerCut> {
   }
 }
 
-/** Every cut after which an acknowledged save was gone. */
+/** Every cut after which an acknowledged save is missing. */
 async function lossesIn(log: BlockLog): Promise<PowerCut[]> {
   using crash = afterCrash(log);
   const losses: PowerCut[] = [];
@@ -90,7 +90,7 @@ async function lossesIn(log: BlockLog): Promise<PowerCut[]> {
 }
 
 describe("power cut", { timeout: 120_000 }, () => {
-  // The first disk of a kind may have to install packages.
+  // The first disk of a kind can have to install packages.
   beforeAll(async () => {
     for (const kind of kinds) {
       const disk = await loggedDisk(kind);
@@ -98,7 +98,7 @@ describe("power cut", { timeout: 120_000 }, () => {
     }
   }, 600_000);
 
-  test.for(kinds)("%s loses saves that no flush followed", async (kind, context) => {
+  test.for(kinds)("%s loses saves without a flush", async (kind, context) => {
     const log = await logOfSaves(kind, { syncFile: false, syncFolder: false });
     if (typeof log === "string") skipWithReason(context, log);
     expect(await lossesIn(log)).not.toEqual([]);
@@ -110,7 +110,7 @@ describe("power cut", { timeout: 120_000 }, () => {
     expect(await lossesIn(log)).toEqual([]);
   });
 
-  test("a visitor's failure is reported, ends the rest, and nothing stays mounted", async (context) => {
+  test("a visitor's failure is reported and stops the other cuts, and nothing stays mounted", async (context) => {
     const log = await logOfSaves("ext4", { syncFile: true, syncFolder: true });
     if (typeof log === "string") skipWithReason(context, log);
     const folders: string[] = [];
@@ -127,7 +127,7 @@ describe("power cut", { timeout: 120_000 }, () => {
     expect(folders.filter((folder) => mounts.includes(folder))).toEqual([]);
   });
 
-  test("recovery after a power cut can be cut in its turn", async (context) => {
+  test("a power cut can also hit the recovery from a power cut", async (context) => {
     const log = await logOfSaves("ext4", { syncFile: true, syncFolder: true });
     if (typeof log === "string") skipWithReason(context, log);
     using crash = afterCrash(log);
@@ -145,7 +145,7 @@ describe("power cut", { timeout: 120_000 }, () => {
     });
   });
 
-  test("ext4-writeback loses the content of a file when only its folder was flushed", async (context) => {
+  test("ext4-writeback loses the content of a file if only its folder was flushed", async (context) => {
     const log = await logOfSaves("ext4-writeback", { syncFile: false, syncFolder: true });
     if (typeof log === "string") skipWithReason(context, log);
     expect(await lossesIn(log)).not.toEqual([]);

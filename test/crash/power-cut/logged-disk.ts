@@ -1,4 +1,4 @@
-/** A real disk, with a file system mounted on it, that keeps a log of every block written and every flush. */
+/** A real disk with a mounted file system that logs every written block and every flush. */
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
@@ -15,9 +15,9 @@ import { SparseImage } from "./sparse-image.ts";
 
 export interface LoggedDisk extends Disposable {
   readonly mountPoint: string;
-  /** Outlives the disk. */
+  /** Usable after the disk is gone. */
   readonly log: BlockLog;
-  /** Inserts a mark into the log behind all that has reached the disk, and returns its position. */
+  /** Inserts a mark into the log after everything that has reached the disk, and returns its position. */
   mark(label: string): number;
 }
 
@@ -32,10 +32,10 @@ const compilerPackages = {
 };
 
 /**
- * Makes such a disk, or says why this machine cannot: it takes Linux, root, FUSE and loop devices.
+ * Creates such a disk, or returns why this machine cannot: it needs Linux, root, FUSE and loop devices.
  *
- * @param options.content what the disk holds at first, for instance a disk after a power cut, to cut the power once more
- *   during recovery. Default: an empty file system.
+ * @param options.content the disk's first content, for example a disk after a power cut, to cut the power again during
+ *   recovery. Default: an empty file system.
  */
 export async function loggedDisk(
   kind: FileSystemKind,
@@ -60,7 +60,7 @@ export async function loggedDisk(
     };
   } catch (error) {
     folder[Symbol.dispose]();
-    // Content that cannot be mounted says nothing about this machine.
+    // A content that cannot be mounted does not mean that this machine cannot mount disks.
     if (error instanceof CommandFailure && options.content === undefined) return error.message;
     throw error;
   }
@@ -80,7 +80,7 @@ async function emptyFileSystem(fileSystem: FileSystem, path: string): Promise<Sp
   return SparseImage.fromFile(path, fileSystem.bytes);
 }
 
-/** Four layers: the backing file, the file that FUSE shows of it, a loop device on that, the file system on that. */
+/** Four layers: the backing file, FUSE's view of the file, a loop device on the view, the file system on the device. */
 async function mountLogged(
   fileSystem: FileSystem,
   content: SparseImage,
@@ -106,7 +106,7 @@ async function compile(output: string): Promise<void> {
     const flags = (await runCommand("pkg-config", ["--cflags", "--libs", "fuse3"])).trim().split(/\s+/);
     await runCommand("gcc", ["-O1", "-Wall", "-Wextra", "-Werror", "-o", output, source, ...flags]);
   } catch (error) {
-    // A defect of the source is no reason to skip a test.
+    // An error in the source is not a reason to skip a test.
     throw new Error("Cannot compile logged-disk.c", { cause: error });
   }
 }

@@ -1,15 +1,15 @@
-/** What users' tools do one after the other in the power-cut suite, and what each user's files are after each step. */
+/** The operations of the power-cut suite, in order, and each user's files after each of them. */
 import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
 
 export interface Operation {
   readonly userId: UserId;
   readonly changes: ChangeSet;
-  /** The store is closed, which retires all WALs, and opened anew before it. */
+  /** Before the operation the store is closed, which retires all WALs, and opened again. */
   readonly reopens?: boolean;
 }
 
-/** A user's files by their path in the user's folder. */
+/** A user's files, by path in the user's folder. */
 export type UserState = Readonly<Record<string, string>>;
 
 export const users = ["alice", "bob", "carol", "Ünïcode.", "dave"].map((id) => id as UserId);
@@ -17,10 +17,10 @@ export const userAt = (at: number): UserId => users[at] as UserId;
 const [alice, bob, carol, other, dave] = [0, 1, 2, 3, 4].map(userAt) as [UserId, UserId, UserId, UserId, UserId];
 
 const scope = "memory";
-/** Takes some blocks, so that it may survive in part. */
+/** Takes several blocks, so that it can survive in part. */
 const large = "A line of a long memory, of which a part may be lost.\n".repeat(1200);
 
-/** First commits of five users, replaced, deleted and mended entries, long ones, and a retirement in the middle. */
+/** First commits of five users; replaced, deleted, mended and long entries; and a retirement in the middle. */
 export function operationsOf(): Operation[] {
   const index = new Map<UserId, Map<string, string>>();
   const step = (userId: UserId, name: string, text: string | null, before: Change[] = []): Operation => {

@@ -1,6 +1,6 @@
 /**
- * The store under power cuts, block by block: whatever a disk may have kept, the next start finds every acknowledged
- * change and all or nothing of the one that was under way.
+ * The store under power cuts, block by block: whatever the disk has kept, the next start finds every acknowledged
+ * change, and all or nothing of an unfinished one.
  *
  * `TEST_LONG=1` tries ten times as many states, `TEST_SEEDED=1` a third.
  */
@@ -30,11 +30,11 @@ const states = statesAfter(operations);
 interface Sampling {
   readonly count: number;
   readonly seed: number;
-  /** Only ext4's journal is made for disks that tear a block, and its superblock, which mounting writes, is not. */
+  /** Only ext4's journal is built for disks that tear a block. Its superblock, which mounting writes, is not. */
   readonly mayTear: boolean;
 }
 
-/** A third right behind an acknowledgement, where most is at stake; the others anywhere. */
+/** A third of the cuts right after an acknowledgement, where most can be lost; the others anywhere. */
 function* sampledCuts(log: BlockLog, { count, seed, mayTear }: Sampling): Generator<PowerCut> {
   const random = seededRandom(seed);
   const anyOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
@@ -49,14 +49,14 @@ function* sampledCuts(log: BlockLog, { count, seed, mayTear }: Sampling): Genera
 
 const acknowledgedAt = (log: BlockLog, position: number): number => Number(log.marksBefore(position).at(-1) ?? 0);
 
-/** What recovery has put aside under `trash/` may be there as well: junk that a torn file left looks like an edit. */
+/** Allows further files in `trash/`: recovery puts a torn file's content there, because it looks like an edit. */
 function isState(found: UserState, expected: UserState): boolean {
   const extra = Object.keys(found).filter((path) => !(path in expected));
   const isWhole = Object.entries(expected).every(([path, text]) => found[path] === text);
   return isWhole && extra.every((path) => path.startsWith("memory/trash/"));
 }
 
-/** Why a recovered disk does not hold what it should; empty when it does. */
+/** The faults of a recovered disk; empty if there are none. */
 function faultsOf({ states: found, strayFiles }: Recovered, acknowledged: number): string[] {
   const holds = [states[acknowledged], states[acknowledged + 1]].some((expected) =>
     users.every((userId) => isState(found.get(userId) ?? {}, expected?.get(userId) ?? { missing: "" })),
@@ -82,7 +82,7 @@ async function logOfOperations(kind: FileSystemKind): Promise<BlockLog | string>
 }
 
 describe("the store after a power cut", { timeout: 1_200_000 }, () => {
-  // The first disk of a kind may have to install packages.
+  // The first disk of a kind can have to install packages.
   beforeAll(async () => {
     for (const kind of kinds) {
       const disk = await loggedDisk(kind);
@@ -90,7 +90,7 @@ describe("the store after a power cut", { timeout: 1_200_000 }, () => {
     }
   }, 600_000);
 
-  test.for(kinds)("on %s every acknowledged change is there, and every change whole", async (kind, context) => {
+  test.for(kinds)("on %s every acknowledged change is there, and no change in part", async (kind, context) => {
     const log = await logOfOperations(kind);
     if (typeof log === "string") skipWithReason(context, log);
     using crash = afterCrash(log);
@@ -112,7 +112,7 @@ describe("the store after a power cut", { timeout: 1_200_000 }, () => {
     expect(faults).toEqual([]);
   });
 
-  test("a recovery that is cut in its turn loses nothing either", async (context) => {
+  test("a power cut during recovery loses nothing either", async (context) => {
     const log = await logOfOperations("ext4");
     if (typeof log === "string") skipWithReason(context, log);
     using crash = afterCrash(log);
@@ -127,7 +127,7 @@ describe("the store after a power cut", { timeout: 1_200_000 }, () => {
         statesCount++;
         const recovered = await recoverAll(folder, "third start");
         const found = faultsOf(recovered, acknowledgedAt(log, cut.position));
-        // What a recovery has shown to anyone stays so.
+        // Files that a recovery has shown must not change.
         for (const seen of recovering.log.marksBefore(again.position)) {
           const state = recovered.states.get(userAt(Number(seen))) ?? {};
           if (!isState(state, recovering.shown[Number(seen)] ?? {})) found.push(`${seen} is not as it was shown`);
@@ -140,7 +140,7 @@ describe("the store after a power cut", { timeout: 1_200_000 }, () => {
   });
 });
 
-/** Recovers users one after the other on a logged disk, with a mark when a user's files have been seen. */
+/** Recovers users one after the other on a logged disk, and sets a mark after reading each user's files. */
 async function recoveryLog(
   content: ReturnType<ReturnType<typeof afterCrash>["image"]>,
 ): Promise<{ log: BlockLog; shown: UserState[] } | string> {

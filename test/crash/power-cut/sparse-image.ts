@@ -1,4 +1,4 @@
-/** The content of a disk in memory. Copies share what they have in common, so a state of the disk costs its changes. */
+/** The content of a disk in memory. Copies share their unchanged chunks, so each state costs only its changes. */
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 
 const chunkBytes = 64 * 1024;
@@ -6,9 +6,9 @@ const zeros = Buffer.alloc(chunkBytes);
 
 export class SparseImage {
   readonly #bytes: number;
-  /** By number of the chunk. One that is not here is all zeros. */
+  /** The chunks by number. A missing chunk is all zeros. */
   readonly #chunks: Map<number, Buffer>;
-  /** The chunks no copy shares, which may be changed in place. */
+  /** The chunks that no copy shares. They may be changed in place. */
   readonly #unshared = new Set<number>();
 
   private constructor(bytes: number, chunks: Map<number, Buffer>) {
@@ -45,7 +45,7 @@ export class SparseImage {
     }
   }
 
-  /** Makes a file with holes where the disk is zero. */
+  /** Writes a file with holes where the disk is zero. */
   writeTo(path: string): void {
     const file = openSync(path, "w");
     try {

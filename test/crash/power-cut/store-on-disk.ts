@@ -1,4 +1,4 @@
-/** The store on a disk that loses its power: a workload before the cut, recovery and a look at all files behind it. */
+/** The store on a disk that loses power: a workload before the cut; recovery and a check of all files after it. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,15 +14,15 @@ type Store = InstanceType<typeof FileStore>;
 const dataDirOn = (mountPoint: string): string => join(mountPoint, "data");
 const hold = (): { writes: true; until: number } => ({ writes: true, until: performance.now() + 30_000 });
 
-/** Every start of the machine has an id of its own. */
+/** Every start of the machine has its own id. */
 function openStore(mountPoint: string, boot: string, notes: string[] = []): Store {
   const note = (userId: UserId, text: string): void => void notes.push(`${userId}: ${text}`);
   return new FileStore(new DiskRoot(dataDirOn(mountPoint)), { durability: "full", note }, boot);
 }
 
 /**
- * Runs all operations and sets a mark after each acknowledgement: how many there have been. Two stores take turns, as in
- * two processes.
+ * Runs all operations. After each acknowledgement it sets a mark with their number. Two stores take turns, like two
+ * processes.
  */
 export async function perform(operations: readonly Operation[], disk: LoggedDisk): Promise<void> {
   const openBoth = (): [Store, Store] => [
@@ -48,7 +48,7 @@ export interface Recovered {
   readonly notes: readonly string[];
 }
 
-/** A new store looks at every user, which finishes what was left; then all files are read. */
+/** Opens every user with a new store, which finishes unfinished work, then reads all files. */
 export async function recoverAll(
   mountPoint: string,
   boot: string,
@@ -67,7 +67,7 @@ export async function recoverAll(
   return { states, notes, strayFiles: users.flatMap((userId) => strayFilesOf(mountPoint, userId)) };
 }
 
-/** Whether what was recovered can be worked with. */
+/** Checks that a recovered user can be used. */
 export async function commitOnce(mountPoint: string, boot: string, userId: UserId): Promise<void> {
   const store = openStore(mountPoint, boot);
   const write = { kind: "write", scope: "memory", path: "afterwards.md", content: "afterwards\n" } as const;

@@ -1,31 +1,31 @@
-/** Which of the writes that no flush has covered a disk may have kept when its power went. */
+/** The writes without a flush that a disk may have kept when its power was cut. */
 import { seededRandom } from "../../support/seeded-random.ts";
 import type { BlockRecord, BlockWrite } from "./block-log.ts";
 
 export interface PowerCut {
-  /** How many records of the log the disk had been asked for. */
+  /** The number of records of the log before the cut. */
   readonly position: number;
   /** A disk's cache may keep unflushed writes in any order: `some` is a random subset, `prefix` the first few. */
   readonly survivors: "all" | "none" | "prefix" | "some";
   /**
-   * Whether one of the survivors keeps only some of its sectors. Many disks promise 4,096 bytes at once and no file
-   * system is sure to mount without that promise; ext4's journal is made for it.
+   * Whether one of the survivors keeps only some of its sectors. Many disks write 4,096 bytes atomically, and no file
+   * system is sure to mount without that. ext4's journal is built to.
    */
   readonly torn?: boolean;
-  /** Of all that is random here. The same cut of the same log leaves the same disk. */
+  /** The seed of all randomness here. The same cut of the same log leaves the same disk. */
   readonly seed?: number;
 }
 
 const sectorBytes = 512;
 
-/** How many of the records are certain to be permanent: up to the last flush before the position. */
+/** The number of records that are certainly permanent: those up to the last flush before the position. */
 export function flushedBefore(records: readonly BlockRecord[], position: number): number {
   let end = Math.min(position, records.length);
   while (end > 0 && records[end - 1]?.kind !== "flush") end--;
   return end;
 }
 
-/** What the disk kept of the records between the last flush and the cut, in the order in which it is to be applied. */
+/** The writes between the last flush and the cut that the disk kept, in the order to apply them. */
 export function survivingWrites(records: readonly BlockRecord[], cut: PowerCut): BlockWrite[] {
   const random = seededRandom(cut.seed ?? 0);
   const unflushed = records
@@ -46,7 +46,7 @@ function select(writes: BlockWrite[], survivors: PowerCut["survivors"], random: 
     case "prefix":
       return writes.slice(0, Math.floor(random() * (writes.length + 1)));
     case "some": {
-      // Another share each time: states that lack one write, and states that have one only, are all likely enough.
+      // A different share each time, so that states that lack one write and states with only one are both likely.
       const share = random();
       return writes.filter(() => random() < share);
     }

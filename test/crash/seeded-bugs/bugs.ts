@@ -1,14 +1,14 @@
 /**
- * Bugs that a crash suite must find. Each replaces a text of the compiled host, which must be there exactly once: a bug
- * that can no longer be made fails the run, so that nobody believes it is still looked for.
+ * Bugs that a crash suite must find. Each replaces a text of the compiled host, which must occur exactly once: a bug
+ * that no longer applies fails the run, so that its loss does not pass unnoticed.
  */
 export interface SeededBug {
   readonly name: string;
-  /** Below the folder of the compiled host. */
+  /** Relative to the folder of the compiled host. */
   readonly file: string;
   readonly find: string;
   readonly replacement: string;
-  /** Why no suite can find it, when none can. */
+  /** Why no suite can find it, if none can. */
   readonly isHarmless?: string;
 }
 
@@ -119,7 +119,7 @@ export const seededBugs: readonly SeededBug[] = [
     replacement: "void saveAside;",
   },
   {
-    name: "what is remembered of the WAL is trusted blindly",
+    name: "remembered WAL records are trusted without a check",
     file: records,
     find: `if (file.identity !== known.identity)
         return null;`,
@@ -159,26 +159,26 @@ export const seededBugs: readonly SeededBug[] = [
     replacement: "void error; await this.#file.flush();",
   },
   {
-    name: "recovery applies what may not be durable",
+    name: "recovery applies records that may not be durable",
     file: recover,
     find: "await wal.confirm();",
     replacement: "void 0;",
   },
   {
-    name: "a checkpoint stays whose flush has failed",
+    name: "a checkpoint stays after its flush has failed",
     file: wal,
     find: "this.#file.write(checkpointOffsets[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
     replacement: "void checkpointBytesMax; throw error;",
-    isHarmless: "whoever appends next without having seen the header flushed writes it again",
+    isHarmless: "the next append writes the header again unless it is known to be flushed",
   },
   {
-    name: "files whose flush has failed are believed",
+    name: "files are trusted after their flush has failed",
     file: wal,
     find: "this.#file.write(distrustOffset, Uint8Array.of(distrustMark));",
     replacement: "void distrustMark;",
   },
   {
-    name: "what was moved away counts as removed by a person",
+    name: "a file that the host moved away counts as removed by a person",
     file: recover,
     find: "(present === null && isMovedAway(folders, record, file))",
     replacement: "(isMovedAway === null)",
@@ -204,6 +204,6 @@ export const seededBugs: readonly SeededBug[] = [
         putContent(own, folders, file);`,
     replacement: `for (const file of pending.toSorted((a, b) => Number(a.after !== null) - Number(b.after !== null)))
         putContent(own, folders, file);`,
-    isHarmless: "the record holds every content until all of it is durable; the order only serves a WAL that gets lost",
+    isHarmless: "the record holds every content until all are durable; the order matters only if the WAL gets lost",
   },
 ];

@@ -1,7 +1,6 @@
 /**
- * Runs the crash suites against every seeded bug and says which suite finds which: `npm run test:seeded`. With names of
- * bugs as arguments, these only, and nothing is written down; `--suite <part of its path>`, as often as you like, picks
- * suites.
+ * Runs the crash suites against every seeded bug and reports which suite finds which: `npm run test:seeded`. Arguments
+ * name the bugs to run; then the README's table is not written. `--suite <part of its path>`, repeatable, picks suites.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,8 +16,8 @@ import { seedHost } from "./seed-host.ts";
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
 const readme = join(project, "test/crash/README.md");
 /**
- * How the paths of each suite's files begin, in both tiers. What only tests the rig of a suite, or counts what no bug here
- * changes, is left out.
+ * The prefixes of the suites' files in both tiers. Suites that test only the rig are left out, and those that count what
+ * no bug here changes.
  */
 const suitePaths = [
   "test/crash/model/model",
@@ -28,7 +27,7 @@ const suitePaths = [
   "test/crash/power-cut/power-cut",
   "test/hammer/processes",
 ];
-/** Runs that go on at the same time do not meet. */
+/** Separates concurrent runs. */
 const purpose = `seeded-${pid}`;
 const suiteMaxMs = 15 * 60_000;
 
@@ -43,10 +42,10 @@ const suites = suitePaths.filter((each) => (values.suite ?? [""]).some((part) =>
 const bugs = seededBugs.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const table = new Map<SeededBug, Outcome[]>();
 
-// Whether all of them can still be made is better known now than in an hour.
+// Checks first that all bugs still apply, because the run takes an hour.
 for (const bug of bugs) rmSync(join(seedHost(join(project, "dist"), purpose, bug), ".."), { recursive: true });
 
-// A suite that fails on the host as it is would find everything.
+// A suite that fails without a bug would seem to find every bug.
 const sound = suites.filter((suite) => {
   const isSound = run(suite, null) !== "caught";
   if (!isSound) console.error(`${suite} fails without any bug and is left out`);
@@ -82,7 +81,7 @@ function run(suite: string, host: string | null): Outcome {
     timeout: suiteMaxMs,
     killSignal: "SIGKILL",
   });
-  // A suite that hangs has found something, too.
+  // A suite that hangs has found the bug as well.
   if (done.status !== 0) return "caught";
   return /\d+ passed/.test(done.stdout) ? "survived" : "not applicable";
 }

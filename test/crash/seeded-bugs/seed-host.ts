@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { SeededBug } from "./bugs.ts";
 
 /**
- * A copy of the compiled host with one bug, below `dist`, where packages resolve. Returns the folder that `TEST_HOST`
- * is to name. `purpose` keeps runs apart that go on at the same time.
+ * Copies the compiled host with one bug to a folder below `dist`, where packages resolve. Returns the value for
+ * `TEST_HOST`. `purpose` separates concurrent runs.
  */
 export function seedHost(distFolder: string, purpose: string, { name, file, find, replacement }: SeededBug): string {
   const copy = join(distFolder, purpose, name.replaceAll(/[^a-z]+/g, "-"));
@@ -24,7 +24,7 @@ export function seedHost(distFolder: string, purpose: string, { name, file, find
   return join(copy, "host");
 }
 
-/** Without the maps to sources, which would lead elsewhere, and without the mention of them. */
+/** Leaves out source maps and the references to them: in the copy their paths would be wrong. */
 function copyCode(from: string, to: string): void {
   cpSync(from, to, { recursive: true, filter: (each) => !each.endsWith(".map") && !each.endsWith(".d.ts") });
   for (const name of readdirSync(to, { recursive: true, encoding: "utf8" })) {

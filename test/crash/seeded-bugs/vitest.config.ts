@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
-/** As for all tests, without building the test plugins each time: the runs without a bug, which come first, have done it. */
+/** The config of all tests, without building the test plugins: the runs without a bug come first and build them. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../../..", import.meta.url)),
