@@ -1,10 +1,10 @@
-/** The form of a block, said a second time: from the specification of the form, not from the plugin's code. */
+/** A second implementation of a block's form, from its specification and not from the plugin's code. */
 
 /** Rust's `trim` and Unicode's White_Space: with U+0085, without U+FEFF, unlike ECMAScript's. */
 export const trimmed = (text: string): string =>
   text.replace(/^\p{White_Space}+/u, "").replace(/\p{White_Space}+$/u, "");
 
-/** What a reader makes of a content that forges nothing. */
+/** How a reader shows a content that forges nothing. */
 export function normalised(content: string): string {
   const lines = content.split("\n").map((line) => line.replace(/\r+$/, ""));
   return trimmed(lines.join("\n"));
@@ -13,7 +13,7 @@ export function normalised(content: string): string {
 const forging = /^### |^\p{White_Space}*<!-- agentool-memory:/u;
 const escapable = /^\\*### |^\\*\p{White_Space}*<!-- agentool-memory:/u;
 
-/** Whether agentool would read something else than one block. */
+/** Whether agentool would read anything other than one block. */
 export function forges(content: string): boolean {
   return content
     .replace(/\p{White_Space}+$/u, "")
@@ -21,7 +21,7 @@ export function forges(content: string): boolean {
     .some((line) => forging.test(line));
 }
 
-/** What memcell writes in place of such a content. */
+/** The text that memcell writes for such a content. */
 export function escaped(content: string): string {
   const written = content.replace(/\p{White_Space}+$/u, "");
   if (!forges(content)) return written;
@@ -31,13 +31,13 @@ export function escaped(content: string): string {
     .join("\n");
 }
 
-/** A moment as agentool writes it, at the accuracy of memcell's clock. */
+/** A time in agentool's form, with the precision of memcell's clock. */
 export function writtenTime(epochMs: number): string {
   const text = new Date(epochMs).toISOString();
   return `${epochMs % 1000 === 0 ? text.slice(0, -5) : text.slice(0, -1)}+00:00`;
 }
 
-/** A file's text with the times of its blocks taken out. */
+/** A file's text without the times of its blocks. */
 export function withoutTimes(text: string): string {
   return text.replaceAll(/^(<!-- agentool-memory: at=)\S+/gm, "$1…");
 }

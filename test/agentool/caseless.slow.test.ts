@@ -1,4 +1,4 @@
-/** What agentool's search finds without regard to case, memcell's finds too; what it finds besides is listed. */
+/** memcell's search finds everything that agentool's case-insensitive search finds. Its further results are listed. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +12,7 @@ import { useStage } from "./use-stage.ts";
 
 const stageFor = useStage();
 
-/** A journal with a block for each content, its key its number. */
+/** Returns both tools on a journal with one block for each content, whose key is its number. */
 function journalWith(stage: Stage, contents: readonly string[]): { agentool: Ask; memcell: Ask } {
   const user = stage.newUser();
   mkdirSync(stage.journal(user), { recursive: true });
@@ -30,7 +30,7 @@ const surrogates = /\p{Cs}/u;
 const casedLetters = Array.from({ length: 0x110000 }, (_, code) =>
   code >= 0xd800 && code < 0xe000 ? "" : String.fromCodePoint(code),
 ).filter((letter) => letter.toLowerCase() !== letter || letter.toUpperCase() !== letter);
-/** Some letters of each kind: those that become several, that have two forms, that no other letter becomes. */
+/** Letters of each kind: those that become several, that have two forms, and that no other letter becomes. */
 const oddLetters = Array.from("ßẞİıiIŉǰΐΰςσΣſKÅΩθϴϑµμẖẗﬁﬃﬅﬓᾳᾼῼᏸᏰꭰꙋᲈẛ\u0345\u0307");
 
 function randomText(random: () => number): string {
@@ -53,7 +53,7 @@ function recased(random: () => number, text: string): string {
   ]);
 }
 
-/** A part of it, never half a letter. */
+/** A random part of the text, never half a letter. */
 function partOf(random: () => number, text: string): string {
   const letters = Array.from(text);
   const start = Math.floor(random() * letters.length);
@@ -62,7 +62,7 @@ function partOf(random: () => number, text: string): string {
 
 const forms = (text: string): Set<string> => new Set([text, text.toLowerCase(), text.toUpperCase()]);
 
-test.for([1, 2])("random text, seed %i: what agentool finds, memcell finds", async (seed, context) => {
+test.for([1, 2])("memcell finds what agentool finds in random text, seed %i", async (seed, context) => {
   const random = seededRandom(seed);
   const contents = Array.from({ length: 90 }, () => randomText(random)).filter((text) => !surrogates.test(text));
   const { agentool, memcell } = journalWith(stageFor(context), contents);
@@ -76,7 +76,7 @@ test.for([1, 2])("random text, seed %i: what agentool finds, memcell finds", asy
   expect(hits).toBeGreaterThan(300);
 });
 
-test("every letter that has a case, by its other forms", async (context) => {
+test("memcell finds every cased letter by each form by which agentool finds it", async (context) => {
   const size = 60;
   const chunks = Array.from({ length: Math.ceil(casedLetters.length / size) }, (_, at) =>
     casedLetters.slice(at * size, (at + 1) * size).join("-"),
@@ -90,7 +90,7 @@ test("every letter that has a case, by its other forms", async (context) => {
       letters.whole += theirs.length;
     }
   }
-  // Where not all letters of a query are found, each by itself.
+  // Queries of several letters do not find some of these, so each is searched on its own.
   for (const letter of casedLetters.filter((each) => each.toUpperCase().toLowerCase() !== each.toLowerCase())) {
     for (const query of forms(letter)) {
       const theirs = await found(agentool, query);
@@ -102,7 +102,7 @@ test("every letter that has a case, by its other forms", async (context) => {
   expect(letters.alone).toBeGreaterThan(50);
 });
 
-describe("what memcell finds besides", () => {
+describe("memcell's further results", () => {
   test.for([
     ["straße", "STRASSE"],
     ["STRASSE", "straße"],
@@ -112,7 +112,7 @@ describe("what memcell finds besides", () => {
     ["ŉ", "ʼN"],
     ["ſ", "S"],
     ["µm", "ΜM"],
-  ])("%s by %s", async ([content = "", query = ""], context) => {
+  ])("memcell finds %s by %s", async ([content = "", query = ""], context) => {
     const { agentool, memcell } = journalWith(stageFor(context), [content]);
     expect([await found(agentool, query), await found(memcell, query)]).toEqual([[], [content]]);
   });
@@ -122,7 +122,7 @@ describe("what memcell finds besides", () => {
     ["é", "e"],
     ["e\u0301", "é"],
     ["ａ", "a"],
-  ])("%s by %s: neither finds it", async ([content = "", query = ""], context) => {
+  ])("neither tool finds %s by %s", async ([content = "", query = ""], context) => {
     const { agentool, memcell } = journalWith(stageFor(context), [content]);
     expect([await found(agentool, query), await found(memcell, query)]).toEqual([[], []]);
   });

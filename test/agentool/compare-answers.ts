@@ -1,8 +1,8 @@
-/** Whether two answers are the same but for the holes that memcell closes, each of which is counted by its name. */
+/** Compares two answers. They may differ only by the holes that memcell closes, which it counts by name. */
 import { escaped, forges, normalised, trimmed } from "./block-text.ts";
 import type { Answer, Shown } from "./stage.ts";
 
-/** Where memcell does on purpose what agentool does not. */
+/** The intended differences between memcell and agentool. */
 export type Hole =
   | "escaped"
   | "tags kept"
@@ -14,14 +14,14 @@ export type Hole =
 
 export class Comparison {
   readonly counts: Partial<Record<Hole, number>> = {};
-  /** What agentool shows of a content that memcell has escaped, and what memcell shows of it. */
+  /** For each content that memcell has escaped: agentool's view of it, and memcell's. */
   readonly #unescaped = new Map<string, string>();
 
   count(hole: Hole): void {
     this.counts[hole] = (this.counts[hole] ?? 0) + 1;
   }
 
-  /** What agentool is given in place of a content that forges: from then on its answers are held against that content. */
+  /** Returns the text to send to agentool for a content. Later answers with that text stand for the content. */
   forAgentool(content: string): string {
     if (!forges(content)) return content;
     this.count("escaped");
@@ -30,14 +30,14 @@ export class Comparison {
     return written;
   }
 
-  /** The tags of a search: agentool trims those that it reads, and not those that it is asked for. */
+  /** The tags of a search: agentool trims the tags of blocks, but not those of a search. */
   wanted(tags: readonly string[]): readonly string[] {
     const found = tags.map(trimmed).filter((tag) => tag !== "");
     if (found.join("|") !== tags.join("|")) this.count("wanted tags");
     return found;
   }
 
-  /** agentool's answer as memcell must give it. `null` where it must be `ours`, to the letter. */
+  /** agentool's answer, in the form in which memcell must give it. */
   expected(theirs: Answer, ours: Answer): Answer {
     if ("code" in theirs || "code" in ours) return theirs;
     const { results } = theirs.data as { results?: readonly Shown[] };
@@ -50,13 +50,13 @@ export class Comparison {
     if (theirs.content === undefined) return theirs;
     const content = this.#unescaped.get(theirs.content) ?? theirs.content;
     if (content === ours?.content || ours?.content === undefined) return { ...theirs, content };
-    // An update of agentool's leaves an empty line where the block was, which a block without a meta line takes in.
+    // agentool's update leaves an empty line in place of the block. A block before it without a meta line includes it.
     if (squeezed(content) !== squeezed(ours.content)) return { ...theirs, content };
     this.count("empty lines");
     return { ...theirs, content: ours.content };
   }
 
-  /** Times of the run's own are each side's; those that were written by hand are in the answer as they are. */
+  /** Each side has its own times of the run. Hand-written times must be equal. */
   #withTimes(theirs: Readonly<Record<string, unknown>>, ours: Readonly<Record<string, unknown>>): typeof theirs {
     const shown = this.#block(theirs, ours);
     const { updated_at: at } = theirs;

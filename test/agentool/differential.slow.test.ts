@@ -1,6 +1,6 @@
 /**
- * Random calls and hand edits, on both sides, each in a folder of its own: after each step both answer the same, and see the
- * same. What differs must be one of the holes that memcell closes, told to agentool in words that it understands.
+ * Random calls and hand edits on both sides, each in its own folder. After each step both give the same answer and show
+ * the same blocks. They may differ only by the holes that memcell closes: those calls are translated for agentool.
  */
 import { describe, expect, test } from "vitest";
 
@@ -17,13 +17,13 @@ const stageFor = useStage();
 const steps = 300;
 const everything = { tool: "memory_search", params: { query: "", limit: 100 } } as const;
 
-/** What agentool is to be asked, or what memcell alone has to answer. */
+/** The parameters for agentool, or the code with which only memcell must answer. */
 type Translated = { readonly params: object } | { readonly code: string };
 
 const isUnfitTag = (tag: string): boolean => /[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) || tag.length > 100;
 const isUnfitKey = (key: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(key) || key.length > 200;
 
-/** A call in agentool's terms: escaped where it would forge, with the tags that memcell keeps. */
+/** Translates a call for agentool: escapes content that would forge, and adds the tags that memcell keeps. */
 async function translated(call: RandomCall, agentool: Ask, comparison: Comparison): Promise<Translated> {
   const { key, content, tags, target } = call.params as {
     key?: string;
@@ -33,7 +33,7 @@ async function translated(call: RandomCall, agentool: Ask, comparison: Compariso
   };
   if (call.tool === "memory_search")
     return { params: { ...call.params, ...(tags && { tags: comparison.wanted(tags) }) } };
-  // What is wrong with these is wrong with either.
+  // Both sides refuse these.
   if (key === undefined || content === undefined || trimmed(key) === "") return { params: call.params };
   if (tags?.some(isUnfitTag)) {
     comparison.count("tag refused");
@@ -82,7 +82,7 @@ describe("the same calls and edits on both sides", () => {
         const asked = await translated(call, agentool, comparison);
         const their = "code" in asked ? asked : await agentool(call.tool, asked.params);
         day = dayOf(their) ?? day;
-        // agentool has no other clock than the machine's. memcell is given its day, and a second more with each step.
+        // agentool uses the machine's clock. memcell's clock has the same day, and advances a second with each step.
         stage.clock.epochMs = day + step * 1000;
         expectSame(their, await memcell(call.tool, call.params), what);
         const seen = `${what}: what is seen then`;

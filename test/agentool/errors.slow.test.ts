@@ -1,4 +1,4 @@
-/** Calls that fail: both sides answer with the same code, and where they do not, the table says why. */
+/** Calls that fail: both sides answer with the same code, or a table says why not. */
 import { existsSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
@@ -49,9 +49,9 @@ const alike: readonly (readonly [code: string, ...Call])[] = [
   ["INVALID_PATH", "memory_search", { query: 1, limit: 5 }],
 ];
 
-/** Where memcell refuses what version 0.2.0 of the crate lets pass. */
+/** Calls that memcell refuses and version 0.2.0 of the crate accepts. */
 const stricter: readonly (readonly [reason: string, code: string, ...Call])[] = [
-  // The crate's newer source refuses these three: its version 0.2.0 takes a wrong type as if nothing were there.
+  // The crate's newer source refuses the first three. Its version 0.2.0 treats a wrong type as a missing field.
   ["a type", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: "ops" }],
   ["a type", "INVALID_PATH", "memory_write", { key: "x", content: "y", target: true }],
   ["a type", "INVALID_PATH", "memory_search", { query: "x", limit: "5" }],
@@ -82,7 +82,7 @@ const stricter: readonly (readonly [reason: string, code: string, ...Call])[] = 
   ["a bound", "INVALID_PATH", "memory_search", { query: "x".repeat(1001) }],
 ];
 
-/** What looks like a mistake, and is none to either. */
+/** Calls that look wrong, but that both sides accept. */
 const forgiven: readonly Call[] = [
   ["memory_write", { key: "x", content: "y", tags: null, target: null }],
   ["memory_update", { key: "there", content: "y", tags: [] }],
@@ -91,7 +91,7 @@ const forgiven: readonly Call[] = [
   ["memory_search", { query: "hello", limit: null, tags: null }],
 ];
 
-/** A row with a name that fits a line. */
+/** A row with a title that fits on a line. */
 function titled<Row extends readonly unknown[]>(row: Row): [title: string, row: Row] {
   const words = row.map((part) => (typeof part === "string" ? part : JSON.stringify(part)));
   return [words.join(" ").slice(0, 100), row];
@@ -106,14 +106,14 @@ async function bothSides(stage: Stage): Promise<{ agentool: Ask; memcell: Ask }>
   return { agentool: stage.agentool(theirs), memcell: stage.memcell(ours) };
 }
 
-describe("a failing call", () => {
-  test.for(alike.map(titled))("%s: on both sides", async ([, [code, tool, params]], context) => {
+describe("a call that fails", () => {
+  test.for(alike.map(titled))("%s: fails on both sides", async ([, [code, tool, params]], context) => {
     const { agentool, memcell } = await bothSides(stageFor(context));
     expect(await agentool(tool, params)).toEqual({ code });
     expect(await memcell(tool, params)).toEqual({ code });
   });
 
-  test.for(stricter.map(titled))("%s: let pass by agentool", async ([, [, code, tool, params]], context) => {
+  test.for(stricter.map(titled))("%s: fails only on memcell", async ([, [, code, tool, params]], context) => {
     const { agentool, memcell } = await bothSides(stageFor(context));
     expect(await agentool(tool, params)).toMatchObject({ success: true });
     expect(await memcell(tool, params)).toEqual({ code });
@@ -127,7 +127,7 @@ test.for(forgiven.map(titled))("%s: succeeds on both sides", async ([, [tool, pa
   expect(await memcell(tool, params)).toEqual(expected);
 });
 
-test("a folder that is not there yet is an empty memory, and reading makes none", async (context) => {
+test("a missing folder is an empty memory, and reading does not create it", async (context) => {
   const stage = stageFor(context);
   for (const ask of [stage.agentool("nobody"), stage.memcell("nobody")]) {
     expect(await ask("memory_read", { key: "x" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });

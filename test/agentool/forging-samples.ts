@@ -1,10 +1,10 @@
-/** Contents in which agentool finds more than was written: closed by backslashes, which agentool shows. */
+/** Contents in which agentool finds a forged block. memcell prevents it with backslashes, which agentool shows. */
 import type { Sample } from "./samples.ts";
 
 export interface ForgingSample extends Sample {
-  /** What agentool reads of the block that memcell has written. */
+  /** agentool's view of the block that memcell has written. */
   readonly agentoolShows: string;
-  /** What memcell reads of it. */
+  /** memcell's view of it. */
   readonly memcellShows: string;
 }
 

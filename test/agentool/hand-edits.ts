@@ -1,11 +1,11 @@
-/** What people and other programs do to the files between calls. */
+/** Edits by people and other programs between calls. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { pick } from "./random-calls.ts";
 import type { Random } from "./random-calls.ts";
 
-/** Does the same to every folder it is applied to. */
+/** Makes the same change in every folder. */
 export interface HandEdit {
   readonly what: string;
   apply(journal: string): void;
@@ -37,7 +37,7 @@ const pieces = [
   "### crlf\r\n\r\nl1\r\nl2\r\n\r\n<!-- agentool-memory: at=AT tags=a -->\r\n\r\n",
 ];
 
-/** Times that both sides order alike: those of one form, far before and far behind the run's. */
+/** Times that both sides order alike: all of one form, far before or far after the run's. */
 function time(random: Random): string {
   const second = Math.floor(random() * 60)
     .toString()
@@ -56,7 +56,7 @@ export function randomEdit(random: Random): HandEdit {
     const apply = (journal: string): void => edit(join(journal, file), (text) => `${piece}${text}`);
     return { what: `put ${JSON.stringify(piece)} before ${file}`, apply };
   }
-  // Of all files, by their place in order: both folders have the same.
+  // Chooses a file by its place in the sorted list, because both folders have the same files.
   const part = random();
   if (kind < 0.7) return toOne(part, "cut the end of", (text) => text.trimEnd());
   if (kind < 0.85) return toOne(part, "return-ise", (text) => text.replaceAll(/\r?\n/g, "\r\n"));

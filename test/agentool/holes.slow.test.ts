@@ -1,4 +1,4 @@
-/** The holes that memcell closes and what else it does otherwise on purpose, each with both answers. */
+/** The holes that memcell closes and its other intended differences, each with both answers. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -30,7 +30,7 @@ const block = (key: string, content: string, at: string): string =>
 const contentOf = async (ask: Ask, key = "k"): Promise<unknown> => dataOf(await ask("memory_read", { key }))["content"];
 const keysOf = async (ask: Ask): Promise<string[]> => (await shownBlocks(ask)).map(({ key }) => key);
 
-describe("which of two times is newer", () => {
+describe("the newer of two times", () => {
   test.for([
     ["an offset", "2026-01-01T09:00:00+09:00", "2026-01-01T01:00:00+00:00"],
     ["an offset behind", "2026-01-01T02:00:00+00:00", "2026-01-01T00:00:00-05:00"],
@@ -51,7 +51,7 @@ describe("which of two times is newer", () => {
     ["a month", "2026-02", "2026-01-31T23:59:59+00:00"],
     ["a year", "2099", "2098-12-31T23:59:59+00:00"],
     ["nanoseconds", "2026-01-01T00:00:00.123456790+00:00", "2026-01-01T00:00:00.123456789+00:00"],
-    ["a fraction beside none", "2026-01-01T00:00:00.001+00:00", "2026-01-01T00:00:00+00:00"],
+    ["with and without a fraction", "2026-01-01T00:00:00.001+00:00", "2026-01-01T00:00:00+00:00"],
   ])("%s: both agree", async ([, newer = "", older = ""], context) => {
     const { agentool, memcell } = withFiles(stageFor(context), {
       "a.md": block("k", "newer", newer),
@@ -90,7 +90,7 @@ test("an update: agentool forgets when the block was first written, memcell does
   });
 });
 
-test("many updates: agentool's file grows by a line with each, memcell's does not", async (context) => {
+test("many updates: agentool's file grows by a line with each, but memcell's does not", async (context) => {
   for (const [name, lines] of [
     ["agentool", "\n\n\n"],
     ["memcell", ""],
@@ -104,7 +104,7 @@ test("many updates: agentool's file grows by a line with each, memcell's does no
   }
 });
 
-test("a line of memcell's in a content that agentool has written is believed", async (context) => {
+test("memcell trusts its own line in a content that agentool has written", async (context) => {
   const { agentool, memcell } = withFiles(stageFor(context), {});
   const meta = "<!-- agentool-memory: at=2020-01-01T00:00:00+00:00 -->";
   const content = `\\### a\n${meta}\n<!-- memcell: created=2019-01-01T00:00:00+00:00 escaped -->`;
@@ -118,7 +118,7 @@ test("a line of memcell's in a content that agentool has written is believed", a
   expect(ours).toMatchObject({ ...times, content: "### a", created_at: "2019-01-01T00:00:00+00:00" });
 });
 
-test("a file that is no text: agentool can do nothing more, memcell does without it", async (context) => {
+test("a file that is not text: every call of agentool fails, but memcell leaves the file out", async (context) => {
   const files = { "a.md": block("k", "x", "2020-01-01T00:00:00+00:00"), "notes/b.md": Buffer.from([0x66, 0xff, 0x0a]) };
   const { agentool, memcell } = withFiles(stageFor(context), files);
   for (const [tool, params] of [
@@ -132,7 +132,7 @@ test("a file that is no text: agentool can do nothing more, memcell does without
   }
 });
 
-test("a link to a file: agentool follows it out of the workspace, memcell does not", async (context) => {
+test("a link to a file: agentool follows it out of the workspace, but memcell does not", async (context) => {
   const stage = stageFor(context);
   const outside = withFiles(stage, { "secret.md": block("secret", "x", "2020-01-01T00:00:00+00:00") });
   const { agentool, memcell, journal } = withFiles(stage, { "a.md": block("k", "x", "2020-01-01T00:00:00+00:00") });
@@ -141,18 +141,18 @@ test("a link to a file: agentool follows it out of the workspace, memcell does n
 });
 
 test.for(["trash/a.md", "with space.md", ".hidden/a.md", "ünicode.md", ".md"])(
-  "a file of the name %s: agentool reads it, memcell does not see it",
+  "a file named %s: agentool reads it, but memcell does not",
   async (path, context) => {
     const { agentool, memcell } = withFiles(stageFor(context), {
       [path]: block("k", "x", "2020-01-01T00:00:00+00:00"),
     });
     expect(await memcell("memory_read", { key: "k" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });
-    // A name that is nothing but the extension has none, to Rust.
+    // In Rust, a name that is only ".md" has no extension.
     expect(await keysOf(agentool)).toEqual(path === ".md" ? [] : ["k"]);
   },
 );
 
-test("the tags of a search: agentool takes them as they are, memcell trims them as those of a block", async (context) => {
+test("the tags of a search: agentool uses them as they are, but memcell trims them", async (context) => {
   const { agentool, memcell } = withFiles(stageFor(context), {});
   dataOf(await agentool("memory_write", { key: "k", content: "x", tags: ["a"] }));
   for (const tags of [[" a "], [""]]) {

@@ -1,4 +1,4 @@
-/** Both tools in turn on one folder: each finds what the other has left, and leaves what the other finds. */
+/** Both tools in turn on one folder: each reads the blocks that the other has written. */
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -14,12 +14,12 @@ import { useStage } from "./use-stage.ts";
 const stageFor = useStage();
 const steps = 200;
 
-/** What the folder must hold: each key once. */
+/** An entry that the folder must hold: each key once. */
 interface Known {
   content: string;
   tags: readonly string[];
   created: string;
-  /** The content as agentool shows it. */
+  /** The content that agentool shows. */
   written: string;
 }
 
@@ -40,7 +40,7 @@ async function expectKnown(stage: Stage, user: string, known: ReadonlyMap<string
   }
 }
 
-test.for([1, 2])(`seed %i: ${steps} calls on one folder`, async (seed, context) => {
+test.for([1, 2])(`both tools agree on one folder after ${steps} calls in turn, seed %i`, async (seed, context) => {
   const stage = stageFor(context);
   const user = stage.newUser();
   stage.clock.epochMs = null;
@@ -52,7 +52,7 @@ test.for([1, 2])(`seed %i: ${steps} calls on one folder`, async (seed, context) 
     const { tool, params } = randomCall(random, isOurs ? 0.3 : 0);
     const what = `seed ${seed}, step ${step}: ${isOurs ? "memcell" : "agentool"} ${tool} ${JSON.stringify(params)}`;
     const { tags: givenTags, ...rest } = params;
-    // Tags that break agentool's own line are not mixed in here.
+    // Tags that would break agentool's own line are left out here.
     const tags = Array.isArray(givenTags) ? [pick(random, ["a", "b", "two words", "ключ"])] : null;
     const answer = await ask(tool, "content" in params ? { ...rest, tags } : params);
     const { key, content } = params as { key: string; content: string };
@@ -84,10 +84,10 @@ function journalOf(stage: Stage, text: string): { user: string; read: () => stri
 const blockText = (key: string, content: string): string =>
   `### ${key}\n\n${content}\n\n<!-- agentool-memory: at=2020-01-01T00:00:00+00:00 -->\n`;
 
-/** agentool's update leaves memcell's line behind, where the block was. */
-test("the line of a block that agentool has replaced says nothing of the block before it", async (context) => {
+/** agentool's update leaves memcell's line behind in the block's old place. */
+test("the line of a block that agentool has replaced does not apply to the block before it", async (context) => {
   const stage = stageFor(context);
-  // Without the empty line that both tools leave at a file's end.
+  // The text lacks the empty line that both tools leave at the end of a file.
   const { user, read } = journalOf(stage, blockText("before", "\\### kept"));
   const before = await stage.memcell(user)("memory_read", { key: "before" });
   dataOf(await stage.memcell(user)("memory_write", { key: "k", content: "### forging", target: "summary" }));
@@ -97,7 +97,7 @@ test("the line of a block that agentool has replaced says nothing of the block b
   expect(await stage.agentool(user)("memory_read", { key: "before" })).toEqual(before);
 });
 
-test("nor does it when the block between is taken out", async (context) => {
+test("the line does not apply to an earlier block when the block between is removed", async (context) => {
   const stage = stageFor(context);
   const { user, read } = journalOf(stage, blockText("before", "\\### kept") + blockText("between", "x") + "\n");
   const before = await stage.memcell(user)("memory_read", { key: "before" });

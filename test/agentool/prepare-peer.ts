@@ -1,4 +1,4 @@
-/** agentool's own tools as a program: compiled by cargo, in a folder that later runs with the same pins find again. */
+/** agentool's own tools as a program: cargo compiles it in a folder that later runs with the same pins reuse. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -8,18 +8,18 @@ import { promisify } from "node:util";
 import { buildFolder, digestOf, isOwnFolder } from "../polyglot/build-folder.ts";
 
 const run = promisify(execFile);
-/** In the package's folder: the sources are not compiled with everything else, and lie nowhere else. */
+/** The sources in the package's folder: the build does not copy them to `dist`. */
 const sources = join(dirname(createRequire(import.meta.url).resolve("memcell/package.json")), "test/agentool/peer");
 
-/** A first build downloads and compiles 30 small crates: seconds on a free machine. */
+/** A first build downloads and compiles 30 small crates, which takes seconds on a free machine. */
 export const buildTimeoutMs = 10 * 60_000;
 
-/** The program's path, or why there is none on this machine. */
+/** The program's path, or the reason why this machine has none. */
 export type Peer = { readonly program: string } | { readonly missing: string };
 
 /**
- * Each test file asks for it: cargo makes them wait for each other, and finds what is compiled. What is not the crate's fault
- * (no cargo) is told; a build that fails rejects with what cargo printed.
+ * Every test file calls this: cargo runs one build at a time and reuses compiled crates. Returns the reason if there is
+ * no cargo. Rejects with cargo's output if the build fails.
  */
 export async function preparePeer(): Promise<Peer> {
   const cargo = await run("cargo", ["--version"]).catch(() => null);

@@ -1,4 +1,4 @@
-/** Random calls and hand edits from an alphabet that means harm: what a sequence is made of. */
+/** The random calls of a sequence, built from hostile keys, contents and tags. */
 import type { Tool } from "./stage.ts";
 
 export type Random = () => number;
@@ -80,7 +80,7 @@ function tags(random: Random): { tags?: unknown } {
 
 const key = (random: Random): string => pick(random, random() < 0.85 ? ordinaryKeys : oddKeys);
 
-/** `forgingShare`: how many of a content's lines would forge a block, from 0 to 1. */
+/** `forgingShare`: the share of a content's lines that would forge a block, from 0 to 1. */
 export function randomCall(random: Random, forgingShare: number): RandomCall {
   const kind = random();
   if (kind < 0.15) return { tool: "memory_read", params: { key: key(random) } };

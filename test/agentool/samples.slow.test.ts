@@ -1,4 +1,4 @@
-/** One block at a time: what one side writes, the other reads, and the files are the same. */
+/** One block at a time: each side reads the blocks of the other, and the files are the same. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ const stageFor = useStage();
 
 const input = ({ key, content, tags }: Sample): object => ({ key, content, ...(tags && { tags }) });
 
-/** A journal that agentool has written, and one that memcell has written at that moment. */
+/** A journal that agentool has written, and one that memcell has written at the same time. */
 async function written(
   stage: Stage,
   sample: Sample,
@@ -31,7 +31,7 @@ async function written(
   return { theirs, ours, path: String(path), at: writtenTime(epochMs) };
 }
 
-/** All that two askers can be asked of one journal. */
+/** Fails unless two tools give the same answers about one journal. */
 async function expectSameReading(ask: Ask, other: Ask): Promise<void> {
   const blocks = await shownBlocks(other);
   expect(await shownBlocks(ask)).toEqual(blocks);
@@ -40,7 +40,7 @@ async function expectSameReading(ask: Ask, other: Ask): Promise<void> {
   }
 }
 
-describe("a content, key or tags that forge nothing", () => {
+describe("both tools read the same from content, key or tags that forge nothing", () => {
   test.for([...plainSamples, ...trimmedTagSamples])("$what", async (sample, context) => {
     const stage = stageFor(context);
     const { theirs, ours, at } = await written(stage, sample);
@@ -54,7 +54,7 @@ describe("a content, key or tags that forge nothing", () => {
     expect(shown).toMatchObject(expected);
   });
 
-  test.for(plainSamples)("$what: the same bytes", async (sample, context) => {
+  test.for(plainSamples)("$what: both write the same bytes", async (sample, context) => {
     const stage = stageFor(context);
     const { theirs, ours, path, at } = await written(stage, sample);
     const [their, our] = [theirs, ours].map((user) => readFileSync(join(stage.journal(user), path), "utf8"));
@@ -64,17 +64,17 @@ describe("a content, key or tags that forge nothing", () => {
 });
 
 describe("a content that forges a block", () => {
-  test.for(forgingSamples)("$what: as agentool wrote it, both read the same", async (sample, context) => {
+  test.for(forgingSamples)("$what: both read the same from agentool's block", async (sample, context) => {
     const stage = stageFor(context);
     const user = stage.newUser();
     dataOf(await stage.agentool(user)("memory_write", input(sample)));
     const [first] = await shownBlocks(stage.agentool(user));
-    // Else it is no forging sample.
+    // Otherwise the sample does not forge.
     expect(first).not.toMatchObject({ key: "k1", content: normalised(sample.content) });
     expect(await shownBlocks(stage.memcell(user))).toEqual(await shownBlocks(stage.agentool(user)));
   });
 
-  test.for(forgingSamples)("$what: as memcell writes it, it is one block", async (sample, context) => {
+  test.for(forgingSamples)("$what: memcell's block is one block", async (sample, context) => {
     const stage = stageFor(context);
     const user = stage.newUser();
     const epochMs = Date.now();

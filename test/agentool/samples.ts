@@ -1,4 +1,4 @@
-/** Blocks to write: plain ones, and all that the form's own marks, white space and line breaks can do to it. */
+/** Blocks to write: plain ones, and ones with the form's own marks, white space and line breaks. */
 
 export interface Sample {
   readonly what: string;
@@ -75,14 +75,14 @@ const tags: Readonly<Record<string, readonly string[]>> = {
   "the most tags": Array.from({ length: 32 }, (_, at) => `${at}-`.padEnd(100, "é")),
 };
 
-/** What both write with the same bytes. */
+/** Samples for which both write the same bytes. */
 export const plainSamples: readonly Sample[] = [
   ...Object.entries(contents).map(([what, content]) => ({ what, key: "k1", content, tags: ["a", "b"] })),
   ...Object.entries(keys).map(([what, key]) => ({ what, key, content: "hello" })),
   ...Object.entries(tags).map(([what, each]) => ({ what, key: "k1", content: "hello", tags: each })),
 ];
 
-/** What both read alike, though memcell leaves out of the bytes what no reader sees. */
+/** Samples that both read alike, although memcell does not write the parts that no reader shows. */
 export const trimmedTagSamples: readonly Sample[] = [
   { what: "tags with white space around", key: "k1", content: "x", tags: ["a", "\u3000sp\u2003 ", " "] },
   { what: "an empty tag", key: "k1", content: "x", tags: [""] },

@@ -1,4 +1,4 @@
-/** memcell and agentool beside each other: users' journals, which both can be asked about. */
+/** memcell and agentool on the same users' journals. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,12 +12,12 @@ import { userFolder } from "../support/user-files.ts";
 
 export type Tool = "memory_write" | "memory_update" | "memory_read" | "memory_search";
 
-/** What a side answers, but for its words: agentool's success envelope, or a code. */
+/** A side's answer without its message: agentool's success envelope, or a code. */
 export type Answer = { readonly success: true; readonly data: Readonly<Record<string, unknown>> } | { code: string };
 
 export type Ask = (tool: Tool, params: object) => Promise<Answer>;
 
-/** A block as the tools show it. */
+/** A block in the tools' answers. */
 export interface Shown {
   readonly key: string;
   readonly content: string;
@@ -27,15 +27,15 @@ export interface Shown {
 }
 
 export interface Stage extends AsyncDisposable {
-  /** What memcell's clock says; `null`: the machine's. agentool has no other than the machine's. */
+  /** The time of memcell's clock; `null`: the machine's. agentool always uses the machine's. */
   readonly clock: { epochMs: number | null };
-  /** Where a user's journal lies. */
+  /** The folder of a user's journal. */
   journal(user: string): string;
   /** agentool's tools on a user's journal. */
   agentool(user: string): Ask;
   /** memcell's tools on a user's journal. */
   memcell(user: string): Ask;
-  /** A name that no test of the stage has used. */
+  /** A user that no other test has used. */
   newUser(): string;
 }
 
@@ -52,7 +52,7 @@ export async function openStage(program: string): Promise<Stage> {
     journal: (user) => join(userFolder(folder.path, user), "journal"),
     agentool(user) {
       const workspace = userFolder(folder.path, user);
-      // The crate wants a workspace that is there.
+      // The crate needs an existing workspace.
       mkdirSync(workspace, { recursive: true });
       const peer = peers.get(user) ?? new LineHost({ command: program, args: [workspace, "journal"] });
       peers.set(user, peer);
@@ -75,12 +75,12 @@ function withoutWords(answer: Answer): Answer {
   return "code" in answer ? { code: answer.code } : answer;
 }
 
-/** Everything that a side finds in a journal of at most 100 blocks, in its order. */
+/** All blocks that a side finds in a journal of at most 100 blocks, in its order. */
 export async function shownBlocks(ask: Ask): Promise<readonly Shown[]> {
   return dataOf(await ask("memory_search", { query: "", limit: 100 }))["results"] as Shown[];
 }
 
-/** The data of an answer that must be a success. */
+/** Returns the data of a successful answer; throws on a failure. */
 export function dataOf(answer: Answer): Readonly<Record<string, unknown>> {
   if ("code" in answer) throw new Error(`The call failed: ${answer.code}`);
   return answer.data;

@@ -1,4 +1,4 @@
-/** One stage for the tests of a file, which are skipped where the crate cannot be compiled. */
+/** One stage for the tests of a file, which are skipped if the crate cannot be compiled. */
 import { afterAll, beforeAll } from "vitest";
 import type { TestContext } from "vitest";
 

@@ -1,4 +1,4 @@
-/** A year of agentool's files goes through memcell and back: nothing changes but the blocks that were named. */
+/** memcell, then agentool, update a year of agentool's files: only the named blocks change. */
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -13,7 +13,7 @@ const stageFor = useStage();
 const daysInYear = 365;
 const contents = plainSamples.map(({ content }) => content).filter(({ length }) => length < 1000);
 
-/** agentool's bytes of a block, with another key and time. */
+/** Returns a function that gives agentool's bytes of a block with another key, content and time. */
 async function blockMaker(stage: Stage): Promise<(key: string, content: string, at: string) => string> {
   const user = stage.newUser();
   const ask = stage.agentool(user);
@@ -70,17 +70,17 @@ function filesOf(stage: Stage, user: string): Record<string, string> {
   return Object.fromEntries(paths.toSorted().map((path) => [path, readFileSync(join(journal, path), "latin1")]));
 }
 
-/** Each block as it is on the disk, by its heading: from one heading to the next. */
+/** The blocks of a file's text, each from its heading to the next. */
 const partsOf = (text: string): string[] => text.split(/^(?=### )/m);
 
-/** Where agentool takes out a block, it leaves the empty line behind it, and memcell's line before that. */
+/** When agentool removes a block, it leaves memcell's line and the empty line after it behind. */
 const withoutLeavings = (part: string): string => part.replace(/\n(?:<!-- memcell:.*\n|\n)*$/, "\n");
 
 async function update(ask: Ask, key: string, content: string): Promise<string> {
   return String(dataOf(await ask("memory_update", { key, content }))["path"]);
 }
 
-test("a year of files: named blocks change, and nothing else", async (context) => {
+test("only the named blocks change in a year of files", async (context) => {
   const stage = stageFor(context);
   const user = stage.newUser();
   stage.clock.epochMs = null;
@@ -95,7 +95,7 @@ test("a year of files: named blocks change, and nothing else", async (context) =
   const between = filesOf(stage, user);
   expectOthersKept({ before, after: between, changed, keys: [...named, "new", "new today"] });
 
-  // And back: agentool takes over what memcell has written.
+  // Then agentool updates memcell's blocks.
   for (const key of named.slice(0, 4)) await update(agentool, key, `newer text of ${key}`);
   const after = filesOf(stage, user);
   expectOthersKept({ before: between, after, changed, keys: named.slice(0, 4), asKept: withoutLeavings });
@@ -114,14 +114,14 @@ test("a year of files: named blocks change, and nothing else", async (context) =
 interface Change {
   readonly before: Readonly<Record<string, string>>;
   readonly after: Readonly<Record<string, string>>;
-  /** Paths of the files whose blocks were named. */
+  /** The paths of the files with named blocks. */
   readonly changed: ReadonlySet<string>;
   readonly keys: readonly string[];
-  /** What of a block must be kept. Default: every byte. */
+  /** The part of a block that must be kept. Default: every byte. */
   readonly asKept?: (part: string) => string;
 }
 
-/** Files that are not named are the same bytes, and of those that are, every block that is not. */
+/** Fails unless unnamed files keep all their bytes, and named files all their unnamed blocks. */
 function expectOthersKept({ before, after, changed, keys, asKept = (part) => part }: Change): void {
   const isOther = (part: string): boolean =>
     !keys.some((key) => part.startsWith(`### ${key}\n`) || part.startsWith(`### ${key}\r\n`));

@@ -1,4 +1,4 @@
-/** A workspace of agentool's, as it is, in which memcell has the folder that agentool makes: mounted for one user. */
+/** An unchanged workspace of agentool, whose memory folder is mounted for one user of memcell. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,7 +14,7 @@ import { buildTimeoutMs, preparePeer } from "./prepare-peer.ts";
 
 const memory = ".agent/memory";
 
-test("a workspace's memory folder, mounted: both tools keep it", { timeout: buildTimeoutMs }, async (context) => {
+test("both tools keep the memory folder of a mounted workspace", { timeout: buildTimeoutMs }, async (context) => {
   const peer = await preparePeer();
   if ("missing" in peer) skipWithReason(context, `no agentool: ${peer.missing}`);
   using workspace = temporaryFolder();
