@@ -1,4 +1,4 @@
-/** Replays every vector on the Node host with each of its stores, and what it alone must do besides. */
+/** Replays every vector, and the vectors for the Node host alone, on the Node host with each of its stores. */
 import { afterAll, describe, expect, test } from "vitest";
 
 import { skipWithReason } from "../support/skip-with-reason.ts";
@@ -30,7 +30,7 @@ describe.each(Object.entries<VectorStoreKind>(vectorStores))("%s", (_kind, store
   });
 });
 
-test("no vector needs files but those that are about files", () => {
+test("only vectors about files need the file store", () => {
   const reasons = vectors.flatMap(({ vector }) => whyFiles(vector) ?? []);
   expect(
     Object.fromEntries(reasons.map((reason) => [reason, reasons.filter((each) => each === reason).length])),
@@ -39,6 +39,6 @@ test("no vector needs files but those that are about files", () => {
     "it is about second names of a file": 1,
     "it is about folders without files": 2,
     "it is about the names of users' folders": 4,
-    "it is about what lies in a user's folder and no tool can name": 5,
+    "it is about files that no tool can name": 5,
   });
 });

@@ -1,4 +1,4 @@
-/** What some vectors need of the disk that they are replayed on. */
+/** The abilities that some vectors require of the disk. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readUserFiles } from "../support/user-files.ts";
 import { entries, fact, index, line, nameOf, upsert, withUser } from "./full-folders.ts";
 
-test("an index of 1,000 entries of the longest kind is replaced in and rebuilt", async () => {
+test("a line of an index of the 1,000 longest entries can be replaced, and the index rebuilt", async () => {
   const description = "😀".repeat(300);
   const facts = entries(999, description, "x".repeat(1000));
   const name = "n".repeat(100);
@@ -18,7 +18,7 @@ test("an index of 1,000 entries of the longest kind is replaced in and rebuilt",
   });
 });
 
-test("1,000 of the largest entries are rebuilt into an index", async () => {
+test("an index is rebuilt from the 1,000 largest entries", async () => {
   await withUser(entries(960, "d", "あ".repeat(21_000)), async (runtime, dataDir) => {
     const result = await runtime.call("UpdateUserMemory", upsert("new"), { userId: "alice" });
     expect(result).toMatchObject({ ok: true });

@@ -1,6 +1,6 @@
 /**
- * The limits that need a full folder: 1,000 entries, 64 MiB, 200 lines and 25 KB of index. The largest folders are in
- * `full-folder.slow.test.ts`.
+ * Limits that need a full folder: 1,000 entries, 64 MiB, 200 lines and 25 KB of index. `full-folder.slow.test.ts` tests
+ * the largest folders.
  */
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
 import { entries, fact, index, line, nameOf, upsert, withUser } from "./full-folders.ts";
 
-test("the 1,001st entry is QUOTA_EXCEEDED, replacing one of the 1,000 is not", async () => {
+test("the 1,001st entry is QUOTA_EXCEEDED, but replacing one of the 1,000 succeeds", async () => {
   const files = { ...entries(1000, "d"), "memory/MEMORY.md": index(1000, "d") };
   await withUser(files, async (runtime, dataDir) => {
     const created = await runtime.call("UpdateUserMemory", upsert("new"), { userId: "alice" });
@@ -36,7 +36,7 @@ test("a write beyond 64 MiB with the trash is QUOTA_EXCEEDED", async () => {
   });
 });
 
-test("a full folder can still replace by less, and delete", async () => {
+test("a full folder still accepts smaller replacements and deletions", async () => {
   const trash = Object.fromEntries(
     Array.from({ length: 64 }, (_, at) => [`memory/trash/t${at}.md`, "x".repeat(1024 * 1024)]),
   );
@@ -52,7 +52,7 @@ test("a full folder can still replace by less, and delete", async () => {
   });
 });
 
-test("a line over the budget does not hide those behind it, and no shown line grows beyond it", async () => {
+test("a line over the budget does not hide later lines, and no shown line exceeds the budget", async () => {
   const prose = `${"x".repeat(30_000)}\n`;
   const withProse = `${prose}- [a](a.md) \u2014 d\n`;
   await withUser({ "memory/a.md": fact("d"), "memory/MEMORY.md": withProse }, async (runtime) => {
@@ -85,7 +85,7 @@ test("the prompt's index is cut at 25 KB, at a whole line", async () => {
   });
 });
 
-test("of an index that lists more than 1,000 entries by hand, the first 1,000 are listed", async () => {
+test("the first 1,000 entries of a longer hand-written index are listed", async () => {
   const lines = index(9_999, "d".repeat(150));
   await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
     const listed = await runtime.memoryEntries({ userId: "alice" });
@@ -94,7 +94,7 @@ test("of an index that lists more than 1,000 entries by hand, the first 1,000 ar
   });
 });
 
-test("the prompt's index is empty for a user without entries, and nothing is made on disk", async () => {
+test("the prompt's index is empty for a user without entries, and nothing is created on disk", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: `${folder.path}/data` });
   expect(await runtime.memoryIndex({ userId: "alice" })).toBe("");

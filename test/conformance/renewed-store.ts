@@ -1,9 +1,9 @@
-/** A store that one runtime keeps for many vectors. Inside it lies a new store for each of them. */
+/** A store that one runtime keeps for many vectors. It wraps a new store for each of them. */
 import type { StoreDefinition } from "memcell";
 
 import type { NoteOfUser, ReadBridge, Store } from "../../host/store/store.ts";
 
-/** A definition's store while it is in use. The memory of a closed one can still be read through its definition. */
+/** Opens a definition's store while it is in use. A closed store's memory can still be read through its definition. */
 export class RenewedStore {
   readonly #bridges: ReadBridge[] = [];
   #present: StoreDefinition;
@@ -14,14 +14,14 @@ export class RenewedStore {
     this.#present = first;
   }
 
-  /** Threads read from the location of the first store, so all others must have the same. No call may be under way. */
+  /** Threads read from the first store's location, so all others must have the same. No call may be running. */
   async renew(next: StoreDefinition): Promise<void> {
     await this.end();
     this.#present = next;
     for (const bridge of this.#bridges) this.#answer(bridge);
   }
 
-  /** Closes the present store: nothing of it goes on in the background. */
+  /** Closes the present store and waits for its background work. */
   async end(): Promise<void> {
     await this.#store?.close();
     this.#store = null;

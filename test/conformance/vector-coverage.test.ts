@@ -1,6 +1,6 @@
 /**
- * What the vectors show, taken together: every code, every message of a host's own, every capability and right, every tool
- * and own code of the plugins that are shipped.
+ * The vectors together cover every error code, every message of a host, every capability and right, and every tool and
+ * own code of the shipped plugins.
  */
 import { readFileSync } from "node:fs";
 
@@ -23,7 +23,7 @@ interface Refusal {
   readonly message: string;
 }
 
-/** Every refusal in what calls answer: results, and what guests were told and handed on. */
+/** Every refusal in the calls' results, including capability replies that guests pass on. */
 const refusals = refusalsIn(calls.map(({ result }) => result));
 
 function refusalsIn(value: unknown): Refusal[] {
@@ -36,15 +36,15 @@ function refusalsIn(value: unknown): Refusal[] {
 const codesWithoutVector: Partial<Record<ErrorCode, string>> = {
   BUSY: "a vector has no second process that holds the user's folder",
   CLOSED: "a vector cannot close its host",
-  CANCELLED: "a vector has nobody who cancels",
-  PLUGIN_REFUSED: "a vector's plugin is one that can be loaded",
+  CANCELLED: "a vector cannot cancel a call",
+  PLUGIN_REFUSED: "a vector's plugin can be loaded",
   STORAGE_FULL: "a vector's disk has room",
   STORAGE_FAILED: "a vector's disk works",
-  INTERNAL: "it takes a fault of the host",
+  INTERNAL: "it needs a fault of the host",
 };
 
-test("every error code is provoked by a vector, or there is a reason why none can", () => {
-  // The answerer reports codes; what they stand for has not come about.
+test("every error code is covered by a vector or has a reason why none can", () => {
+  // The plugin `answerer` only claims its codes.
   const provoking = vectors.filter(({ vector }) => vector.plugin !== "answerer");
   const results = provoking.flatMap(({ vector }) => vector.calls.map(({ result }) => result));
   const provoked = new Set(refusalsIn(results).map(({ code }) => code));
@@ -53,10 +53,10 @@ test("every error code is provoked by a vector, or there is a reason why none ca
 });
 
 const messagesWithoutVector: Readonly<Record<string, string>> = {
-  "Cannot use the user's folder: it is in use": "as BUSY",
+  "Cannot use the user's folder: it is in use": "like BUSY",
 };
 
-test("every message of a host's own is that of a vector, or there is a reason why it cannot be", () => {
+test("every message of a host is covered by a vector or has a reason why none can", () => {
   const rows = tableUnder(textOf("shared/README.md"), "### A host's own words");
   expect(rows.length).toBeGreaterThan(20);
   let code = "";
@@ -69,7 +69,7 @@ test("every message of a host's own is that of a vector, or there is a reason wh
   expect(missing).toEqual(Object.keys(messagesWithoutVector));
 });
 
-/** A message of the table: capital words stand for any text, and `store_read` for any capability. */
+/** The pattern of a message in the table: capital words stand for any text, and `store_read` for any capability. */
 function patternOf(message: string): RegExp {
   const escaped = message.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const loose = escaped
@@ -82,7 +82,7 @@ function patternOf(message: string): RegExp {
   return new RegExp(`^${loose}$`, "u");
 }
 
-test("every capability is used with success, and denied for its right", () => {
+test("every capability succeeds in a vector, and is denied without its right", () => {
   const used = calls.flatMap(({ input, result }) => (result["ok"] === true ? asksIn(input) : []));
   const denied = refusals.flatMap(({ message }) => /^Cannot call (\w+): .* not granted "(\w+)"$/.exec(message) ?? []);
   for (const name of capabilityNames) {
@@ -95,7 +95,7 @@ function asksIn(input: unknown): string[] {
   return Array.isArray(input) ? input.map((step: { of?: string } | null) => step?.of ?? "") : [];
 }
 
-test("every action of UpdateUserMemory is taken, and every outcome is seen", () => {
+test("every action and every outcome of UpdateUserMemory is covered", () => {
   const updates = calls.filter(({ tool, result }) => tool === "UpdateUserMemory" && result["ok"] === true);
   const actions = updates.map(({ input }) => (input as { action: string }).action);
   const outcomes = updates.map(({ result }) => (result["data"] as { outcome: string }).outcome);
@@ -106,7 +106,7 @@ test("every action of UpdateUserMemory is taken, and every outcome is seen", () 
 const lock = JSON.parse(textOf("build/plugins.lock.json")) as { plugins: Record<string, unknown> };
 
 test.for(Object.keys(lock.plugins))(
-  "every tool of %s that a model may call is called with success, and every code of its own is provoked",
+  "every model tool of %s succeeds in a vector, and every own code of the plugin is covered",
   (name) => {
     const manifest = manifestOf(readFileSync(shippedPlugin(name)));
     const own = vectors.filter(({ vector }) => (vector.plugin ?? "user-memory") === name);
@@ -119,7 +119,7 @@ test.for(Object.keys(lock.plugins))(
   },
 );
 
-test("there are as many vectors as the specification needs", () => {
+test("there are at least as many vectors as the specification requires", () => {
   console.log(`${vectors.length} vectors with ${calls.length} calls`);
   expect(vectors.length).toBeGreaterThanOrEqual(80);
 });

@@ -1,4 +1,4 @@
-/** The files of a vector: written before its calls, and compared after them, whichever host has made the calls. */
+/** The files of a vector: written before its calls and compared after them, for any host. */
 import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -10,7 +10,7 @@ import type { Vector, VectorFile } from "./vector.ts";
 /** By the name of the user's folder, then by the path in it. */
 export type FilesByFolder = Record<string, Record<string, VectorFile>>;
 
-/** Makes a vector's files, folders and links in a data folder that has none yet. */
+/** Creates a vector's files, folders and links in an empty data folder. */
 export function writeBefore(dataDir: string, vector: Vector): void {
   const make = <Content>(
     users: Readonly<Record<string, Readonly<Record<string, Content>>>> = {},
@@ -33,29 +33,29 @@ export function writeBefore(dataDir: string, vector: Vector): void {
   make(vector.hardLinks, (place, path, folder) => linkSync(join(folder, path), place));
 }
 
-/** What a vector says must be there after its calls. */
+/** The files that must be there after a vector's calls. */
 export function expectedFiles(vector: Vector): FilesByFolder {
   return Object.fromEntries(
     Object.entries(vector.after).map(([userId, files]) => [folderName(userId, vector), { ...files }]),
   );
 }
 
-/** Every user's folder that is there, and every regular file in it but the host's own. */
+/** Every user's folder, with every regular file in it except the host's own. */
 export function foundFiles(dataDir: string): FilesByFolder {
   return Object.fromEntries(userFolderNames(dataDir).map((name) => [name, filesBelow(join(dataDir, "users", name))]));
 }
 
 function filesBelow(folder: string): Record<string, VectorFile> {
-  // A vector may be about what lies in a folder's place.
+  // A vector can have something else in a folder's place.
   if (!lstatSync(folder).isDirectory()) return {};
-  // With types: without them, links to folders are followed.
+  // Without `withFileTypes`, `readdirSync` follows links to folders.
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
   const ours = paths.filter((path) => !path.startsWith(".memcell/")).toSorted();
   return Object.fromEntries(ours.map((path) => [path, contentOf(readFileSync(join(folder, path)))]));
 }
 
-/** As text only when no byte is lost that way: a replacement character equals that of any other broken file. */
+/** Returns text only if no byte is lost: otherwise all broken files would look alike. */
 export function contentOf(bytes: Buffer): VectorFile {
   const text = bytes.toString("utf8");
   return Buffer.from(text).equals(bytes) ? text : { $hex: bytes.toString("hex") };

@@ -17,7 +17,7 @@ interface Guest {
   readonly errors?: readonly PluginError[];
 }
 
-/** The hand-written guests that vectors may name. All of their tools are for models, and have the scope `memory`. */
+/** The hand-written guests that vectors can name. All their tools are for models and have the scope `memory`. */
 const guests: Readonly<Record<string, Guest>> = {
   answerer: {
     tools: {
@@ -61,7 +61,7 @@ const guests: Readonly<Record<string, Guest>> = {
   spinner: { tools: { Spin: "spin" }, rights: { Spin: ["write"] } },
 };
 
-/** The file of a vector's plugin. A hand-written guest is assembled into `folder`, unless it lies there already. */
+/** The file of a vector's plugin. A hand-written guest is assembled into `folder` unless it is there already. */
 export function vectorPlugin(name: string, folder: string): string {
   const built = [shippedPlugin(name), testPlugin(name)].find((file) => existsSync(file));
   if (built !== undefined) return built;

@@ -10,7 +10,7 @@ import { vectorPlugin } from "./vector-plugins.ts";
 import type { VectorStore, VectorStoreKind } from "./vector-stores.ts";
 import type { Vector, VectorCall } from "./vector.ts";
 
-/** What a host has made of a vector. */
+/** The results and files of a replayed vector. */
 export interface Replayed {
   readonly results: unknown[];
   readonly files: FilesByFolder;
@@ -22,10 +22,10 @@ interface SharedRuntime {
   readonly store: RenewedStore;
 }
 
-/** What vectors of one plugin and the same limits have in common. */
+/** Equal for vectors with the same plugin and limits. */
 export const runtimeKey = ({ plugin = "user-memory", limits = {} }: Vector): string => JSON.stringify([plugin, limits]);
 
-/** Keeps one runtime at a time: give it vectors with the same `runtimeKey` one after another. */
+/** Keeps one runtime at a time, so replay vectors with the same `runtimeKey` one after another. */
 export class VectorRuntime implements AsyncDisposable {
   readonly #kind: VectorStoreKind;
   readonly #folder: string;

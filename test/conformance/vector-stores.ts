@@ -1,4 +1,4 @@
-/** The stores of the Node host that vectors are replayed on: each holds a vector's files before, and shows those after. */
+/** The Node host's stores for replaying vectors: each takes a vector's files before, and returns those after. */
 import { rmSync } from "node:fs";
 
 import { fileStore, memoryStore } from "memcell";
@@ -20,9 +20,9 @@ export interface VectorStore {
 }
 
 export interface VectorStoreKind {
-  /** Why a vector cannot be replayed here; `null` when it can. `folder` lies on the disk in question. */
+  /** Why a vector cannot be replayed here, or `null`. `folder` is on the disk in question. */
   lacks(vector: Vector, folder: string): string | null;
-  /** Puts a vector's files into a new store. A store of files takes the place of what lies in `dataDir`. */
+  /** Puts a vector's files into a new store. A file store replaces the content of `dataDir`. */
   open(vector: Vector, dataDir: string): Promise<VectorStore> | VectorStore;
 }
 
@@ -54,14 +54,14 @@ export const vectorStores = {
   },
 } satisfies Record<string, VectorStoreKind>;
 
-/** What a vector needs files for, if it is about them: what only a folder can hold, in which others work. */
+/** Why a vector needs the file store, or `null`: it has things that only a folder can hold. */
 export function whyFiles(vector: Vector): string | null {
   if (vector.links) return "it is about symbolic links";
   if (vector.hardLinks) return "it is about second names of a file";
   if (vector.folders) return "it is about folders without files";
   if (vector.folderNames) return "it is about the names of users' folders";
   const paths = Object.values(vector.before).flatMap((files) => Object.keys(files));
-  return paths.every(isForTools) ? null : "it is about what lies in a user's folder and no tool can name";
+  return paths.every(isForTools) ? null : "it is about files that no tool can name";
 }
 
 function isForTools(at: string): boolean {
@@ -84,7 +84,7 @@ async function keptIn(definition: StoreDefinition, vector: Vector): Promise<File
     await store.hold(userId, holdOptions(), async ({ reader }) => {
       for (const scope of await reader.scopes()) {
         const { files: listed, unfit } = await reader.survey(scope);
-        // What is too large is not read by anybody: that it is there is all that can be told.
+        // A store does not read a file that is too large, so only its existence is checked.
         for (const { path } of unfit) files[`${scope}/${path}`] = vector.before[userId]?.[`${scope}/${path}`] ?? "";
         for (const { path } of listed) {
           files[`${scope}/${path}`] = contentOf(Buffer.from((await reader.bytesOf(scope, path)) ?? []));

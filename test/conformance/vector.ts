@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A text, or the bytes of a file that is none, in lower-case hexadecimal digits. */
+/** A text, or the bytes of a file that is not text, in lower-case hexadecimal digits. */
 export type VectorFile = string | { readonly $hex: string };
 /** By user id, then by the path in the user's folder. */
 type ByUser<Content> = Readonly<Record<string, Readonly<Record<string, Content>>>>;
@@ -21,25 +21,25 @@ export interface Vector {
   readonly title: string;
   /** Absent: `user-memory`. */
   readonly plugin?: string;
-  /** What the host lowers. */
+  /** The limits that the host lowers. */
   readonly limits?: { readonly fuelPolls?: number; readonly deadlineMs?: number };
-  /** What the disk must be able to do; a host without it leaves the vector out and says so. */
+  /** The abilities that the disk must have. A host without one skips the vector and reports it. */
   readonly needs?: readonly "case-sensitive names"[];
   readonly before: ByUser<VectorFile>;
-  /** Symbolic links and what they say. */
+  /** Symbolic links and their targets. */
   readonly links?: ByUser<string>;
-  /** Second names, and the path of the same user that is the first. */
+  /** Second names of files, with the path of the same user's first name. */
   readonly hardLinks?: ByUser<string>;
   readonly folders?: Readonly<Record<string, readonly string[]>>;
-  /** The calls are made at once, in this order, without waiting for each other. */
+  /** The calls are started in this order, without waiting for each other. */
   readonly parallel?: boolean;
   readonly calls: readonly VectorCall[];
   readonly after: ByUser<VectorFile>;
-  /** The folders of some users by name, where the vector is about the names. Absent: by the rule of the specification. */
+  /** The names of some users' folders, in vectors about these names. Absent: by the rule of the specification. */
   readonly folderNames?: Readonly<Record<string, string>>;
 }
 
-/** All vectors as `<what they show>/<case>` and content: those for every host, or those for the Node host alone. */
+/** All vectors, named `<folder>/<case>`: those for every host, or those for the Node host alone. */
 export function readVectors(kind: "vectors" | "node-vectors" = "vectors"): { name: string; vector: Vector }[] {
   const folder = fileURLToPath(new URL(`${kind}/`, import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".json"));
@@ -49,7 +49,7 @@ export function readVectors(kind: "vectors" | "node-vectors" = "vectors"): { nam
   }));
 }
 
-/** Writes out `{"$repeat": [text, times]}` and `{"$concat": [parts]}`, which stand for strings. */
+/** Expands `{"$repeat": [text, times]}` and `{"$concat": [parts]}`, which stand for strings. */
 function expand(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(expand);
   if (typeof value !== "object" || value === null) return value;
@@ -59,7 +59,7 @@ function expand(value: unknown): unknown {
   }
   if ("$concat" in value) return (value.$concat as unknown[]).map(expand).join("");
   const copy: Record<string, unknown> = {};
-  // "__proto__" is a key like any other in a vector.
+  // `defineProperty`, because "__proto__" is an ordinary key in a vector.
   for (const [key, each] of Object.entries(value)) {
     Object.defineProperty(copy, key, { value: expand(each), enumerable: true, writable: true, configurable: true });
   }
