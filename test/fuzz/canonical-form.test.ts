@@ -1,11 +1,11 @@
-/** Our own form of front matter, read and written without the YAML library, against the library. */
+/** memcell's canonical front matter, which is read and written without the YAML library, compared with the library. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { formatCanonicalLines, readCanonicalFile } from "../../plugin/user-memory/canonical-form.ts";
 import { formatFields, joinFrontMatter, splitFrontMatter } from "../../plugin/user-memory/front-matter.ts";
 
-/** Pieces of text that YAML gives a meaning of its own, or that look nearly like one. */
+/** Pieces of text that have a meaning in YAML, or almost look as if they had. */
 const piece = fc.oneof(
   fc.constantFrom(...Array.from(" -?:,[]{}#&*!|>'\"%@`\\~<=+._/0123456789aefnotxyzNTZ\t\n\r")),
   fc.constantFrom("---", "...", ": ", " #", "''", "- ", "? ", "<<", "\ufeff", "\u2028", "\u0085", "\u00a0", "\ufffe"),
@@ -19,7 +19,7 @@ const scalar = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join("")
 const keys = ["name", "description", "type", "created", "updated"];
 const inOurOrder = (values: readonly string[]): [string, string][] => keys.map((key, at) => [key, values[at] ?? ""]);
 
-test("what it writes is what the library writes", () => {
+test("text is written as the library writes it", () => {
   fc.assert(
     fc.property(scalar, (value) => {
       const lines = formatCanonicalLines([["description", value]]);
@@ -40,7 +40,7 @@ test("every character is written as the library writes it, first or in the middl
   expect(differs).toEqual([]);
 });
 
-test("what it reads is what the library reads", () => {
+test("text is read as the library reads it", () => {
   const time = fc.constantFrom("'2024-05-06T07:08:09.123Z'", "'1:2'", "'-'", "2024", "''", "'x'", '"2024"');
   const line = fc.oneof(
     scalar,

@@ -3,8 +3,8 @@ import { test } from "vitest";
 
 import { expectConfinedCapabilities, expectConfinedStore } from "./confined-paths.ts";
 
-test("the store reads, writes, lists and removes what is inside, and denies the rest", () =>
+test("the store reads, writes, lists and removes files inside the grammar, and denies other paths", () =>
   expectConfinedStore(1_200));
 
-test("capabilities answer the same, deny the trash, and write nothing to the disk", () =>
+test("capabilities answer the same, refuse changes of the trash, and write nothing to the disk", () =>
   expectConfinedCapabilities(4_000));

@@ -1,6 +1,6 @@
 /**
- * Paths composed of nasty pieces, through the store and through the capabilities, against an oracle: inside the grammar
- * it is exactly that file of the user's scope, outside it is denied. Whatever is asked, what lies outside stays as it is.
+ * Paths from hostile pieces, through the store and through the capabilities, compared with an oracle: a path inside the
+ * grammar is exactly that file of the user's scope, any other is denied. Files outside the scope never change.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const dataDir = join(root.path, "data");
 const memory = join(dataDir, "users/alice/memory");
 const store = new FileStore(new DiskRoot(dataDir), { durability: "relaxed", note: () => {} });
 
-/** Wherever a path may lead that climbs out, there is something to find. */
+/** Files in every place that a climbing path can lead to. */
 const decoys = { a: "decoy", "b.md": "decoy", "MEMORY.md": "decoy", "memory/a": "decoy", "memory/b.md": "decoy" };
 writeUserFiles(dataDir, { bob: decoys, alice: { "memory/MEMORY.md": "own" } });
 for (const folder of [root.path, dataDir, join(dataDir, "users")]) {
@@ -83,7 +83,7 @@ const path = fc
     { maxLength: 7 },
   )
   .map((all) => all.join(""));
-/** Made of what may be inside, so that enough of them are. */
+/** Paths of allowed pieces, so that enough paths are inside the grammar. */
 const plain = fc
   .array(fc.constantFrom("a", "A", "b.md", "trash", "Trash", "MEMORY.md", "CON", "-", "_", "..", "memory"), {
     minLength: 1,
@@ -96,7 +96,7 @@ const anyPath = fc.oneof(
   { weight: 1, arbitrary: path.map((each) => each + "a".repeat(256)) },
 );
 
-/** The grammar, said in another way than the host does: by what must not be there. */
+/** A second definition of the grammar: by the texts that it forbids. */
 function isInside(text: string): boolean {
   if (text === "" || text.length > 255 || /[^A-Za-z0-9._/-]/.test(text)) return false;
   return !text.startsWith("/") && !text.endsWith("/") && !text.includes("//") && !/(^|\/)\./.test(text);
@@ -122,7 +122,7 @@ function clear(): void {
 const change = (kind: "write" | "remove", at: string): ChangeSet =>
   kind === "write" ? [{ kind, scope: "memory", path: at, content: `of ${at}` }] : [{ kind, scope: "memory", path: at }];
 
-/** The store reads, writes, lists and removes what is inside, and denies the rest. */
+/** The store reads, writes, lists and removes files inside the grammar, and denies other paths. */
 export async function expectConfinedStore(numRuns: number): Promise<void> {
   await commit([{ kind: "write", scope: "memory", path: "first.md", content: "" }]);
   const before = outside();
@@ -141,7 +141,7 @@ export async function expectConfinedStore(numRuns: number): Promise<void> {
       } else {
         expect(readdirSync(memory)).toEqual([]);
       }
-      // Any other path finds nothing, is denied, or has that file for its folder.
+      // Any other path finds nothing, is denied, or would need that file as its folder.
       if (other !== at) expect(readQuietly(other)).toBe(null);
       expect(await codeOf(() => commit(change("remove", at)))).toBe(expected);
       expect(pathsBelow("")).toEqual([]);
@@ -176,7 +176,7 @@ const replyTo = (reply: string): string => {
   return parsed.ok ? "ok" : (parsed.error?.code ?? "no code");
 };
 
-/** Capabilities answer the same, deny the trash, and write nothing to the disk. */
+/** Capabilities answer the same, refuse changes of the trash, and write nothing to the disk. */
 export function expectConfinedCapabilities(numRuns: number): void {
   clear();
   const before = outside();

@@ -1,10 +1,10 @@
-/** The index as one text, against the same index as a list of lines. */
+/** The index as one text, compared with the same index as a list of lines. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { IndexFile, nameOf } from "../../plugin/user-memory/index-file.ts";
 
-/** What `IndexFile` means, in the plainest way: every line is looked at. */
+/** The plainest implementation of `IndexFile`: it checks every line. */
 class IndexLines {
   readonly #mark: string;
   #lines: string[];
@@ -57,7 +57,7 @@ class IndexLines {
 const names = ["a", "a-b", "b", "__proto__"];
 const name = fc.constantFrom(...names);
 
-/** Whole lines, their beginnings and ends, and what only looks like them. */
+/** Whole lines, their beginnings and ends, and texts that only look like them. */
 const piece = fc.oneof(
   name.map((each) => `- [${each}](${each}.md)`),
   name.map((each) => `- [${each}](${each}.md) \u2014 of ${each}`),
@@ -71,7 +71,7 @@ const change = fc.oneof(
   fc.record({ kind: fc.constantFrom("remove" as const, "keepFirst" as const), name, description }),
 );
 
-test("one text and a list of lines say the same after any changes", () => {
+test("one text and a list of lines agree after any changes", () => {
   fc.assert(
     fc.property(text, fc.array(change, { maxLength: 4 }), (before, changes) => {
       const index = new IndexFile(before);

@@ -1,4 +1,4 @@
-/** Whatever is written into a journal's file comes back, and nothing else with it. */
+/** Any content of a journal's block is read back unchanged, and nothing else with it. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -7,7 +7,7 @@ import { cutBlocks, portionsOf } from "../../plugin/journal/cut-blocks.ts";
 import { StoredBlock } from "../../plugin/journal/stored-block.ts";
 import { trim } from "../../plugin/journal/white-space.ts";
 
-/** What forges a block, what a block is made of, and what only looks so. */
+/** Texts that forge a block, parts of a block, and texts that only look like them. */
 const hostile = fc.constantFrom(
   "### ",
   "\n### forged\n",
@@ -45,12 +45,12 @@ const blocksIn = (file: string): StoredBlock[] =>
       .map((each) => new StoredBlock(each)),
   );
 
-/** What agentool's form does not keep: CR before a line's end, and white space around the whole. */
+/** Removes what agentool's form does not keep: CR before a line's end, and white space around the text. */
 const normalised = (text: string): string => trim(trim(text).replace(/\r+(?=\n|$)/g, ""));
 
 const made = { at: "2026-01-02T03:04:05+00:00", tags: ["a", "b"], created: null };
 
-test("a content comes back as it was, whatever it looks like, and forges no block", () => {
+test("any content is read back unchanged and forges no block", () => {
   fc.assert(
     fc.property(content, content, fc.boolean(), (first, second, isUpdated) => {
       const created = isUpdated ? "2025-01-01T00:00:00+00:00" : null;

@@ -8,8 +8,8 @@ const rounds = 400;
 test.for([
   { name: "changed bytes", files: changedFiles },
   { name: "changed sections", files: rearrangedFiles },
-])("a file with $name is accepted or PLUGIN_REFUSED, and the audit says so beforehand", ({ files }) =>
+])("a file with $name is accepted or PLUGIN_REFUSED, and the audit predicts which", ({ files }) =>
   expectAcceptedOrRefused(files(rounds)),
 );
 
-test("what the engine takes, it reads as the host does, or the host refuses it", () => expectReadAlike(rounds));
+test("the host reads every module like the engine, or refuses it", () => expectReadAlike(rounds));

@@ -1,4 +1,4 @@
-/** Plugin files with a few bytes changed: each is accepted or refused with a reason, and nothing else ever happens. */
+/** Plugin files with some changed bytes: each is either accepted or refused with a reason. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -24,10 +24,10 @@ const manifest = guestManifest("forger", { Forge: "forge" }, ["read", "list", "w
 
 const sealed = (): Uint8Array => forger([JSON.stringify(manifest)]);
 
-/** Plugin files with one to four other bytes each. */
+/** Plugin files with one to four changed bytes each. */
 export const changedFiles = (rounds: number): Generator<Uint8Array> => changed(sealed(), rounds);
 
-/** Plugin files whose sections are not those of the original. */
+/** Plugin files with changed sections. */
 export const rearrangedFiles = (rounds: number): Generator<Uint8Array> => rearranged(sealed(), rounds);
 
 export async function expectAcceptedOrRefused(files: Generator<Uint8Array>): Promise<void> {
@@ -36,7 +36,7 @@ export async function expectAcceptedOrRefused(files: Generator<Uint8Array>): Pro
   const outcomes = { accepted: 0, refused: 0 };
   for (const wasm of files) {
     writeFileSync(file, wasm);
-    // Every other policy lowers the memory, for which the host writes that section of the module anew.
+    // Every other policy lowers the memory, so that the host rewrites that section of the module.
     const limits = (outcomes.accepted + outcomes.refused) % 2 === 0 ? {} : { memoryPages: 3 };
     const policy = await loadPolicy(policyFor([file], limits));
     const audited = makeReport({ artifact: readArtifact(wasm, "changed.wasm"), policy, dependencies: null });
@@ -54,7 +54,7 @@ export async function expectAcceptedOrRefused(files: Generator<Uint8Array>): Pro
   expect(outcomes.accepted).toBeGreaterThan(rounds / 100);
 }
 
-/** What the engine takes of files with other bytes, it reads as the host does, or the host refuses it. */
+/** Fails unless the host reads changed files like the engine, or refuses them. */
 export async function expectReadAlike(rounds: number): Promise<void> {
   const bare = writeModule(readSections(forger([])));
   let compared = 0;
@@ -63,7 +63,7 @@ export async function expectReadAlike(rounds: number): Promise<void> {
     const read = interfaceOf(wasm);
     if (!module || !read) continue;
     const imports = WebAssembly.Module.imports(module);
-    // The host reads no further than the first import that is no function.
+    // The host reads only up to the first import that is not a function.
     const last = imports.findIndex(({ kind }) => kind !== "function");
     expect(read.imports).toEqual((last < 0 ? imports : imports.slice(0, last + 1)).map(asBytes));
     expect(read.exports).toEqual(WebAssembly.Module.exports(module).map(asBytes));
@@ -72,12 +72,12 @@ export async function expectReadAlike(rounds: number): Promise<void> {
   expect(compared).toBeGreaterThan(rounds / 100);
 }
 
-/** The reason for which a file was refused, behind the first letter, which begins a sentence in a report. */
+/** The reason for a refusal, without its first letter, which a report capitalises. */
 function clauseOf(message: string): string {
   return message.replace(/^Cannot load plugin "changed.wasm": ./, "");
 }
 
-/** The same sections again and again, each time one of them left out, twice there, elsewhere, longer, shorter or mended. */
+/** Yields files with one section removed, doubled, moved, longer, shorter or changed. */
 function* rearranged(whole: Uint8Array, rounds: number): Generator<Uint8Array> {
   const random = seededRandom(rounds + 1);
   const sections = readSections(whole);
@@ -102,7 +102,7 @@ function* rearranged(whole: Uint8Array, rounds: number): Generator<Uint8Array> {
   }
 }
 
-/** The same file again and again, each time with one to four other bytes. */
+/** Yields the file with one to four changed bytes each time. */
 function* changed(whole: Uint8Array, rounds: number): Generator<Uint8Array> {
   const random = seededRandom(rounds);
   for (let round = 0; round < rounds; round++) {
@@ -133,7 +133,7 @@ function interfaceOf(wasm: Uint8Array): { imports: Named[]; exports: Named[] } |
   }
 }
 
-/** The host reads names byte for byte. */
+/** Converts names to bytes, as the host compares them. */
 function asBytes(each: Named): Named {
   return { ...each, ...(each.module !== undefined && { module: bytes(each.module) }), name: bytes(each.name) };
 }

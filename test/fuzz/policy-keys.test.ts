@@ -1,11 +1,11 @@
-/** A policy's text is refused for a key that stands twice in one object, and for no other reason. */
+/** A policy's text is refused exactly if one object has a key twice. */
 import fc from "fast-check";
 import { test } from "vitest";
 
 import { readJson, UnusablePolicy } from "../../host/plugins/policy/read-json.ts";
 import { unknown } from "../../shared/zod.ts";
 
-/** Texts that look like parts of JSON, and few enough of them to meet often. */
+/** Texts that look like parts of JSON, and few enough that they often repeat. */
 const texts = fc.constantFrom("", "a", "b", '"', '"a":', "{", "}", "\\", '\\"', "a\\", ":", "__proto_", "\u2028", "ä");
 
 type Tree = string | readonly Tree[] | { readonly pairs: readonly (readonly [string, Tree])[] };
@@ -19,7 +19,7 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
   ),
 }));
 
-/** A text, with its first character as an escape where the space says so. */
+/** The text as JSON. If `space` is a tab, its first character is an escape. */
 function quoted(text: string, space: string): string {
   const plain = JSON.stringify(text);
   if (space !== "\t" || text === "") return plain;
@@ -43,7 +43,7 @@ function hasTwice(value: Tree): boolean {
   return new Set(keys).size < keys.length || value.pairs.some(([, each]) => hasTwice(each));
 }
 
-test("what is refused has a key twice, and what has one is refused", () => {
+test("a text is refused exactly if an object has a key twice", () => {
   const spaces = fc.constantFrom("", " ", "\n", "\t");
   fc.assert(
     fc.property(tree, spaces, (value, space) => {

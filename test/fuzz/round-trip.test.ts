@@ -1,4 +1,4 @@
-/** Whatever is stored comes back: entries and index lines over random text. */
+/** Entries and index lines with random text are read back unchanged. */
 import fc from "fast-check";
 import { test } from "vitest";
 
@@ -8,7 +8,7 @@ import { IndexFile } from "../../plugin/user-memory/index-file.ts";
 import { bodyField, descriptionField } from "../../plugin/user-memory/schemas/fields.ts";
 import { safeParse } from "../../shared/zod.ts";
 
-/** Text that YAML, Markdown and our own formats could stumble over. */
+/** Text that is difficult for YAML, Markdown and memcell's own formats. */
 const awkward = fc.constantFrom(
   "---",
   "\n",
@@ -41,7 +41,7 @@ const name = fc
   .stringMatching(/^[a-zA-Z0-9_-]{1,100}$/)
   .filter((each) => !/^(memory|con|prn|aux|nul|com\d|lpt\d)$/i.test(each));
 
-test("an entry's description and body come back as they were", () => {
+test("an entry's description and body are read back unchanged", () => {
   fc.assert(
     fc.property(name, description, body, (entryName, line, text) => {
       if (!safeParse(bodyField, text).success) return true;
@@ -53,13 +53,13 @@ test("an entry's description and body come back as they were", () => {
   );
 });
 
-/** The keys that are not ours, with their values; none when the front matter cannot be read. */
+/** The foreign keys with their values; empty if the front matter cannot be read. */
 function foreignOf(fields: ReadonlyMap<string, unknown> | null): string {
   const own = new Set(["name", "description", "type", "created", "updated"]);
   return formatFields([...(fields ?? [])].filter(([key]) => !own.has(key)));
 }
 
-test("writing over any front matter either keeps its foreign keys or did not read it", () => {
+test("replacing an entry keeps its foreign keys if its front matter can be read", () => {
   const yaml = fc
     .array(fc.tuple(fc.constantFrom("name", "mine", "type", "x y", '"q"', "# c"), description))
     .map((lines) => lines.map(([key, value]) => `${key}: ${value}\n`).join(""));

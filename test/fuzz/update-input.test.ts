@@ -1,4 +1,4 @@
-/** The guest chooses the schema of an update by itself: it must be the one that the union chooses. */
+/** The guest chooses the schema of an update itself. It must choose the same one as the union. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -36,7 +36,7 @@ const input = fc.oneof(
 test("an input is parsed as the union parses it, and refused with the same issues", () => {
   fc.assert(
     fc.property(input, (made) => {
-      // As it comes to the guest.
+      // In the form that the guest receives.
       const value: unknown = JSON.parse(JSON.stringify(made));
       const chosen = safeParse(updateInputFor(value), value);
       const expected = safeParse(updateInput, value);
@@ -48,7 +48,7 @@ test("an input is parsed as the union parses it, and refused with the same issue
   );
 });
 
-test("NUL is found wherever it stands", () => {
+test("NUL is found at any place", () => {
   const text = fc.array(fc.constantFrom("\0", "a", "😀", "", "\\0")).map((parts) => parts.join(""));
   fc.assert(fc.property(text, (each) => hasNul(each) === each.includes("\0")));
 });

@@ -1,4 +1,4 @@
-/** The folder of a user id: no two ids share one on any disk's terms, and every disk accepts it. */
+/** The folder of a user id: no two ids share a folder on any kind of disk, and every disk accepts its name. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -9,7 +9,7 @@ import { storeLimits } from "../../shared/limits.ts";
 const devices = ["con", "prn", "aux", "nul", "com0", "com1", "com9", "lpt0", "lpt1", "lpt9"];
 const isDevice = (name: string): boolean => devices.includes((name.split(".")[0] ?? "").trimEnd().toLowerCase());
 
-/** What has made two names one, or a name impossible, on some system. */
+/** Texts that make two names equal, or a name invalid, on some system. */
 const pieces = [
   ...devices,
   "CON",
@@ -72,7 +72,7 @@ const userId = fc
   )
   .filter(isUserId);
 
-/** A neighbour of an id: the same text but for one thing that some system overlooks. */
+/** Texts that differ from an id in one thing that some system ignores. */
 const near = (text: string): fc.Arbitrary<string> =>
   fc
     .constantFrom(
@@ -119,7 +119,7 @@ test("two user ids never share a folder", () => {
   );
 });
 
-test("a folder's name tells the id, unless it was too long to hold it", () => {
+test("a folder's name contains the whole id unless the id is too long", () => {
   fc.assert(
     fc.property(userId, (id) => {
       const name = userFolderName(checkUserId(id));
