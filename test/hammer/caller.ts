@@ -1,14 +1,14 @@
-/** One of many callers: uses entries of its own in folders that all share, and knows what each answer has to be. */
+/** One of many callers: it uses its own entries in shared folders, and knows the right answer of each call. */
 import type { Runtime, ToolResult } from "memcell";
 
 export const usersCount = 20;
 
-/** An entry as its caller has last stored it. */
+/** An entry as its caller last stored it. */
 export interface OwnEntry {
   readonly userId: string;
   readonly name: string;
   readonly body: string;
-  /** As the first read after it was made has shown it. */
+  /** From the first read after its creation. */
   readonly created: string | null;
 }
 
@@ -22,13 +22,13 @@ export interface CallerReport {
 }
 
 const life = ["create", "read", "replace", "readMissing", "replace", "read", "replace", "deleteMissing"] as const;
-/** Half of the calls change something; few delete, since every deleted file stays in the trash and is counted there. */
+/** Half of the calls change something. Few delete, because deleted files stay in the trash and count there. */
 const lifeOfEntry = [...life, "replace", "read", "read", "delete"] as const;
 type Kind = (typeof lifeOfEntry)[number];
 
 export const describe = (userId: string, name: string): string => `${name} of ${userId}`;
 
-/** Makes its calls one after the other. `id` tells it from all other callers of all processes. */
+/** Makes the calls one after the other. `id` is unique among all callers of all processes. */
 export async function makeCalls(runtime: Runtime, id: string, callsCount: number): Promise<CallerReport> {
   const caller = new Caller(runtime, id);
   for (let at = 0; at < callsCount; at++) await caller.call(lifeOfEntry[at % lifeOfEntry.length] ?? "read");
@@ -63,7 +63,7 @@ class Caller {
     return { calls: this.#calls, waits: this.#waits, faults: this.#faults, alive, trashed: this.#trashed };
   }
 
-  /** Why the answer is not what it has to be; `null` when it is. */
+  /** Returns why the answer is wrong, or `null`. */
   async #perform(kind: Kind): Promise<string | null> {
     const count = ++this.#count;
     if (kind === "create") this.#entry = this.#newEntry(count);
@@ -90,7 +90,7 @@ class Caller {
     }
   }
 
-  /** Callers meet at the same users, each in another order. */
+  /** All callers use the same users, each in another order. */
   #newEntry(count: number): OwnEntry {
     const step = Array.from(this.#id).reduce((sum, character) => sum + character.charCodeAt(0), 0);
     const userId = `user-${(step * 7 + count) % usersCount}`;

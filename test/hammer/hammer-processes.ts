@@ -1,5 +1,5 @@
 /**
- * Several processes on one data folder: no call is lost, none is done twice, no process starves.
+ * Several processes on one data folder: no call is lost or done twice, and no process starves.
  *
  * Each caller has entries of its own and knows what every answer must be. At the end, what all callers know together has
  * to be exactly what lies on the disk: entries, index lines, and what is in the trash.
@@ -49,7 +49,7 @@ export async function expectNothingLost(callsCount: number): Promise<number> {
   expect(ended.flatMap(({ notes }) => notes)).toEqual([]);
   expect(callers.flatMap(({ waits }) => waits)).toHaveLength(processesCount * callersCount * callsCount);
   for (let user = 0; user < usersCount; user++) expectFilesOf(folder.path, `user-${user}`, callers);
-  // A single call that waits for more than 30 s is `BUSY`, and so a fault.
+  // Only medians are compared: a single call that waits over 30 s is `BUSY`, which is a fault already.
   const medians = ended.map(({ reports }) => quantileOf(waitsOf(reports), 0.5)).toSorted((a, b) => a - b);
   return (medians.at(-1) ?? 0) / (medians[0] ?? 1);
 }
@@ -67,7 +67,7 @@ function startProcess(dataDir: string, id: string, callsCount: number): CallingP
   return { ready, report, start: () => void child.send("start") };
 }
 
-/** What lies there is what the callers know, file by file and line by line. */
+/** Compares the disk with the callers' knowledge, file by file and line by line. */
 function expectFilesOf(dataDir: string, userId: string, callers: readonly CallerReport[]): void {
   const files = readUserFiles(dataDir, userId);
   const alive = callers.flatMap((caller) => caller.alive).filter((entry) => entry.userId === userId);
@@ -79,7 +79,7 @@ function expectFilesOf(dataDir: string, userId: string, callers: readonly Caller
     ...alive.map((entry) => [`memory/${entry.name}.md`, entry] as const),
     ...trashed.map((entry) => [`memory/${entry.path}`, entry] as const),
   ]);
-  // Two deletes that name one file would show here.
+  // Fails if two deletes named the same file.
   expect(expected.size).toBe(alive.length + trashed.length);
   const present = Object.keys(files).filter((path) => path !== "memory/MEMORY.md");
   expect(present).toEqual([...expected.keys()].toSorted());

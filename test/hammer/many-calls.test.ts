@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
 
-test("100 users with 20 calls each at once: every file whole, every index right", async () => {
+test("100 users with 20 concurrent calls each have whole files and correct indexes", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, queuedCallsMax: 2000 });
   const users = Array.from({ length: 100 }, (_, user) => `user-${user}`);
@@ -35,7 +35,7 @@ test("100 users with 20 calls each at once: every file whole, every index right"
   }
 });
 
-test("close() finishes the calls already made, refuses later ones, and may be called twice", async () => {
+test("close() finishes running calls, refuses later ones, and can be called twice", async () => {
   using folder = temporaryFolder();
   const runtime = await createRuntime({ dataDir: folder.path });
   const made = Array.from({ length: 30 }, (_, count) =>

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { expectNothingLost } from "./hammer-processes.ts";
 
 const callsCount = process.env["TEST_SEEDED"] ? 245 : 2_450;
-/** How much longer than the others a process may have to wait as a rule. One that starves waits many times as long. */
+/** The highest allowed ratio of two processes' median waits. A starving process waits many times as long. */
 const medianRatioMax = 3;
 
 test("78,400 calls of 32 callers in 4 processes on 20 users", { timeout: 1_800_000 }, async () => {
