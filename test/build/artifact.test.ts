@@ -45,7 +45,7 @@ test("the plugin's memory has a maximum above its minimum", () => {
   expect(limits?.max).toBeGreaterThan(limits?.min ?? Infinity);
 });
 
-test("the plugin is as small as promised, gzipped too", () => {
+test("the plugin is as small as promised, also when gzipped", () => {
   expect(wasm.length).toBeLessThanOrEqual(artifactLimits.bytesMax);
   expect(gzipSync(wasm).length).toBeLessThanOrEqual(artifactLimits.zippedBytesMax);
 });
@@ -55,7 +55,7 @@ test("the manifest sealed into the plugin has the published form", () => {
   expect(safeParse(manifestSchema, JSON.parse(new TextDecoder().decode(section))).success).toBe(true);
 });
 
-test("interface.d.ts names the exports and imports that the file has", () => {
+test("interface.d.ts names the file's exports and imports", () => {
   const declared = readFileSync(new URL("../../plugin/user-memory/interface.d.ts", import.meta.url), "utf8");
   const names = (pattern: RegExp): string[] =>
     Array.from(declared.matchAll(pattern), ([, name = ""]) => name).toSorted();
@@ -64,7 +64,7 @@ test("interface.d.ts names the exports and imports that the file has", () => {
   expect(names(/^ {4}(\w+)\(request: PTR\): PTR;/gm)).toEqual([...capabilityNames].toSorted());
 });
 
-test("the file holds no path of the machine that built it", () => {
+test("the file contains no path of the machine that built it", () => {
   const text = wasm.toString("latin1");
   for (const trace of [fileURLToPath(new URL("../..", import.meta.url)), "node_modules", "/tmp/", "/home/"]) {
     expect(text).not.toContain(trace);

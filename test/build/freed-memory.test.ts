@@ -1,4 +1,4 @@
-/** A snapshot ships what the plugin keeps, and nothing that it made and dropped while it was loaded. */
+/** A snapshot contains the data that the plugin keeps, and nothing that it created and dropped while loading. */
 import { expect, test } from "vitest";
 
 import { toolGlobal } from "../../build/bundle.ts";
@@ -16,7 +16,7 @@ const tool = {
 } as const;
 const family: Family = { name: "probe", version: "0.0.0", tools: [{ ...tool, scopes: [], rights: [] }] };
 
-/** Leaves texts of many sizes in memory. They are put together at run time: the bytecode does not hold them. */
+/** Leaves texts of many sizes in memory. They are built at run time, so that the bytecode does not contain them. */
 const makeTexts = `
   const reversed = "droffih";
   const word = reversed.split("").toReversed().join("");
@@ -31,11 +31,11 @@ async function snapshot(last: string): Promise<string> {
   return Buffer.from(memory).toString("latin1");
 }
 
-test("what a plugin drops while it is loaded is not in its snapshot", async () => {
+test("data that a plugin drops while loading is not in its snapshot", async () => {
   expect(await snapshot("")).not.toContain("hifford");
 });
 
-test("control: what it keeps is", async () => {
+test("control: data that it keeps is in its snapshot", async () => {
   expect(await snapshot("globalThis.kept = nodes;")).toContain("hifford-3999");
 });
 

@@ -1,4 +1,4 @@
-/** A host lowers the fuel of an instance by a configuration key, and can never raise it: the same on both lines of the SDK. */
+/** A configuration key lets a host lower an instance's fuel, but never raise it, on both SDKs. */
 import { readFileSync } from "node:fs";
 
 import { createPlugin } from "@extism/extism";
@@ -43,27 +43,27 @@ const rows = [
   { name: "hexadecimal", value: "0x1000", isEnough: false },
   { name: "an exponent", value: "1e4", isEnough: false },
   { name: "spaced", value: " 1000", isEnough: false },
-  { name: "a number with something behind", value: `${"9".repeat(40)} polls`, isEnough: false },
+  { name: "a number with trailing text", value: `${"9".repeat(40)} polls`, isEnough: false },
   { name: "a word", value: "none", isEnough: false },
 ];
 
 for (const [sdk, open] of Object.entries(sdks)) {
-  test.for(rows)(`${sdk}: fuel that is $name`, async ({ value, isEnough }) => {
+  test.for(rows)(`${sdk}: fuel that is $name is used as expected`, async ({ value, isEnough }) => {
     const plugin = await open(value === undefined ? {} : { [fuelConfigKey]: value });
     const call = async (): Promise<unknown> => (await plugin.call("puppet", someTurns))?.json();
     if (isEnough) expect(await call()).toMatchObject({ ok: true });
     else await expect(call).rejects.toThrow('"code":"FUEL_EXHAUSTED"');
   });
 
-  test(`${sdk}: fuel above the constant ends where the constant does`, { timeout: 60_000 }, async () => {
+  test(`${sdk}: fuel above the constant counts as the constant`, { timeout: 60_000 }, async () => {
     const plugin = await open({ [fuelConfigKey]: "9".repeat(40) });
     await expect(plugin.call("puppet", spin)).rejects.toThrow('"code":"FUEL_EXHAUSTED"');
   });
 
-  test(`${sdk}: the fuel is full again at each call`, async () => {
+  test(`${sdk}: each call starts with full fuel`, async () => {
     const plugin = await open({ [fuelConfigKey]: "300" });
     for (const _ of [1, 2, 3]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is what this is about
+      // oxlint-disable-next-line no-await-in-loop -- the calls must run one after the other
       expect((await plugin.call("puppet", someTurns))?.json()).toMatchObject({ ok: true });
     }
   });

@@ -1,4 +1,4 @@
-/** What counts as linked in, and what may be. */
+/** Which packages count as linked in, and which are allowed. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -18,7 +18,7 @@ afterAll(() => folder[Symbol.dispose]());
 
 const file = (path: string, bytes: number, ...imports: string[]): BundledFile => ({ path, bytes, imports });
 
-test("packages are told by their place; scopes and packages inside packages too", () => {
+test("packages are identified by their place, including scoped and nested packages", () => {
   const files = [
     file("plugin/index.ts", 9, "node_modules/@scope/a/index.js", "shared/b.ts"),
     file("shared/b.ts", 0, "node_modules/b/x.js"),
@@ -36,12 +36,12 @@ test("packages are told by their place; scopes and packages inside packages too"
       { place: "node_modules/b", imports: [] },
       { place: "node_modules/e", imports: [] },
     ],
-    // Nothing is left of d, which imports e; e still hangs on something.
+    // The bundle contains nothing of d, which imports e, but e still needs a parent.
     direct: ["node_modules/@scope/a", "node_modules/b", "node_modules/e"],
   });
 });
 
-test("a package that lies elsewhere is in no lock file, and cannot be linked in", () => {
+test("a package outside the project is in no lock file and cannot be linked in", () => {
   expect(() => linkedPackages([file("../other/node_modules/x/x.js", 1)])).toThrow("package-lock.json does not name");
 });
 
@@ -62,7 +62,7 @@ const licences = [
   { licence: { type: "MIT" }, objection: "it names no licence" },
 ];
 
-test.for(licences)("licence $licence", ({ licence, objection }) => {
+test.for(licences)("the licence $licence is judged as expected", ({ licence, objection }) => {
   if (objection === null) expect(licenceObjection(licence)).toBe(null);
   else expect(licenceObjection(licence)).toContain(objection);
 });
@@ -94,10 +94,10 @@ test.for(packageStates)("a package that is $name ends the build", async ({ name,
   expect(await readPackageFacts(place, project)).toMatchObject({ purl: "pkg:npm/%40some/thing@1.0.0" });
 });
 
-test("deferred modules are numbered by name, however the bundler comes upon them", async () => {
+test("deferred modules are numbered by name, in whatever order the bundler finds them", async () => {
   const source = join(folder.path, "two-deferred");
   mkdirSync(source);
-  // The first to be met imports more, and so is finished last.
+  // The bundler finds this one first, but finishes it last, because it imports more.
   writeFileSync(join(source, "z.deferred.ts"), `export const z = (): string => "of z";`);
   const manyLines = Array.from({ length: 4000 }, (_, at) => `export const a${at} = (): string => "of a ${at}";`);
   writeFileSync(join(source, "a.deferred.ts"), manyLines.join("\n"));

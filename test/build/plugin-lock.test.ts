@@ -1,4 +1,4 @@
-/** The lock file: one text for the same plugins, nothing but its own form, and a sentence for each difference. */
+/** The lock file: always the same text for the same plugins, a strict form, and one sentence for each difference. */
 import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ const one = { version: "1.0.0", sha256: "1".repeat(64), bytes: 10 };
 const two = { version: "1.0.0", sha256: "2".repeat(64), bytes: 10 };
 const committed = readFileSync(new URL("../../build/plugins.lock.json", import.meta.url), "utf8");
 
-test("the committed lock names the plugins that are there", () => {
+test("the committed lock names the present plugins", () => {
   const there = shippedNames().map((name) => {
     const wasm = readFileSync(shippedPlugin(name));
     const sha256 = readFileSync(`${shippedPlugin(name)}.sha256`, "utf8").slice(0, 64);
@@ -21,7 +21,7 @@ test("the committed lock names the plugins that are there", () => {
   expect(parseLock(committed)).toEqual(Object.fromEntries(there));
 });
 
-test("the order of the plugins, and of what is said of them, does not enter the text", () => {
+test("the order of the plugins and their fields does not change the text", () => {
   expect(lockText({ b: two, a: { bytes: 10, sha256: one.sha256, version: "1.0.0" } })).toBe(
     lockText({ a: one, b: two }),
   );
@@ -30,7 +30,7 @@ test("the order of the plugins, and of what is said of them, does not enter the 
 
 const differences = [
   { name: "equal", built: { a: one }, locked: { a: one }, says: [] },
-  { name: "none of either", built: {}, locked: {}, says: [] },
+  { name: "both empty", built: {}, locked: {}, says: [] },
   {
     name: "another hash",
     built: { a: one },
@@ -48,23 +48,23 @@ const differences = [
   { name: "not built", built: { a: one }, locked: { a: one, b: two }, says: [/"b".*built none/] },
 ];
 
-test.for(differences)("built and locked: $name", ({ built, locked, says }) => {
+test.for(differences)("the difference between built and locked is reported: $name", ({ built, locked, says }) => {
   const found = lockDifferences(built, locked);
   expect(found).toEqual(says.map((pattern) => expect.stringMatching(pattern)));
 });
 
 const wrongTexts = [
   { name: "empty", text: "" },
-  { name: "no JSON", text: "{" },
+  { name: "not JSON", text: "{" },
   { name: "of another version", text: committed.replace('"version": 1', '"version": 2') },
   { name: "with a hash in capitals", text: lockText({ a: { ...one, sha256: "A".repeat(64) } }) },
   { name: "with half a hash", text: lockText({ a: { ...one, sha256: "1".repeat(32) } }) },
-  { name: "with a version that is none", text: lockText({ a: { ...one, version: "1" } }) },
+  { name: "with an invalid version", text: lockText({ a: { ...one, version: "1" } }) },
   { name: "with a name that is a path", text: lockText({ "../a": one }) },
-  { name: "with more than its form", text: committed.replace('"version": 1', '"version": 1, "more": 1') },
+  { name: "with an extra key", text: committed.replace('"version": 1', '"version": 1, "more": 1') },
   { name: "too deep", text: "[".repeat(100_000) },
 ];
 
-test.for(wrongTexts)("a lock that is $name is none", ({ text }) => {
+test.for(wrongTexts)("a lock that is $name is refused", ({ text }) => {
   expect(parseLock(text)).toBe(null);
 });

@@ -10,7 +10,7 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 
 const wasm = readFileSync(shippedPlugin("user-memory"));
 
-test("building twice gives the same bytes as the file that is there", { timeout: 300_000 }, async () => {
+test("building twice gives the same bytes as the present file", { timeout: 300_000 }, async () => {
   const pluginFolder = fileURLToPath(new URL("../../plugin", import.meta.url));
   const source = (await readFamilies(pluginFolder)).find(({ family }) => family.name === "user-memory");
   if (!source) throw new Error("The family user-memory is not there");

@@ -1,4 +1,4 @@
-/** The list of components says what was linked in, all of it and nothing else, in a form that others can read. */
+/** The list of components names exactly the packages that were linked in, in a standard form. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,24 +48,24 @@ const plugins = sources.map(({ family: { name } }, at): BuiltPlugin => {
   };
 });
 const pluginNames = new Set(plugins.map(({ manifest }) => manifest.name));
-/** The one with the most packages. */
+/** The plugin with the most packages. */
 const plugin = plugins.find(({ manifest }) => manifest.name === "user-memory");
 if (!plugin) throw new Error("user-memory is not there");
 
 const named = (name: string): Component | undefined => sbom.components.find((each) => each.name === name);
 
-test("the list is CycloneDX 1.6, by the strict reading of its schema", async () => {
+test("the list is valid CycloneDX 1.6 by its strict schema", async () => {
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
   expect(await validator.validate(text)).toBe(null);
   expect(await validator.validate(text.replace('"bomFormat"', '"bomform"'))).not.toBe(null);
 });
 
-test("making it again gives the same text, without time or serial number", async () => {
+test("creating it again gives the same text, without time or serial number", async () => {
   expect(await makeSbom(plugins)).toBe(text);
   expect(text).not.toMatch(/"timestamp"|"serialNumber"/);
 });
 
-test.for(plugins)("the plugin $manifest.name stands in it with its hash, version and size", (each) => {
+test.for(plugins)("the list has the plugin $manifest.name with its hash, version and size", (each) => {
   const { manifest, sha256, wasm } = each;
   expect(named(manifest.name)).toMatchObject({
     version: manifest.version,
@@ -77,12 +77,12 @@ test.for(plugins)("the plugin $manifest.name stands in it with its hash, version
   });
 });
 
-test("the packages are those of which the bundler has kept something, and the engine", () => {
+test("the list has the packages of which the bundle contains code, and the engine", () => {
   const kept = files.filter(({ bytes, path }) => bytes > 0 && path.includes("node_modules/"));
   const names = new Set(kept.map(({ path }) => path.split("/")[1] ?? ""));
   const listed = sbom.components.map(({ name }) => name).filter((name) => !pluginNames.has(name));
   expect(listed.toSorted()).toEqual([...names, "quickjs-ng", "quickjs-wasi"].toSorted());
-  // gray-matter depends on an older YAML library, which is installed, and for which a stand-in is linked.
+  // gray-matter depends on an older YAML library. It is installed, but the bundle contains a stand-in for it.
   expect(listed).toContain("gray-matter");
   expect(sbom.components.filter(({ name }) => name === "js-yaml").map(({ version }) => version)).toEqual(["5.5.0"]);
 });
@@ -102,7 +102,7 @@ test("each package has the version, the hash and the licence that package-lock.j
   }
 });
 
-test("QuickJS itself stands below the package that brings it", () => {
+test("QuickJS is listed below the package that contains it", () => {
   expect(named("quickjs-ng")).toMatchObject({ version: "0.17.0", licenses: [{ license: { id: "MIT" } }] });
   const below = sbom.dependencies.find(({ ref }) => ref === named("quickjs-wasi")?.["bom-ref"]);
   expect(below?.dependsOn).toEqual([named("quickjs-ng")?.["bom-ref"]]);

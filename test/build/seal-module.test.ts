@@ -1,4 +1,4 @@
-/** Modules of other compilers: sealed when they are plugins, and otherwise told what to change. */
+/** Modules of other compilers: plugins are sealed; for others the author learns what to change. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ const tool = '(func (export "still") (result i32) (i32.const 0))';
 const memory = '(memory (export "memory") 1 2)';
 const moduleOf = (...parts: readonly string[]): Uint8Array => assembleGuest(`(module ${parts.join("\n")})`, []);
 
-/** What the author of a module is told; empty when it was sealed. */
+/** The message for the author of a module; empty if it was sealed. */
 async function faultsOf(module: Uint8Array, declared: Family = family): Promise<string> {
   return await sealModule(module, declared).then(
     () => "",
@@ -50,7 +50,7 @@ async function faultsOf(module: Uint8Array, declared: Family = family): Promise<
   );
 }
 
-describe("an author is told what to change:", () => {
+describe("the message says what to change:", () => {
   test.for([
     {
       name: "WASI",
@@ -100,18 +100,18 @@ describe("an author is told what to change:", () => {
     for (const pattern of says) expect(told).toMatch(pattern);
   });
 
-  test("a declaration that is none", async () => {
+  test("an invalid declaration", async () => {
     expect(await faultsOf(moduleOf(memory, tool), { ...family, version: "1" })).toMatch(
       /family\.ts has a wrong version/,
     );
   });
 
-  test("no module at all", async () => {
+  test("a file that is not a module", async () => {
     expect(await faultsOf(Buffer.from("hello"))).not.toBe("");
   });
 });
 
-test("what no call can notice is taken out, and nothing else is changed", async () => {
+test("sealing removes only parts that no call can notice", async () => {
   const surplus = moduleOf(memory, tool, '(global (export "__heap_base") i32 (i32.const 7))');
   const named = writeModule([...readSections(surplus), customSection("producers", Buffer.from("/home/somebody"))]);
   const { wasm, manifest } = await sealModule(named, family);
@@ -122,7 +122,7 @@ test("what no call can notice is taken out, and nothing else is changed", async 
   expect((await sealModule(wasm, family)).wasm).toEqual(wasm);
 });
 
-test("a module that counts no fuel asks for the least; one that does keeps its counter", async () => {
+test("a module without a fuel counter declares the least fuel; one with a counter keeps it", async () => {
   const without = await sealModule(moduleOf(memory, tool), family);
   expect(without.manifest.fuelPolls).toBe(1);
   const counting = moduleOf(memory, tool, "(global (mut i32) (i32.const 0))");
@@ -132,7 +132,7 @@ test("a module that counts no fuel asks for the least; one that does keeps its c
   expect(customSections(readSections(wasm), fuelSection)).toEqual([Uint8Array.of(0)]);
 });
 
-test("a module that counts no fuel and never ends is ended by its deadline", async () => {
+test("the deadline stops a module that has no fuel counter and never ends", async () => {
   const file = join(folder.path, "endless.wasm");
   const endless = '(func (export "still") (result i32) (loop $on (br $on)) (i32.const 0))';
   writeFileSync(file, (await sealModule(moduleOf(memory, endless), family)).wasm);
@@ -161,7 +161,7 @@ describe("npm run seal", () => {
     expect(readFileSync(`${out}.sha256`, "utf8")).toMatch(/^[0-9a-f]{64} {2}tally\.wasm\n$/);
   });
 
-  test("writes nothing of what is no plugin", () => {
+  test("writes nothing for a module that is not a plugin", () => {
     const [module, out] = [join(folder.path, "bare.wasm"), join(folder.path, "none.wasm")];
     writeFileSync(module, moduleOf(memory));
     mkdirSync(join(folder.path, "empty"));
@@ -175,7 +175,7 @@ describe("npm run seal", () => {
   });
 
   test.for([[], ["a.wasm"], ["a.wasm", "b"], ["a.wasm", "b", "c", "--out", "d"], ["--fast"]])(
-    "%j: the help",
+    "prints the help for %j",
     (args) => {
       expect(seal(...args)).toMatchObject({ status: 2, output: expect.stringContaining("npm run seal --") });
     },

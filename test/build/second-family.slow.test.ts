@@ -1,4 +1,4 @@
-/** A second family is a folder, and nothing else has to change: build one here and call it. */
+/** A second family needs only a folder: this builds one and calls it. */
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,7 +60,7 @@ export function count(): number {
   });
 }`;
 
-test("a folder with family.ts and index.ts becomes a plugin with a scope of its own", async () => {
+test("a folder with family.ts and index.ts becomes a plugin with its own scope", async () => {
   const source = join(folder.path, "plugin", "counter");
   mkdirSync(source, { recursive: true });
   writeFileSync(join(source, "family.ts"), familyText);
@@ -102,7 +102,7 @@ test("a folder with family.ts and index.ts becomes a plugin with a scope of its 
   expect(readUserFiles(dataDir, "alice")).toEqual({ "counts/total.txt": "5" });
 });
 
-test("a family that declares a code of the table's is not sealed", async () => {
+test("a family that declares an error code of the ABI is not sealed", async () => {
   const [source] = await readFamilies(join(folder.path, "plugin"));
   if (!source) throw new Error("The family was not found");
   const errors = [{ code: "STORAGE_FULL", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
@@ -111,7 +111,7 @@ test("a family that declares a code of the table's is not sealed", async () => {
   );
 });
 
-test("a manifest of a form that no host loads is not sealed", async () => {
+test("a manifest that no host would load is not sealed", async () => {
   const errors = [{ code: "count_full", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
   const manifest = { ...guestManifest("counter", { Count: "count" }), errors };
   await expect(sealPlugin(new Uint8Array(), manifest)).rejects.toThrow(
@@ -119,7 +119,7 @@ test("a manifest of a form that no host loads is not sealed", async () => {
   );
 });
 
-test("a folder whose name is not its family's is an error that says so", async () => {
+test("a folder whose name differs from its family's name is refused", async () => {
   const renamed = join(folder.path, "renamed");
   cpSync(join(folder.path, "plugin", "counter"), join(renamed, "other"), { recursive: true });
   await expect(readFamilies(renamed)).rejects.toThrow('folder is "other", its family.ts says "counter"');

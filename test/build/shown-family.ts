@@ -1,4 +1,4 @@
-/** What is seen of a family that was laid down in a clone, wherever a host shows memory. It keeps the text `greeting`. */
+/** Checks a new family in a clone wherever a host shows memory. The family holds the text `greeting`. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ function run(clone: string, command: string, ...args: readonly string[]): Ran {
 
 const succeeds = { status: 0 };
 
-/** The prompt, the doctor, the trash, export and import, as the owner of the data uses them. */
+/** Checks the prompt, the doctor, the trash, export and import. */
 export function expectOwnersView(clone: string, family: string): void {
   const memcell = (command: string, ...args: readonly string[]): Ran => run(clone, command, ...args, "--user", "alice");
   const scope = join(clone, "data", "users", "alice", family);
@@ -48,7 +48,7 @@ export function expectOwnersView(clone: string, family: string): void {
   rmSync(join(clone, "all.zip"));
 }
 
-/** Its index and its entries are resources, and its index is in the prompt, as a real client sees them. */
+/** Checks with a real client that the index and the entries are resources, and that the index is in the prompt. */
 export async function expectMcp(clone: string, family: string): Promise<void> {
   const args = [join(clone, "dist/host/cli/main.js"), "serve", "--user", "alice", "--data", join(clone, "data")];
   const client = new Client({ name: "test", version: "1" });

@@ -1,4 +1,4 @@
-/** A tool's page: its tables follow the schemas, and the build seals it, or says what is wrong with it. */
+/** A tool's page: its tables follow the schemas. The build seals the page or reports its fault. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,7 +36,7 @@ const indexText = "export function greet(): number { return 0; }\nexport functio
 
 const marks = "<!-- parameters -->\n<!-- /parameters -->\n";
 
-/** The folder of a family whose tool `Greet` has a page. */
+/** Creates the folder of a family whose tool `Greet` has this page. */
 function familyWith(page: string, name: string): string {
   const place = join(folder.path, name);
   mkdirSync(join(place, "greeter"), { recursive: true });
@@ -46,7 +46,7 @@ function familyWith(page: string, name: string): string {
   return place;
 }
 
-test("a page gets its tables once, is sealed as it is, and the host hands it on", async () => {
+test("a page gets its tables once, is sealed unchanged, and the host returns it", async () => {
   const place = familyWith(`# Greet\n\n${marks}\nNaïve.\n`, "sealed");
   const [source] = await readFamilies(place, { writePages: true });
   if (!source) throw new Error("The family was not found");
@@ -61,7 +61,7 @@ test("a page gets its tables once, is sealed as it is, and the host hands it on"
   expect([runtime.documentation("Greet"), runtime.documentation("Silent")]).toEqual([page, null]);
 });
 
-test("a page whose tables are not those of the schemas is refused, and the difference named", async () => {
+test("a page whose tables differ from the schemas is refused, and the difference is named", async () => {
   const place = familyWith(`# Greet\n\n${marks}`, "stale");
   await readFamilies(place, { writePages: true });
   const file = join(place, "greeter", "Greet.md");
@@ -74,22 +74,22 @@ test("a page whose tables are not those of the schemas is refused, and the diffe
 
 test.for([
   { name: "a page without a place for tables", page: "# Greet\n" },
-  { name: "one where the place does not end", page: "# Greet\n<!-- parameters -->\n" },
-  { name: "one with two places", page: `# Greet\n${marks}${marks}` },
+  { name: "a page whose place has no end", page: "# Greet\n<!-- parameters -->\n" },
+  { name: "a page with two places", page: `# Greet\n${marks}${marks}` },
 ])("$name is refused", async ({ name, page }) => {
   await expect(readFamilies(familyWith(page, name))).rejects.toThrow("Cannot write the tables of Greet.md");
 });
 
 test.for([
-  { name: "a hidden page", text: "now\u202egpj.exe", message: 'its tool "Greet" has the character U+202E in its doc' },
-  { name: "a page that is too long", text: "é".repeat(8_192), message: "bytes, at most 16384 allowed" },
-])("$name is not sealed", async ({ name, text, message }) => {
+  { name: "hidden text", text: "now\u202egpj.exe", message: 'its tool "Greet" has the character U+202E in its doc' },
+  { name: "text that is too long", text: "é".repeat(8_192), message: "bytes, at most 16384 allowed" },
+])("a page with $name is not sealed", async ({ name, text, message }) => {
   const [source] = await readFamilies(familyWith(`# Greet\n${text}\n${marks}`, name), { writePages: true });
   if (!source) throw new Error("The family was not found");
   await expect(buildPlugin(source, { optimise: false })).rejects.toThrow(message);
 });
 
-test("tables tell types, limits and conditions, and hold no line or bar that would end a cell", () => {
+test("tables show types, limits and conditions, without line breaks or bars that would end a cell", () => {
   const input = {
     type: "object",
     required: ["a"],

@@ -1,4 +1,4 @@
-/** The types that programs import of a plugin: they follow from its manifest, and the compiler holds callers to them. */
+/** The types of a plugin's tools for programs: they follow from its manifest, and the compiler enforces them. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ export const numbered: MemoryWriteInput = { key: 1, content: "" };
 `;
 
 test("a program gets the types of each plugin's tools from the package", { timeout: 60_000 }, () => {
-  // Inside the package's folder, so that it is found by its name; where no source is looked for.
+  // Inside the package's folder, so that Node resolves its name, but outside the folders with sources.
   const folder = mkdtempSync(join(projectFolder, "dist", "typed-program-"));
   try {
     writeFileSync(join(folder, "program.ts"), program);
@@ -49,7 +49,7 @@ test("a program gets the types of each plugin's tools from the package", { timeo
   }
 });
 
-test("each form of a schema becomes its type, and what hosts call has none", () => {
+test("each form of a schema becomes a type, and tools for hosts have no types", () => {
   const text = { type: "string", description: "Ends here */ or not" };
   const input = {
     type: "object",
@@ -86,7 +86,7 @@ test("each form of a schema becomes its type, and what hosts call has none", () 
   expect(declared).not.toContain("Inner");
 });
 
-test("tools of like names have types of their own, and a required field is there although nothing describes it", () => {
+test("tools with similar names have separate types, and an undescribed required field is included", () => {
   const rest = { description: "", output: {}, scopes: [], rights: [], audience: "model" as const };
   const input = { type: "object", required: ["id"] };
   const tools = [

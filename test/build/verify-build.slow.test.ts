@@ -1,4 +1,4 @@
-/** `npm run verify-build`: what a reviewer with a clone is told, and that nothing of the clone is changed. */
+/** `npm run verify-build`: its output for a reviewer with a clone, and that it does not change the clone. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ interface Outcome {
 
 function verifyBuild(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Outcome {
   const command = [join(clone, "dist", "build", "verify-build", "main.js"), ...args];
-  // Not in the clone: what is rebuilt is told by where the command lies.
+  // Runs outside the clone: the place of the command, not the working directory, selects the clone.
   return spawnSync(process.execPath, command, { cwd: folder.path, encoding: "utf8", env: { ...process.env, ...env } });
 }
 
@@ -32,7 +32,7 @@ beforeAll(() => {
   copyFromProject(clone, ["dist/build", "dist/host", "dist/shared", "dist/plugins", "dist/sbom.json"]);
 }, 120_000);
 
-test("PASS: what is here is what the sources give, whatever the shell has set", { timeout: 240_000 }, () => {
+test("prints PASS if the files match the sources, whatever the environment", { timeout: 240_000 }, () => {
   const before = fingerprint();
   const { status, stdout, stderr } = verifyBuild([], { ESBUILD_BINARY_PATH: "/bin/false", LC_ALL: "tr_TR.UTF-8" });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
@@ -43,7 +43,7 @@ test("PASS: what is here is what the sources give, whatever the shell has set", 
   expect(fingerprint()).toEqual(before);
 });
 
-test("sources that do not compile are told with what the compiler says", { timeout: 240_000 }, () => {
+test("reports sources that do not compile with the compiler's output", { timeout: 240_000 }, () => {
   const source = join(clone, "shared", "path.ts");
   const original = readFileSync(source, "utf8");
   appendFileSync(source, "\nexport const wrong: number = 'text';\n");
@@ -57,7 +57,7 @@ test("sources that do not compile are told with what the compiler says", { timeo
 });
 
 test(
-  "FAIL: a changed source, an altered plugin file, a stranger and another list are each named",
+  "prints FAIL and names a changed source, an altered plugin file, an unknown file and another list",
   { timeout: 240_000 },
   () => {
     const source = join(clone, "plugin", "user-memory", "family.ts");
@@ -86,14 +86,14 @@ test(
   },
 );
 
-test("without installed packages it says what installs them", () => {
+test("says how to install missing packages", () => {
   rmSync(join(clone, "node_modules", "binaryen"));
   const { status, stderr } = verifyBuild();
   expect(status).toBe(1);
   expect(stderr).toContain('The packages that the build needs are not installed: "npm ci" in the clone brings them\n');
 });
 
-test("what is no file of its size is named without waiting for it or reading it", async () => {
+test("names anything but a file of the right size, without reading it or waiting for it", async () => {
   const at = (name: string): string => join(folder.path, name);
   execFileSync("mkfifo", [at("pipe")]);
   writeFileSync(at("large"), "");
@@ -106,11 +106,11 @@ test("what is no file of its size is named without waiting for it or reading it"
   expect(await readBounded(at("whole"), 10)).toEqual(Buffer.from("0123456789"));
 });
 
-test("a command line that makes no sense is exit code 2", () => {
+test("an invalid command line is exit code 2", () => {
   expect(verifyBuild(["--rebuild"])).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("Usage") });
 });
 
-/** All of the clone but the time of its folder dist, in which a rebuild was made and taken away. */
+/** The whole clone except the time of its folder dist, in which a rebuild was created and removed. */
 function fingerprint(): TreeFingerprint[] {
   const parts = ["build", "host", "plugin", "shared", "dist/build", "dist/host", "dist/plugins"];
   expect(readdirSync(join(clone, "dist")).toSorted()).toEqual(["build", "host", "plugins", "sbom.json", "shared"]);
