@@ -1,4 +1,4 @@
-/** `--audit-log` of every command that has something to record. */
+/** `--audit-log` of every command that records something. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ function memcell(args: readonly string[]): Outcome {
   return spawnSync(process.execPath, [program, ...args], { cwd: folder.path, encoding: "utf8" });
 }
 
-test("commands write one log after another", () => {
+test("several commands append to one log", () => {
   const [logFile, expected] = [join(folder.path, "log", "audit.jsonl"), [] as string[]];
   for (const { args, kinds } of commands) {
     expect(memcell([...args, "--audit-log", "log/audit.jsonl"])).toMatchObject({ status: 0, stderr: "" });
@@ -43,13 +43,13 @@ test("commands write one log after another", () => {
   expect(readRecords(logFile).map(({ kind }) => kind)).toEqual(expected);
 });
 
-test.for(commands)("a log that makes no sense is a mistake of the command line: $args", ({ args }) => {
+test.for(commands)("an invalid log is a usage error: $args", ({ args }) => {
   const { status, stderr } = memcell([...args, "--audit-log", "log/"]);
   expect(status).toBe(2);
   expect(stderr).toContain("the audit log's file must be a file's path, without NUL");
 });
 
-test.for(commands)("a log that cannot be opened is a coded error, and nothing is done: $args", ({ args }) => {
+test.for(commands)("a log that cannot be opened is a coded error without effect: $args", ({ args }) => {
   mkdirSync(join(folder.path, "folder"), { recursive: true });
   const { status, stdout } = memcell([...args, "--data", "untouched", "--audit-log", "folder"]);
   expect(status).toBe(1);

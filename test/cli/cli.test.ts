@@ -1,4 +1,4 @@
-/** The command line as its users meet it: a process, its two outputs and its exit code. */
+/** The command line: a process, its two outputs and its exit code. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const entry = {
   body: "The user uses Helix.",
 };
 
-test("call stores under ./data by default, prints the result as JSON and nothing else", () => {
+test("call stores under ./data by default, and prints only the result as JSON", () => {
   const { status, stdout, stderr } = memcell([
     "call",
     "UpdateUserMemory",
@@ -61,7 +61,7 @@ test("index prints the framed index, and nothing for a user without entries", ()
   expect(memcell(["index", "--user", "bob"])).toMatchObject({ status: 0, stdout: "", stderr: "" });
 });
 
-test("tools prints what a function-calling API needs", () => {
+test("tools prints the fields that a function-calling API needs", () => {
   const { status, stdout } = memcell(["tools", "--plugin", "user-memory"]);
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([
@@ -71,7 +71,7 @@ test("tools prints what a function-calling API needs", () => {
   expect(stdout).not.toContain("<!-- parameters -->");
 });
 
-test("tools --doc prints the page of a tool, and nothing else", () => {
+test("tools --doc prints only the page of a tool", () => {
   for (const name of ["UpdateUserMemory", "ReadUserMemory"]) {
     const page = readFileSync(new URL(`../../plugin/user-memory/${name}.md`, import.meta.url), "utf8");
     expect(memcell(["tools", "--doc", name])).toEqual(expect.objectContaining({ status: 0, stdout: page, stderr: "" }));
@@ -92,7 +92,7 @@ test.for(["PromptIndex", "updateusermemory", "../README"])("tools --doc %s is TO
   });
 });
 
-test("tools --doc says of a tool without a page that it has none", () => {
+test("tools --doc reports a tool without a page", () => {
   const place = `${folder.path}/package`;
   copyPackage(place);
   const plugin = `${place}/dist/plugins/user-memory.wasm`;
@@ -137,7 +137,7 @@ test.for([
     code: "ENTRY_NOT_FOUND",
   },
   { name: "an index without user", args: ["index"], code: "USER_REQUIRED" },
-])("$name is a coded error with exit code 1, and makes nothing", ({ args, code }) => {
+])("$name is a coded error with exit code 1, and creates nothing", ({ args, code }) => {
   const { status, stdout } = memcell(args);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code, message: expect.stringContaining("Cannot") } });
@@ -152,7 +152,7 @@ test.for([
   { name: "a missing tool", args: ["call", "--user", "alice"] },
   { name: "a surplus argument", args: ["tools", "more"] },
   { name: "an option without value", args: ["index", "--user"] },
-  { name: "an option that stands where a value is missing", args: ["trash", "list", "--user", "--json"] },
+  { name: "an option in the place of a missing value", args: ["trash", "list", "--user", "--json"] },
   { name: "an empty data folder", args: ["index", "--user", "alice", "--data", ""] },
 ])("$name is a usage error: exit code 2, nothing on standard output", ({ args }) => {
   const { status, stdout, stderr } = memcell(args);
@@ -171,7 +171,7 @@ test.for([
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "INPUT_INVALID", message } });
 });
 
-test("a user may be called -h", () => {
+test("a user id can be -h", () => {
   expect(memcell(["index", "--user=-h"])).toMatchObject({ status: 0, stdout: "" });
 });
 
@@ -184,7 +184,7 @@ test.for([[], ["call"], ["index"], ["tools"]].map((command) => ({ command })))(
   },
 );
 
-test("a working directory that has been removed is reported in a sentence, and help needs none", () => {
+test("a removed working directory is reported in a sentence, and help works without one", () => {
   using gone = temporaryFolder();
   const run = (...args: string[]) =>
     spawnSync("sh", ["-c", 'rmdir "$PWD" && exec "$@"', "sh", process.execPath, program, ...args], {
@@ -199,7 +199,7 @@ test("a working directory that has been removed is reported in a sentence, and h
   expect(run("index", "--help")).toMatchObject({ status: 0, stderr: "" });
 });
 
-test("an option that takes one text is given once: which of two users was meant, nobody can tell", () => {
+test("an option that takes one text is refused when it is given twice", () => {
   for (const [name, args] of [
     ["user", ["index", "--user", "alice", "--user", "bob"]],
     ["data", ["index", "--user", "alice", "--data", "data", "--data=data"]],

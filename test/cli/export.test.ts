@@ -1,4 +1,4 @@
-/** `memcell export` as its users meet it. */
+/** `memcell export` on the command line. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ function memcell(args: readonly string[], env: Record<string, string> = {}) {
   return spawnSync(process.execPath, [program, ...args], { encoding: "utf8", env: { ...process.env, ...env } });
 }
 
-/** A data folder with one user, and a folder for what is exported. */
+/** A data folder with one user, and a folder for exports. */
 function stage() {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
@@ -28,7 +28,7 @@ function stage() {
   return { path: folder.path, dataDir, exportTo, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 }
 
-test("writes a file for its owner alone, that names no user and is the same every time, in every time zone", () => {
+test("writes a file with access for its owner only, without a user's name, and always with the same bytes", () => {
   using at = stage();
   const { status, stdout, stderr } = at.exportTo("one.zip", { TZ: "Pacific/Apia" });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
@@ -46,7 +46,7 @@ test("writes a file for its owner alone, that names no user and is the same ever
   expect(readdirSync(at.path).toSorted()).toEqual(["data", "one.zip", "two.zip"]);
 });
 
-test("takes nobody's place: not a file's, a folder's, nor that of a link that leads nowhere", () => {
+test("does not replace a file, a folder, or a link to nothing", () => {
   using at = stage();
   writeFileSync(join(at.path, "there.zip"), "mine");
   mkdirSync(join(at.path, "folder.zip"));
@@ -66,7 +66,7 @@ test("takes nobody's place: not a file's, a folder's, nor that of a link that le
   expect(readdirSync(at.path).toSorted()).toEqual(["data", "folder.zip", "link.zip", "there.zip"]);
 });
 
-test("a user without memory is no export, and gets no folder", () => {
+test("a user without memory gets no export and no folder", () => {
   using at = stage();
   const { status, stdout } = at.exportTo("bob.zip", {}, "bob");
   expect(status).toBe(1);
@@ -75,7 +75,7 @@ test("a user without memory is no export, and gets no folder", () => {
   expect(existsSync(userFolder(at.dataDir, "bob"))).toBe(false);
 });
 
-test("what is left out is named, with nothing that a terminal would obey", () => {
+test("files that are left out are named without control characters", () => {
   using at = stage();
   writeFileSync(join(userFolder(at.dataDir, "alice"), "memory", "\u001b[2Jtwo\nlines.md"), "x");
   const { status, stdout } = at.exportTo("a.zip");
@@ -85,7 +85,7 @@ test("what is left out is named, with nothing that a terminal would obey", () =>
   );
 });
 
-test("a command line that makes no sense is exit code 2", () => {
+test("an invalid command line is exit code 2", () => {
   for (const args of [["export"], ["export", ""], ["export", "a", "b"], ["export", "a", "--force"]]) {
     expect(memcell([...args, "--user", "alice"])).toMatchObject({ status: 2, stdout: "" });
   }

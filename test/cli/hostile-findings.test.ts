@@ -1,4 +1,4 @@
-/** What a plugin tells, as it reaches a terminal: nothing of it moves a cursor or looks like a line of the host's. */
+/** A plugin's texts on a terminal: they cannot move the cursor or look like a line of the host. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ test("doctor and import print findings and reasons with escapes, as text and as 
   expect(planned).toContain("notes/a.md: \\u001b[2Jit is\\u000aodd\n");
 });
 
-test("doctor --fix tells what others have mended although one plugin has failed", () => {
+test("doctor --fix reports the mends of other plugins although one plugin has failed", () => {
   writeUserFiles(data, { alice: { "memory/a.md": "no entry" } });
   const Inspect = { role: "inspect", rights: ["write"], answer: { nope: 1 } } as const;
   const requests = [["store_write", { scope: "notes", path: "a.md", content: "x" }]] as const;
@@ -71,7 +71,7 @@ test("doctor --fix tells what others have mended although one plugin has failed"
   ]);
 });
 
-test("what a guest logs stays in lines of its own", () => {
+test("a guest's log text stays in its own lines", () => {
   const input = JSON.stringify([{ log: "\u001b[2Jfine\nerror host: gone", times: 1 }]);
   const { stderr } = memcell([testPlugin("puppet")], "call", "Puppet", "--input", input);
   expect(stderr).toMatch(/^\w+ Puppet: \\u001b\[2Jfine\n {2}error host: gone\n$/);

@@ -1,4 +1,4 @@
-/** `memcell import` as its users meet it. */
+/** `memcell import` on the command line. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const mine = {
   "memory/trash/a.20250101T000000000Z.md": "before",
 };
 
-test("plans first, then imports, and what comes in is what went out, byte for byte", () => {
+test("plans first, then imports exactly the exported bytes", () => {
   using at = stage();
   writeUserFiles(at.dataDir, { alice: mine });
   expect(at.memcell("export", "--user", "alice", at.place("alice.zip")).status).toBe(0);
@@ -47,7 +47,7 @@ test("plans first, then imports, and what comes in is what went out, byte for by
   expect(readFileSync(at.place("bob.zip"))).toEqual(readFileSync(at.place("alice.zip")));
 });
 
-test("a conflict is told and changes nothing, with --yes as well; --replace moves what is there to the trash", () => {
+test("a conflict changes nothing, even with --yes; --replace moves the present files to the trash", () => {
   using at = stage();
   const bobs = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a", "bob's own") };
   writeUserFiles(at.dataDir, { alice: mine, bob: bobs });
@@ -67,7 +67,7 @@ test("a conflict is told and changes nothing, with --yes as well; --replace move
   expect(Object.values(after)).toContain(bobs["memory/a.md"]);
 });
 
-test("a zip file of two scopes: --scope takes one of them; what no plugin keeps is left out and named", () => {
+test("--scope takes one scope of a zip file; files that no plugin keeps are left out and named", () => {
   using at = stage();
   writeUserFiles(at.dataDir, { alice: { ...mine, "journal/2025/01/01.md": "### k\n\nv\n\n", "journal/x.txt": "x" } });
   expect(at.memcell("export", "--user", "alice", at.place("all.zip")).stdout).toMatch(/^5 files, /);
@@ -90,7 +90,7 @@ test("a zip file of two scopes: --scope takes one of them; what no plugin keeps 
   expect(existsSync(at.place("none.zip"))).toBe(false);
 });
 
-test("what is no zip file, no plain file or a giant is a coded failure, and nothing is made", () => {
+test("anything but a regular zip file of allowed size is a coded error that creates nothing", () => {
   using at = stage();
   writeFileSync(at.place("text.zip"), "no zip file");
   execFileSync("mkfifo", [at.place("pipe.zip")]);
@@ -118,7 +118,7 @@ test("what is no zip file, no plain file or a giant is a coded failure, and noth
   expect(existsSync(at.dataDir)).toBe(false);
 });
 
-test("a command line that makes no sense is exit code 2", () => {
+test("an invalid command line is exit code 2", () => {
   using at = stage();
   for (const args of [[], [""], ["a", "b"], ["a", "--force"], ["a", "--scope", ""]]) {
     expect(at.memcell("import", "--user", "alice", ...args)).toMatchObject({ status: 2, stdout: "" });

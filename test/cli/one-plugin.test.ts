@@ -1,4 +1,4 @@
-/** An operator who wants one plugin of the package names it; what only another plugin could do is then told as missing. */
+/** Loading one plugin of the package by its name. Functions that need another plugin are then reported as missing. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const toolsOf = (stdout: string): string[] => (JSON.parse(stdout) as { name: str
 
 const written = { key: "editor", content: "Helix" };
 
-test("without a word of it, all plugins of the package are loaded", () => {
+test("by default all plugins of the package are loaded", () => {
   const { stdout } = memcell(["tools"]);
   expect(toolsOf(stdout)).toEqual(expect.arrayContaining(["memory_write", "UpdateUserMemory"]));
 });
@@ -36,10 +36,10 @@ test.for([
   { way: "flag", args: ["--plugin", "journal"], env: {}, file: null },
   { way: "variable", args: [], env: { MEMCELL_PLUGINS: "journal" }, file: null },
   { way: "file", args: [], env: {}, file: { plugins: ["journal"] } },
-])("a plugin of the package is loaded by its name, which a $way says", ({ way, args, env, file }) => {
+])("a plugin of the package is loaded by its name, given by a $way", ({ way, args, env, file }) => {
   using place = temporaryFolder();
   if (file) writeFileSync(join(place.path, "memcell.config.json"), JSON.stringify(file));
-  // A file of that name is another one.
+  // A file of that name must not be loaded instead.
   writeFileSync(join(place.path, "journal"), "none");
   const { status, stdout } = memcell(["tools", ...args], { env, cwd: place.path });
   expect({ way, status, tools: toolsOf(stdout) }).toMatchObject({
@@ -49,18 +49,18 @@ test.for([
   expect(toolsOf(stdout)).not.toContain("ReadUserMemory");
 });
 
-test("names and files stand side by side", async () => {
+test("names and files can be mixed", async () => {
   await using runtime = await createRuntime({
     dataDir: join(folder.path, "mixed"),
     plugins: ["journal", "user-memory"],
   });
   expect(runtime.tools().map(({ name }) => name)).toEqual(expect.arrayContaining(["memory_write", "ReadUserMemory"]));
   const puppet = createRuntime({ dataDir: "unused", plugins: ["journal", testPlugin("puppet")] });
-  // The name is found, and the file is judged as ever.
+  // The name is found, and the policy applies to the file.
   await expect(puppet).rejects.toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringContaining("puppet") });
 });
 
-test.for(["journals", "constructor", "a-b-c", "x".repeat(200)])("no plugin is called %s", async (name) => {
+test.for(["journals", "constructor", "a-b-c", "x".repeat(200)])("%s is refused as an unknown plugin", async (name) => {
   const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [name] });
   await expect(refused).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",
@@ -72,12 +72,12 @@ test.for(["journals", "constructor", "a-b-c", "x".repeat(200)])("no plugin is ca
   expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({ status: 1, error: { code: "PLUGIN_REFUSED" } });
 });
 
-test.for(["./journal", "Journal", "journal.wasm", "journal/"])("%s is a file, which is not there", async (file) => {
+test.for(["./journal", "Journal", "journal.wasm", "journal/"])("%s is a missing file", async (file) => {
   const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [file] });
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining("it cannot be read") });
 });
 
-test("an audit takes a name as well, and of a name that is none it says so", () => {
+test("an audit takes a name as well, and reports an unknown one", () => {
   const { status, stdout } = memcell(["audit", "journal"]);
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining("journal.wasm") });
   expect(stdout).not.toContain("user-memory.wasm");
@@ -85,13 +85,13 @@ test("an audit takes a name as well, and of a name that is none it says so", () 
   expect(memcell(["audit", "jornal"])).toMatchObject({ status: 1, stdout: expect.stringContaining("PLUGIN_REFUSED") });
 });
 
-/** With the journal alone. */
+/** Runs a command with only the journal. */
 const alone = (...args: string[]) => memcell([...args, "--plugin", "journal"]);
 
-test("a runtime without user-memory does all else, and says what is missing", () => {
+test("without user-memory everything else works, and missing functions are reported", () => {
   const call = alone("call", "memory_write", ...user, "--input", JSON.stringify(written));
   expect(call).toMatchObject({ status: 0, stderr: "" });
-  // The journal's own.
+  // The journal has its own index.
   expect(alone("index", ...user)).toMatchObject({ status: 0, stderr: "" });
   expect(alone("trash", "list", ...user)).toEqual({ status: 0, stdout: "", stderr: "" });
   expect(alone("doctor")).toEqual({ status: 0, stdout: "1 user checked\n", stderr: "" });
@@ -109,7 +109,7 @@ test("a runtime without user-memory does all else, and says what is missing", ()
   expect(existsSync(join(folder.path, "nobody.zip"))).toBe(false);
 });
 
-test("an export is made without the plugin of its files; an import leaves them out, and a restore is refused", () => {
+test("an export works without the plugin of its files; an import leaves them out, and a restore is refused", () => {
   const dataDir = join(folder.path, "data");
   writeUserFiles(dataDir, {
     bob: { "memory/a.md": "a", "journal/MEMORY.md": "b", "memory/trash/x.20200102T030405678Z.md": "c" },

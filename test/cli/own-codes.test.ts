@@ -1,4 +1,4 @@
-/** A plugin's own error codes as programs and MCP clients see them. */
+/** A plugin's own error codes in the output for programs and MCP clients. */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function memcell(args: readonly string[]): { status: number | null; stdout: stri
   return spawnSync(process.execPath, [program, ...args, ...settings], { cwd: folder.path, encoding: "utf8" });
 }
 
-test("memcell call prints the code and what it is a case of, and exits with 1", () => {
+test("memcell call prints the code and its `of`, and exits with 1", () => {
   const { status, stdout, stderr } = memcell(["call", "Report", ...ofUser, "--input", JSON.stringify(input)]);
   expect({ status, stderr }).toEqual({ status: 1, stderr: "" });
   expect(JSON.parse(stdout)).toEqual({ ok: false, error: { ...failure, blame: "caller" } });
@@ -41,7 +41,7 @@ test("memcell tools prints the codes with each tool", () => {
   expect(tools.map((tool) => tool.errors)).toEqual(tools.map(() => errors));
 });
 
-test.for(clientKinds)("a %s client is told the code and what it is a case of", async (kind) => {
+test.for(clientKinds)("a %s client receives the code and its `of`", async (kind) => {
   await using served = await connect(kind, [...ofUser, ...settings]);
   const failed = await served.client.callTool({ name: "Report", arguments: input });
   expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { ...failure, blame: "caller" } } });

@@ -1,4 +1,4 @@
-/** What is published holds what the host reads at run time. */
+/** The published package contains the files that the host reads at run time. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -22,7 +22,7 @@ test("the package has the policy, its schema and the lock file in the places tha
       "host/plugins/policy/policy.schema.json",
     ]),
   );
-  // What starts programs and writes files of the clone stays in the clone.
+  // Code that starts programs and writes files of the clone is not published.
   expect(
     paths.filter((path) => /^(build\/(?!plugins\.lock\.json$)|dist\/build|plugin|test|shared)\//.test(path)),
   ).toEqual([]);

@@ -62,7 +62,7 @@ test.for(
   expect(stdout).not.toContain(folder.path);
 });
 
-test.for(commands)("$name tells of --policy, and does not take an empty one", ({ name, args }) => {
+test.for(commands)("$name documents --policy and refuses an empty one", ({ name, args }) => {
   expect(memcell([name, "--help"]).stdout).toMatch(/^ {2}--policy <PATH> /m);
   expect(memcell([...args, "--policy", ""])).toMatchObject({ status: 2, stdout: "" });
 });

@@ -1,4 +1,4 @@
-/** Progress is for who watches a terminal: shown there while a command waits, gone in the end, and nowhere else at all. */
+/** Progress appears only on a terminal, only while a command waits, and is cleared at the end. */
 import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -20,14 +20,14 @@ const watched = { ...environment, TERM: "xterm" };
 const users = ["alice", "bob", "carol"];
 const looked = "3 users checked\n";
 
-/** Three users, and one of them out of every other process's reach until `release` is called. */
+/** Three users, one of whom is locked for every other process until `release` is called. */
 async function stage() {
   const folder = temporaryFolder();
   const files = { "memory/MEMORY.md": indexLine("a") + indexLine("b"), "memory/a.md": entryText("a") };
   writeUserFiles(folder.path, Object.fromEntries(users.map((userId) => [userId, files])));
   const store = fileStore({ dir: folder.path }).open(() => {});
   const options = { writes: true, until: Number.MAX_VALUE };
-  // A first commit makes the file that is locked.
+  // A first commit creates the lock file.
   for (const userId of users) {
     const write = { kind: "write", scope: "memory", path: "b.md", content: entryText("b") } as const;
     await store.hold(userId as UserId, options, (held) => held.commit([write], []));
@@ -52,7 +52,7 @@ async function stage() {
   };
 }
 
-/** Runs a doctor on a terminal, which waits for bob, and lets it go on when it has said so. */
+/** Runs a doctor on a terminal. It waits for bob, who is released when the doctor has shown that it waits. */
 async function runWatched({ dataDir, release }: { readonly dataDir: string; readonly release: () => void }) {
   const command = [process.execPath, program, "doctor", "--data", dataDir];
   return await runOnTerminal(command, { environment: watched }, (terminal) => {
@@ -60,20 +60,20 @@ async function runWatched({ dataDir, release }: { readonly dataDir: string; read
   });
 }
 
-test("a terminal shows how far the doctor is, in words of the host's own, and keeps nothing of it", async (context) => {
+test("a terminal shows the doctor's progress in the host's own words, and nothing of it stays", async (context) => {
   const reason = whyNoTerminal();
   if (reason !== null) skipWithReason(context, reason);
   await using at = await stage();
   const { status, stdout, terminal } = await runWatched(at);
   expect({ status, stdout }).toEqual({ status: 0, stdout: looked });
   for (const userId of users) expect(terminal).not.toContain(userId);
-  // Behind the last state the line is cleared, and nothing is written any more.
+  // After the last state the line is cleared and nothing more is written.
   const [, rest = ""] = terminal.split(/.*users/s);
   expect(rest).toContain("\u001b[1G\u001b[0K");
   expect(stripVTControlCharacters(rest)).toBe("");
 });
 
-test("nothing is shown with --json, in CI, on a dumb terminal, one without columns, and on a pipe", async (context) => {
+test("no progress appears with --json, in CI, on a dumb terminal, without columns, or on a pipe", async (context) => {
   const reason = whyNoTerminal();
   if (reason !== null) skipWithReason(context, reason);
   await using at = await stage();
@@ -87,12 +87,12 @@ test("nothing is shown with --json, in CI, on a dumb terminal, one without colum
     runOnPipe(["trash", "purge", "--older-than", "0s", "--user", "bob", "--data", at.dataDir]),
     runOnPipe(["export", "/dev/full/nowhere", "--user", "bob", "--data", at.dataDir]),
   ];
-  // They all wait for bob. Once a doctor that began after them has shown something, they would have as well.
+  // They all wait for bob. When a doctor that started later has shown progress, they would have shown it too.
   await runWatched(at);
   for (const { terminal } of await Promise.all(quiet)) expect(terminal).toBe("");
 });
 
-test("a terminal that loses its columns meanwhile is left alone: there is no end to the lines of it", async (context) => {
+test("progress stops on a terminal that loses its columns, where lines cannot be cleared", async (context) => {
   const reason = whyNoTerminal();
   if (reason !== null) skipWithReason(context, reason);
   await using at = await stage();

@@ -1,4 +1,4 @@
-/** The README's program and its commands do what they say. */
+/** The README's program and its commands work as it says. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const readme = readFileSync(join(projectFolder, "README.md"), "utf8");
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-/** The first block of a language, or the first without one behind a text. */
+/** The first block of a language, or the first without one, after a text. */
 function blockAfter(mark: string, fence: string): string {
   // An opening fence has an empty line before it.
   const opening = `\n\n\`\`\`${fence}\n`;
@@ -27,7 +27,7 @@ test("the README has at most 130 lines", () => {
 });
 
 test("the README's program prints what the README shows, and leaves an entry and its index", () => {
-  // The package's own output folder, so that Node finds the package by its name.
+  // In the package's own folder, so that Node resolves the package's name.
   const file = join(projectFolder, "dist", "readme-program.mjs");
   writeFileSync(file, blockAfter("## Use it", "ts"));
   const output = execFileSync(process.execPath, [file], { cwd: folder.path, encoding: "utf8" });
@@ -42,7 +42,7 @@ test("the demo prints the refusal that the README shows", () => {
   expect(output).toContain(blockAfter("A hostile plugin", ""));
 });
 
-test("the README's commands are those of the package", () => {
+test("the README lists exactly the package's commands", () => {
   const { scripts } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { scripts: object };
   for (const [, name = ""] of readme.matchAll(/npm (?:run )?(test|demo|build|new-family)\b/g))
     expect(scripts).toHaveProperty(name);

@@ -1,4 +1,4 @@
-/** The READMEs of rooms show what really happens, and each threat in their tables names tests that exist. */
+/** The rooms' READMEs show real output, and each threat in their tables names existing tests. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
-test("host/report/README.md shows what the audit of the shipped plugin prints", () => {
+test("host/report/README.md shows the real audit of the shipped plugin", () => {
   const [shown = ""] = /^file {6}user-memory[\s\S]*?(?=\n```)/m.exec(textOf("host/report/README.md")) ?? [];
   const printed = execFileSync("npx", ["memcell", "audit", "user-memory"], { cwd: projectFolder, encoding: "utf8" });
   expect(withoutIdentity(shown)).toBe(withoutIdentity(printed.trimEnd()));
@@ -25,7 +25,7 @@ test("host/cli/README.md lists the commands that the help lists", () => {
   expect(rows).toEqual(commands);
 });
 
-/** Each change of the plugin changes its hash, and mostly its size. */
+/** Removes hash and size, which change with the plugin. */
 const withoutIdentity = (audit: string): string =>
   audit.replaceAll(/[0-9a-f]{16,}/g, "HASH").replaceAll(/\d{6} bytes/g, "BYTES");
 
@@ -40,7 +40,7 @@ test("the policy in host/plugins/policy/README.md refuses the shipped plugin in 
   await expect(opened).rejects.toThrow(words);
 });
 
-test.each(["host/audit/README.md", "host/serve/README.md"])("%s: each threat names tests that exist", (document) => {
+test.each(["host/audit/README.md", "host/serve/README.md"])("%s names existing tests for each threat", (document) => {
   const rows = tableBelow(textOf(document), "What stops what");
   expect(rows.length).toBeGreaterThan(10);
   const missing = rows.filter(([, stops = "", shownBy = ""]) => {

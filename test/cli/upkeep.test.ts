@@ -1,4 +1,4 @@
-/** `memcell doctor` and `memcell trash` as their users meet them. */
+/** `memcell doctor` and `memcell trash` on the command line. */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ function memcell(dataDir: string, ...args: string[]): { status: number | null; s
 
 const fact = "---\nname: a\ndescription: about a\ntype: user\n---\nbody";
 
-test("doctor says what is wrong and what it would do; with --fix it says so and does it", () => {
+test("doctor reports problems and remedies, and with --fix applies the remedies", () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/MEMORY.md": "", "memory/a.md": fact }, bob: { "memory/a.md": fact } });
   writeFileSync(join(userFolder(folder.path, "bob"), "memory", "MEMORY.md"), "- [a](a.md) \u2014 about a\n");
@@ -33,7 +33,7 @@ test("doctor says what is wrong and what it would do; with --fix it says so and 
   expect(memcell(folder.path, "doctor")).toMatchObject({ status: 0, stdout: "2 users checked\n" });
 });
 
-test("doctor --json is for machines", () => {
+test("doctor --json prints JSON", () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/a.md": fact } });
   const { status, stdout } = memcell(folder.path, "doctor", "--json", "--fix");
@@ -49,7 +49,7 @@ test("doctor --json is for machines", () => {
   expect(status).toBe(0);
 });
 
-test("trash list, restore and purge", () => {
+test("trash lists, restores and purges files", () => {
   using folder = temporaryFolder();
   const trashed = { "memory/trash/a.20200102T030405678Z.md": fact, "memory/trash/b.29990102T030405678Z.md": fact };
   writeUserFiles(folder.path, { alice: { ...trashed, "memory/MEMORY.md": "" } });
@@ -68,7 +68,7 @@ test("trash list, restore and purge", () => {
   });
 });
 
-test("a coded error is JSON and exit code 1, a command line that makes no sense is exit code 2", () => {
+test("a coded error is JSON and exit code 1, an invalid command line is exit code 2", () => {
   using folder = temporaryFolder();
   const missing = memcell(folder.path, "trash", "restore", "nothing", "--user", "alice");
   expect(missing.status).toBe(1);
