@@ -1,6 +1,6 @@
 /**
- * Files that nobody writes by hand, made to cost a call its time or its memory. Each gets an answer or a code of the
- * tool's own, within a small part of the fuel that a call has: what takes the square of a text's length takes it all.
+ * Files that are built to cost a call much time or memory. Each gets an answer or the tool's own code, for a small part
+ * of a call's fuel. Work that grows with the square of a text's length would use all of it.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const fileBytes = 2 * 1024 * 1024;
 const mark = "<!-- agentool-memory:";
 const meta = `${mark} at=2026-01-01 -->\n`;
 
-/** As much of a text, behind a heading, as a file may have. */
+/** A heading, then as many repetitions of a text as fit into a file. */
 const filled = (part: string, last = ""): string => `### k\n${part.repeat((fileBytes - 100) / part.length)}${last}`;
 
 const files: Record<string, string> = {
@@ -52,7 +52,7 @@ function lay(userId: string, text: string): void {
   writeFileSync(join(place, "a.md"), text);
 }
 
-test.each(Object.entries(files))("a file of %s costs a call little", async (_, text) => {
+test.each(Object.entries(files))("a file of %s costs a call little fuel", async (_, text) => {
   const ctx = { userId: "hostile" };
   lay("hostile", text);
   expect(await runtime.call("memory_search", { query: "", limit: 100 }, ctx)).toMatchObject({ ok: true });
@@ -71,7 +71,7 @@ test("a block of 500 KB with 70,000 escaped lines is read", async () => {
   });
 });
 
-test("350,000 headings end a search and a read with a code of the tools' own", async () => {
+test("350,000 headings end a search and a read with the tools' own code", async () => {
   await using full = await createRuntime({ dataDir: folder.path, threadsMax: 1, fuelPolls: 4_000, deadlineMs: 10_000 });
   const ctx = { userId: "headings" };
   lay("headings", "### a\n".repeat(fileBytes / 6));
@@ -79,7 +79,7 @@ test("350,000 headings end a search and a read with a code of the tools' own", a
     ok: false,
     error: { code: "MEMORY_STORAGE_ERROR", message: expect.stringContaining("over 100000 blocks to read") },
   };
-  // Read from their end, and equal in time: each is better than all before it.
+  // Blocks are read from the end and have equal times, so each one ranks above all before it.
   expect(await full.call("memory_search", { query: "", limit: 100 }, ctx)).toMatchObject(tooMany);
   expect(await full.call("memory_read", { key: "a" }, ctx)).toMatchObject(tooMany);
   expect(await full.call("memory_write", { key: "b", content: "", target: "summary" }, ctx)).toMatchObject({

@@ -1,4 +1,4 @@
-/** What updates leave in a journal's files. */
+/** A journal's files after updates. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -25,7 +25,7 @@ function lay(userId: string, path: string, text: string | Uint8Array): void {
   writeFileSync(pathOf(userId, path), text);
 }
 
-test("a file does not grow by fifty updates", async () => {
+test("a file does not grow with fifty updates", async () => {
   const ctx = { userId: "growing" };
   for (const key of ["a", "b", "c"]) await runtime.call("memory_write", { key, content: "x", target: "summary" }, ctx);
   for (const key of ["a", "b", "c"]) await runtime.call("memory_update", { key, content: "y" }, ctx);
@@ -39,7 +39,7 @@ test("a file does not grow by fifty updates", async () => {
   expect(after).not.toMatch(/^\n|-->\n\n\n/);
 });
 
-test("what people wrote around a block keeps its bytes", async () => {
+test("a person's text around a block keeps its bytes", async () => {
   const ctx = { userId: "people" };
   const [before, after] = ["\ufeff# Mine\r\n\r\nprose\n\n", "\n\n\nmore \u0085\n#### x\n### other\n\nkept"];
   lay("people", "notes.MD", `${before}### a\n\nold\n\n<!-- agentool-memory: at=2020 tags=t -->\n${after}`);
@@ -51,7 +51,7 @@ test("what people wrote around a block keeps its bytes", async () => {
   );
 });
 
-test("a file that is no text fails only a write to itself", async () => {
+test("a file that is not text fails only writes to itself", async () => {
   const ctx = { userId: "broken" };
   lay("broken", "2026/01/02.md", Uint8Array.of(0xff, 0xfe));
   const write = (target: string): unknown => runtime.call("memory_write", { key: target, content: "", target }, ctx);
@@ -65,7 +65,7 @@ test("a file that is no text fails only a write to itself", async () => {
   expect(found).toMatchObject({ ok: true, message: expect.stringContaining(note) });
 });
 
-test("a block that no answer holds is told with its size, and does not hide others", async () => {
+test("a block that fits no answer is reported with its size, and does not hide others", async () => {
   const ctx = { userId: "large" };
   lay("large", "a.md", `### big\n\n${"x".repeat(600_000)}\n\n### small\n\nx\n`);
   expect(await runtime.call("memory_read", { key: "big" }, ctx)).toMatchObject({
