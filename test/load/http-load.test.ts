@@ -1,6 +1,6 @@
 /**
- * 500 clients of 50 users over HTTP for a minute: nothing fails but what is `BUSY`, and no acknowledged write is lost.
- * Half of the clients speak the revision of 2026, half that of 2025 with sessions.
+ * 500 clients of 50 users over HTTP for a minute: calls fail only with `BUSY`, and no acknowledged write is lost. Half
+ * of the clients use the MCP revision of 2026, half that of 2025 with sessions.
  */
 import { fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -28,7 +28,7 @@ const command = built("host/cli/main.js");
 const issuer = "https://issuer.example";
 const audience = "https://memory.example";
 
-test("500 clients of 50 users, for a minute", { timeout: 600_000 }, async () => {
+test("500 clients of 50 users lose no write in a minute", { timeout: 600_000 }, async () => {
   using folder = temporaryFolder();
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const keyFile = join(folder.path, "key.pem");
@@ -51,7 +51,7 @@ test("500 clients of 50 users, for a minute", { timeout: 600_000 }, async () => 
   console.log(`${sum(({ calls }) => calls)} calls, ${changes} changes acknowledged, ${sum(({ busy }) => busy)} BUSY`);
   expect(all).toHaveLength(clientsCount);
   expect(all.flatMap(({ faults }) => faults)).toEqual([]);
-  // A client that never had its turn would have shown nothing.
+  // A client without a change has tested nothing.
   expect(all.filter((report) => report.changes === 0)).toEqual([]);
 
   for (const [at, user] of users.entries()) expect(storedBodies(dataDir, user)).toEqual(expectedBodies(reports, at));
@@ -65,14 +65,14 @@ function tokenFor(user: string, privateKey: CryptoKey): Promise<string> {
 }
 
 function startServer(args: readonly string[]): ChildProcess {
-  // What a user may ask for in a minute is another test's.
+  // Another test covers the rate limit of a user.
   const limits = ["--requests-per-minute", "1000000", "--sessions-per-user-max", "100"];
   const access = ["--issuer", issuer, "--audience", audience];
   const all = [command, "serve", "--http", "--port", "0", ...access, ...limits, ...args];
   return spawn(process.execPath, all, { stdio: ["ignore", "inherit", "pipe"] });
 }
 
-/** It says where it listens. */
+/** Reads the server's address from its standard error. */
 async function urlOf(server: ChildProcess): Promise<string> {
   if (!server.stderr) throw new Error("the server has no standard error");
   for await (const line of createInterface({ input: server.stderr })) {
@@ -98,7 +98,7 @@ async function failedExit(process: ChildProcess): Promise<never> {
   throw new Error(`the clients' process has ended with ${code}`);
 }
 
-/** By name, the text behind each entry's front matter; and the index must name exactly these. */
+/** The entries' bodies, by name. Fails unless the index names exactly these entries. */
 function storedBodies(dataDir: string, user: string): Record<string, string> {
   const { "memory/MEMORY.md": index = "", ...files } = readUserFiles(dataDir, user);
   const entries = Object.entries(files).filter(([path]) => !path.startsWith("memory/trash/"));
@@ -117,7 +117,7 @@ const expectedBodies = (reports: LoadReports, user: number): Record<string, stri
     ...Object.entries(reports).map(([id, { bodies }]) => (Number(id.slice(1)) % usersCount === user ? bodies : {})),
   );
 
-/** In all files of the log: some may be full. */
+/** Counts in all files of the log, because it is rotated. */
 async function committedCalls(logFolder: string): Promise<number> {
   let count = 0;
   for (const name of readdirSync(logFolder).filter((each) => each.endsWith(".jsonl"))) {

@@ -1,15 +1,15 @@
-/** One of many clients of a server: has entries of its own, and knows what each answer has to be. */
+/** One of many clients of a server: it has its own entries, and knows the right answer of each call. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 export interface LoadReport {
   readonly calls: number;
-  /** Answers that said `BUSY`: nothing was done. */
+  /** Answers with `BUSY`: these calls did nothing. */
   readonly busy: number;
-  /** Changes that were acknowledged. */
+  /** Acknowledged changes. */
   readonly changes: number;
-  /** What went wrong; at most a few of each client. */
+  /** Faults; at most a few of each client. */
   readonly faults: readonly string[];
-  /** What each entry holds now, by its name. */
+  /** The present body of each entry, by name. */
   readonly bodies: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export class LoadClient {
   #busy = 0;
   #changes = 0;
 
-  /** `isModern`: the revision without sessions; otherwise that of 2025, with one. */
+  /** `isModern`: the MCP revision without sessions; otherwise that of 2025, with a session. */
   constructor(id: string, isModern: boolean) {
     this.#id = id;
     const mode = isModern ? { pin: "2026-07-28" } : "legacy";
@@ -45,7 +45,7 @@ export class LoadClient {
     await this.#client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
   }
 
-  /** One call after the other until the time is over. */
+  /** Makes one call after the other until `untilMs`. */
   async callUntil(untilMs: number): Promise<LoadReport> {
     while (performance.now() < untilMs && this.#faults.length < faultsMax) {
       const step = steps[this.#calls % steps.length] ?? "read";
@@ -83,7 +83,7 @@ export class LoadClient {
     }
   }
 
-  /** The data of a success; `null` for `BUSY`, and for the one error that is right. */
+  /** Returns the data of a success; `null` for `BUSY` and for the expected error code. */
   async #call(tool: string, input: object, rightCode: string | null): Promise<Record<string, unknown> | null> {
     const answer: ToolAnswer = await this.#client.callTool({ name: tool, arguments: { ...input } });
     if (!answer.isError) {

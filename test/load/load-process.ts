@@ -1,16 +1,16 @@
-/** A process that is all the clients: it connects each, has them call for a while, and reports. */
+/** A process with all the clients: it connects them, lets them make calls for some time, and reports. */
 import { LoadClient } from "./load-client.ts";
 import type { LoadReport } from "./load-client.ts";
 
 export interface LoadOrder {
   readonly url: string;
-  /** One for each user. */
+  /** One token for each user. */
   readonly tokens: readonly string[];
   readonly clientsCount: number;
   readonly durationMs: number;
 }
 
-/** By the client's id; client `c12` is of user `12 % tokens.length`. */
+/** By client id. Client `c12` belongs to user `12 % tokens.length`. */
 export type LoadReports = Record<string, LoadReport>;
 
 process.once("message", (order: LoadOrder) => {
