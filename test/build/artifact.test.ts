@@ -1,4 +1,4 @@
-/** The plugin file itself: what it imports, and how large it is. */
+/** The plugin file: its imports and its size. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-/** `npm run new-family`: what it lays down is a family that works as it is, and what it refuses leaves no trace. */
+/** `npm run new-family` creates a family that works without changes. If it refuses, it leaves no files behind. */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,11 +37,11 @@ const succeeds = { status: 0 };
 
 beforeAll(() => {
   copyBuiltClone(clone, inject("runFolder"));
-  // Its tests ask git which files are the project's.
+  // The tests in the copy ask git for the project's files.
   spawnSync("git", ["init", "--quiet", "."], { cwd: clone });
 }, 120_000);
 
-describe("refuses, and leaves everything as it was:", () => {
+describe("refuses, and changes nothing:", () => {
   test.for([
     ["", "allowed are"],
     ["Notes", "allowed are"],
@@ -69,7 +69,7 @@ describe("refuses, and leaves everything as it was:", () => {
     expect(sources.map(treeFingerprint)).toEqual(before);
   });
 
-  test("a policy of another form, with the lines that belong there", () => {
+  test("a policy of another form, and prints the lines to add", () => {
     const policy = textOf(policyFile);
     writeFileSync(join(clone, policyFile), `${policy}\n`);
     const before = filesBelow("plugin", "test");
@@ -80,27 +80,27 @@ describe("refuses, and leaves everything as it was:", () => {
     expect(filesBelow("plugin", "test")).toEqual(before);
   });
 
-  test.for([[], ["a", "b"], ["--force", "a"]])("the command line %j, with the help", (args) => {
+  test.for([[], ["a", "b"], ["--force", "a"]])("the command line %j, and prints the help", (args) => {
     expect(newFamily(...args)).toMatchObject({ status: 2, output: expect.stringContaining("npm run new-family NAME") });
   });
 });
 
-test("--help tells how it is called", () => {
+test("--help prints the usage", () => {
   expect(newFamily("--help")).toMatchObject({ status: 0, output: expect.stringContaining("Exit codes") });
 });
 
-/** It breaks lines elsewhere than the sample's, and has dashes that become underscores. */
+/** The name's length breaks lines in other places than the sample's name, and its dashes become underscores. */
 const longName = "reading-list-of-a-whole-team";
 
-test("a family is laid down, built, checked, tested and called as it is", { timeout: 300_000 }, async () => {
-  // What the build makes of the others has not changed.
+test("a new family can be built, checked, tested and called without changes", { timeout: 300_000 }, async () => {
+  // The other families' built files have not changed.
   copyFromProject(clone, ["dist/plugins"]);
   const [policyBefore, sourcesBefore] = [textOf(policyFile), sourceTexts()];
   const laidDown = newFamily(longName);
   expect(laidDown).toMatchObject({ status: 0, output: expect.stringContaining('_team_read": { "rights": ["read"]') });
   expect(grantOf(longName)).toEqual(proposedFor(longName));
 
-  // Every command works at once: those of the other families, and those of the new one.
+  // Every command works: those of the other families and of the new one.
   const entry = { action: "upsert", name: "editor", type: "user", description: "Uses vim", body: "vim" };
   expect(call("UpdateUserMemory", entry)).toMatchObject(succeeds);
   const [write, read] = ["write", "read"].map((verb) => `${longName.replaceAll("-", "_")}_${verb}`) as [string, string];
@@ -113,7 +113,7 @@ test("a family is laid down, built, checked, tested and called as it is", { time
 
   expectOwnersView(clone, longName);
   await expectMcp(clone, longName);
-  // And no line of the host's or of the contract names it, but the grant.
+  // Only the grant names the new family in `host/` and `shared/`.
   const { [policyFile]: policyAfter, ...othersAfter } = sourceTexts();
   expect({ ...othersAfter, [policyFile]: policyBefore }).toEqual(sourcesBefore);
   expect(policyAfter).not.toBe(policyBefore);
@@ -135,7 +135,7 @@ test("a family is laid down, built, checked, tested and called as it is", { time
   expect(newFamily("notes")).toMatchObject(succeeds);
 });
 
-test("of a family that cannot be built nothing stays", { timeout: 120_000 }, () => {
+test("a family that cannot be built leaves no files behind", { timeout: 120_000 }, () => {
   const template = "test/plugins/sample/index.ts";
   const text = textOf(template);
   writeFileSync(join(clone, template), `${text}\nexport { missing } from "./missing.ts";\n`);
@@ -158,7 +158,7 @@ test("of a family that cannot be built nothing stays", { timeout: 120_000 }, () 
   expect(after).toEqual(before);
 });
 
-/** Of `host/` and `shared/`, by path. */
+/** The texts of `host/` and `shared/`, by path. */
 function sourceTexts(): Record<string, string> {
   const files = ["host", "shared"].flatMap((each) => filesBelow(each).map((file) => `${each}/${file}`));
   return Object.fromEntries(files.filter((file) => /\.\w+$/.test(file)).map((file) => [file, textOf(file)]));
@@ -168,7 +168,7 @@ const alice = ["--user", "alice", "--data", "data"];
 const call = (tool: string, input: object): Ran =>
   node("dist/host/cli/main.js", "call", tool, ...alice, "--input", JSON.stringify(input));
 
-/** Runs tests of the copy. What its tests would build first is there, or not asked for. */
+/** Runs tests of the copy, without the builds that normally come first. */
 function runTests(pattern: string, ...files: readonly string[]): Ran {
   const config = join(clone, "vitest.plain.ts");
   writeFileSync(config, 'export default { test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 } };\n');

@@ -1,4 +1,4 @@
-/** The build always makes the same plugin file. */
+/** Every build gives the same plugin file. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -1,4 +1,4 @@
-/** The committed sources give the committed bytes, wherever, whenever and for whomever they are built. */
+/** The committed sources give the committed bytes, independent of place, time and user. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ beforeAll(() => {
   mkdirSync(join(folder.path, "tmp"));
 }, 120_000);
 
-/** The lock with another hash in it, of the first plugin. */
+/** Writes another hash for the first plugin into the lock. Returns the plugin and the hash. */
 function alterLock(): { name: string; hash: string } {
   const lock = projectFileOf("build/plugins.lock.json").toString();
   const [[name, { sha256: hash }] = ["", { sha256: "" }]] = Object.entries(parseLock(lock) ?? {});
@@ -54,7 +54,7 @@ test("another folder, umask, locale, time zone, home and user give the same byte
   expect(existsSync(join(clone, "dist", "plugins", "stranger.wasm"))).toBe(false);
 });
 
-test("a plugin that is not the locked one is named, with both hashes, and not written", { timeout: 240_000 }, () => {
+test("a plugin that differs from the lock is named with both hashes and is not written", { timeout: 240_000 }, () => {
   const { name, hash } = alterLock();
   const before = treeFingerprint(join(clone, "dist"));
   const { status, output } = build(["--locked"]);
@@ -65,7 +65,7 @@ test("a plugin that is not the locked one is named, with both hashes, and not wr
   expect(treeFingerprint(join(clone, "dist"))).toEqual(before);
 });
 
-test("a build of other plugins leaves the lock alone", { timeout: 240_000 }, () => {
+test("a build of other plugins does not change the lock", { timeout: 240_000 }, () => {
   alterLock();
   expect(build(["--plugins", "test/plugins", "--out", "dist/test-plugins", "--fast"]).status).toBe(0);
   expect(fileOf("build/plugins.lock.json").toString()).toContain(other);
@@ -74,13 +74,13 @@ test("a build of other plugins leaves the lock alone", { timeout: 240_000 }, () 
   );
 });
 
-test.for([["--out", "elsewhere"], ["--fast"], ["--plugins", "test/plugins"]])("--locked is not with %s", (args) => {
+test.for([["--out", "elsewhere"], ["--fast"], ["--plugins", "test/plugins"]])("--locked is refused with %s", (args) => {
   const { status, output } = build(["--locked", ...args]);
   expect(status).toBe(1);
   expect(output).toContain("--locked is about what is shipped");
 });
 
-/** Other lines of Node come as npm packages, of 50 MB each: `npm run test:long` fetches them. */
+/** Other release lines of Node are npm packages of 50 MB each: `npm run test:long` fetches them. */
 const otherNodes = process.env["TEST_LONG"] ? ["22", "24"] : [];
 test.for(otherNodes)("Node %s gives the same plugin", { timeout: 600_000 }, (line, context) => {
   const name = `node-${process.platform}-${process.arch}`;

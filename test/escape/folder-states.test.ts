@@ -28,7 +28,7 @@ interface Place {
 
 /** Nothing reads a lock's content, and a WAL with only zeros is empty. */
 const largeWillDo = { "a sparse giant": open };
-/** Traps in place of the host's own leftovers, which it removes unless they are folders. A test below covers the rest. */
+/** Traps in place of the host's own leftovers: it removes all but folders. A test below covers the missing trap. */
 const ownTraps = fileTraps.filter(({ name }) => name !== "a second name of another user's file");
 
 const places: readonly Place[] = [

@@ -1,8 +1,8 @@
 /**
  * Several processes on one data folder: no call is lost or done twice, and no process starves.
  *
- * Each caller has entries of its own and knows what every answer must be. At the end, what all callers know together has
- * to be exactly what lies on the disk: entries, index lines, and what is in the trash.
+ * Each caller has its own entries and knows the right answer of every call. At the end, the disk must hold exactly what
+ * all callers know together: entries, index lines, and the trash.
  */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -31,8 +31,8 @@ interface CallingProcess {
 }
 
 /**
- * Lets each of 32 callers in 4 processes on 20 users make its calls. Returns how much longer the process that waits longest
- * has to wait for a call, as a rule, than the one that waits shortest.
+ * Lets each of 32 callers in 4 processes make its calls for 20 users. Returns the ratio of the longest to the shortest
+ * median wait of a process.
  */
 export async function expectNothingLost(callsCount: number): Promise<number> {
   using folder = temporaryFolder();

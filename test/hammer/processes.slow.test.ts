@@ -1,4 +1,4 @@
-/** Many calls of several processes on one data folder: none is lost, and no process starves. `TEST_SEEDED=1` makes a tenth of them. */
+/** Many calls of several processes on one data folder. No process starves. `TEST_SEEDED=1` makes a tenth of the calls. */
 import { expect, test } from "vitest";
 
 import { expectNothingLost } from "./hammer-processes.ts";
@@ -7,6 +7,6 @@ const callsCount = process.env["TEST_SEEDED"] ? 245 : 2_450;
 /** The highest allowed ratio of two processes' median waits. A starving process waits many times as long. */
 const medianRatioMax = 3;
 
-test("78,400 calls of 32 callers in 4 processes on 20 users", { timeout: 1_800_000 }, async () => {
+test("4 processes with 32 callers make 78,400 calls for 20 users without a fault", { timeout: 1_800_000 }, async () => {
   expect(await expectNothingLost(callsCount)).toBeLessThan(medianRatioMax);
 });

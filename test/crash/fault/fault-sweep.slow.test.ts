@@ -1,4 +1,4 @@
-/** A disk that fails in all scenarios but those of `fault-sweep.test.ts`. */
+/** Disk failures in all scenarios except those of `fault-sweep.test.ts`. */
 import { isFaultSample, scenarios } from "../kill/scenarios.ts";
 import { testFaults } from "./fault-suite.ts";
 

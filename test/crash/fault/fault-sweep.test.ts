@@ -1,4 +1,4 @@
-/** A disk that fails in one scenario. `fault-sweep.slow.test.ts` has the others. */
+/** Disk failures in one scenario. `fault-sweep.slow.test.ts` has the others. */
 import { isFaultSample, scenarios } from "../kill/scenarios.ts";
 import { testFaults } from "./fault-suite.ts";
 

@@ -1,4 +1,4 @@
-/** Kills in all scenarios but those of `kill-sweep.test.ts`. */
+/** Kills in all scenarios except those of `kill-sweep.test.ts`. */
 import { testKills } from "./kill-suite.ts";
 import { isKillSample, scenarios } from "./scenarios.ts";
 

@@ -16,8 +16,8 @@ import { seedHost } from "./seed-host.ts";
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
 const readme = join(project, "test/crash/README.md");
 /**
- * The prefixes of the suites' files in both tiers. Suites that test only the rig are left out, and those that count what
- * no bug here changes.
+ * The prefixes of the suites' files in both tiers. Suites that test only the rig, or count what no bug changes, are left
+ * out.
  */
 const suitePaths = [
   "test/crash/model/model",
