@@ -1,4 +1,4 @@
-/** Many calls of several processes on one data folder. No process starves. `TEST_SEEDED=1` makes a tenth of the calls. */
+/** Many calls of several processes on one data folder: no process starves. `TEST_SEEDED=1` makes a tenth of them. */
 import { expect, test } from "vitest";
 
 import { expectNothingLost } from "./hammer-processes.ts";

@@ -16,8 +16,7 @@ import { seedHost } from "./seed-host.ts";
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
 const readme = join(project, "test/crash/README.md");
 /**
- * The prefixes of the suites' files in both tiers. Suites that test only the rig, or count what no bug changes, are left
- * out.
+ * The prefixes of the suites' files in both tiers, without suites that test only the rig or count what no bug changes.
  */
 const suitePaths = [
   "test/crash/model/model",
