@@ -25,8 +25,8 @@ test("does not read a file that is too large for a plugin", () => {
 
 test.for([
   { name: "a file that is not there", file: "absent.wasm", told: "It cannot be read." },
-  { name: "a folder", file: ".", told: "It is no regular file." },
-  { name: "a device that never ends", file: "/dev/zero", told: "It is no regular file." },
+  { name: "a folder", file: ".", told: "It is not a regular file." },
+  { name: "a device that never ends", file: "/dev/zero", told: "It is not a regular file." },
 ])("reports $name", ({ file, told }) => {
   const { status, stdout } = runAudit([file], folder.path);
   expect(status).toBe(1);
