@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
@@ -11,9 +12,11 @@ import { readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.resolve("memcell/package.json")));
-const assembler = inProject("node_modules/binaryen/bin/wasm-as");
-const cache = inProject("dist/guests");
+const assembler = fileURLToPath(
+  new URL("node_modules/binaryen/bin/wasm-as", import.meta.resolve("memcell/package.json")),
+);
+/** Outside the clone, so that another clone finds what is in it. */
+const cache = join(tmpdir(), `memcell-guests-${process.getuid?.() ?? "all"}`);
 
 /** Assembles WebAssembly text into a plugin file with the given manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {
@@ -23,24 +26,31 @@ export function assembleGuest(text: string, manifests: readonly string[]): Uint8
 }
 
 /**
- * The module's file. The assembler is a process that takes a quarter of a second, so `dist/` keeps what it has made, by
- * all that it was made from.
+ * The module's file. The assembler is a process that takes a quarter of a second, so the cache keeps what it has made. A
+ * file's name is a digest of all that it was made from.
  */
 function assembled(text: string): string {
   const key = createHash("sha256")
     .update(JSON.stringify([assemblerVersion(), features, text]))
     .digest("hex");
   const file = join(cache, `${key}.wasm`);
+  makeCache();
   if (existsSync(file)) return file;
   using folder = temporaryFolder();
   const source = join(folder.path, "guest.wat");
   writeFileSync(source, text);
-  mkdirSync(cache, { recursive: true });
   // Another test may be making the same file: it appears as a whole, under its name.
   const target = `${file}.${process.pid}-${threadId}`;
   execFileSync(process.execPath, [assembler, source, "-o", target, ...features]);
   renameSync(target, file);
   return file;
+}
+
+/** Another user of the machine may have made a folder of this name: what lies in it is not used. */
+function makeCache(): void {
+  mkdirSync(cache, { recursive: true, mode: 0o700 });
+  const { uid } = lstatSync(cache);
+  if (uid !== (process.getuid?.() ?? uid)) throw new Error(`Cannot use ${cache}: it is another user's`);
 }
 
 function assemblerVersion(): string {
