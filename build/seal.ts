@@ -63,7 +63,7 @@ function checkForm(manifest: Manifest): void {
   if (parsed.success) return;
   const places = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
   throw new Error(
-    `Cannot seal plugin "${manifest.name}": its manifest has not the form of ABI version 1, at ${places}`,
+    `Cannot seal plugin "${manifest.name}": its manifest does not have the form of ABI version 1, at ${places}`,
   );
 }
 

@@ -115,7 +115,7 @@ test("a manifest that no host would load is not sealed", async () => {
   const errors = [{ code: "count_full", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
   const manifest = { ...guestManifest("counter", { Count: "count" }), errors };
   await expect(sealPlugin(new Uint8Array(), manifest)).rejects.toThrow(
-    'Cannot seal plugin "counter": its manifest has not the form of ABI version 1, at errors.0.code',
+    'Cannot seal plugin "counter": its manifest does not have the form of ABI version 1, at errors.0.code',
   );
 });
 

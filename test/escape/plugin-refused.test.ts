@@ -34,19 +34,19 @@ const change = (changes: Partial<Manifest>): unknown => ({ ...good, ...changes }
 const refusals: Refusal[] = [
   { name: "no manifest", text: module(memory, run), manifests: [], reason: /exactly one custom section/ },
   { name: "two manifests", text: module(memory, run), manifests: [good, good], reason: /exactly one custom section/ },
-  { name: "a manifest of another form", text: module(memory, run), manifests: [{}], reason: /form that ABI version 1/ },
-  { name: "another ABI version", text: module(memory, run), manifests: [{ ...good, abi: 2 }], reason: /form that ABI/ },
+  { name: "a manifest of another form", text: module(memory, run), manifests: [{}], reason: /form of ABI version 1/ },
+  { name: "another ABI version", text: module(memory, run), manifests: [{ ...good, abi: 2 }], reason: /form of ABI/ },
   {
     name: "a right that does not exist",
     text: module(memory, run),
     manifests: [{ ...good, tools: [{ ...good.tools[0], rights: ["network"] }] }],
-    reason: /form that ABI/,
+    reason: /form of ABI/,
   },
   {
     name: "a scope that climbs",
     text: module(memory, run),
     manifests: [{ ...good, tools: [{ ...good.tools[0], scopes: ["../x"] }] }],
-    reason: /form that ABI/,
+    reason: /form of ABI/,
   },
   {
     name: "an undeclared capability",
@@ -159,7 +159,7 @@ const refusals: Refusal[] = [
     name: "no tools",
     text: module(memory),
     manifests: [change({ tools: [] })],
-    reason: /form that ABI/,
+    reason: /form of ABI/,
   },
   {
     name: "one capability imported twice",

@@ -43,7 +43,7 @@ const ofNoForm = [
   { name: "begins with _", error: { ...seatTaken, code: "_SEAT" } },
   { name: "has 65 characters", error: { ...seatTaken, code: "A".repeat(65) } },
   { name: "is empty", error: { ...seatTaken, code: "" } },
-].map(({ name, error }) => ({ name: `a code that ${name}`, errors: [error] as unknown, reason: /form that ABI/ }));
+].map(({ name, error }) => ({ name: `a code that ${name}`, errors: [error] as unknown, reason: /form of ABI/ }));
 
 test.for([
   {
@@ -67,7 +67,7 @@ test.for([
     errors: [{ ...seatTaken, meaning: "Taken.\u{e0041}" }],
     reason: /error code SEAT_TAKEN has the character U\+E0041 in its meaning, where a model would read it/,
   },
-  { name: "codes that are not a list", errors: { SEAT_TAKEN: "NAME_CONFLICT" }, reason: /form that ABI/ },
+  { name: "codes that are not a list", errors: { SEAT_TAKEN: "NAME_CONFLICT" }, reason: /form of ABI/ },
   ...ofNoForm,
 ])("a plugin that declares $name is refused", async ({ errors, reason }) => {
   const plugins = [writePlugin("Guest", errors)];
