@@ -1,4 +1,4 @@
-/** A process that uses a runtime, closes it and prints what remains of it. `close.test.ts` starts it. */
+/** A process that uses a runtime, closes it and prints what remains of it. `close.slow.test.ts` starts it. */
 import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";

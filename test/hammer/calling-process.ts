@@ -1,4 +1,4 @@
-/** A process with its own runtime and several concurrent callers; `processes.test.ts` starts it. */
+/** A process with its own runtime and several concurrent callers; `processes.slow.test.ts` starts it. */
 import { createRuntime } from "../crash/host-under-test.ts";
 import { makeCalls } from "./caller.ts";
 

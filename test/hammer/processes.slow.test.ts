@@ -3,6 +3,10 @@ import { expect, test } from "vitest";
 
 import { expectNothingLost } from "./hammer-processes.ts";
 
+test("4 processes with 32 callers make 1,600 calls for 20 users without a fault", async () => {
+  await expectNothingLost(50);
+});
+
 const callsCount = process.env["TEST_SEEDED"] ? 245 : 2_450;
 /** The highest allowed ratio of two processes' median waits. A starving process waits many times as long. */
 const medianRatioMax = 3;
