@@ -32,7 +32,7 @@ export class DiskRoot implements DataRoot {
   }
 
   /**
-   * A folder that other programs use too. `path` must be resolved: a link that is put into it later is refused
+   * A folder that other programs use too. `path` must be resolved: a link that later replaces a part of it is refused
    * (`STORAGE_UNSAFE`).
    */
   static mounted(path: string, kind: HandleKind = handleKindHere): DiskRoot {

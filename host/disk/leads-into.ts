@@ -10,7 +10,7 @@ export interface Located {
   readonly identity: string | null;
 }
 
-/** Whether a path is a folder or leads into it, however the two are spelt. Neither has to exist. */
+/** Whether `path` is `folder` itself or leads into it, however the two are spelt. Neither has to exist. */
 export function leadsInto(path: string, folder: string): boolean {
   return holds(wayUp(realPath(path)), locate(realPath(folder)));
 }

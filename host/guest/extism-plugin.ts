@@ -1,6 +1,7 @@
 /**
  * One plugin instance, which serves one call at a time. The only file that imports `@extism/extism`. Its bugs are
- * worked around only in this folder (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
+ * worked around only in this folder, except its `node:wasi` warning in `host/thread/pool.ts`
+ * (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";

@@ -1,6 +1,7 @@
 /**
  * The functions of Extism's kernel that replace the SDK's own. Those that make, free or print blocks have bounds here,
- * because the SDK has none. All others (`length`, `output_set`, `error_set`, `input_length`) are the SDK's.
+ * because the SDK has none. Functions that are not here (`length`, `output_set`, `error_set`, `input_length`) are the
+ * SDK's.
  */
 import { callLimits } from "../../shared/limits.ts";
 import { causeLines } from "../log/cause-line.ts";

@@ -81,7 +81,7 @@ export interface RuntimeOptions {
    * How long `close()` lets calls continue before it cancels them. Milliseconds, 1 to 2^31 - 1; default 10,000.
    */
   readonly closeGraceMs?: number;
-  /** The clock for `created`, `updated` and trash stamps, in milliseconds since the epoch. Default: `Date.now`. */
+  /** The clock for `created`, `updated` and trash stamps, in milliseconds since 1970-01-01 UTC. Default: `Date.now`. */
   readonly clock?: () => number;
   /**
    * Where calls are recorded. Default: nowhere. Each call has a record: who called which tool of which plugin file, and
@@ -148,7 +148,7 @@ export interface Runtime {
    * Returns the user's index as text for a system prompt: the indexes of all plugins that have one, framed as data, in
    * the order of the plugins. At most 200 lines and 25 KB; if only one plugin has content, its frame does not count.
    * Each plugin has a fair share and shortens its index to that. If not even the frames fit, a last line counts the
-   * hidden indexes. Empty for a user without entries. `family` selects one plugin. Reads only, creates nothing.
+   * hidden indexes. Empty for a user without stored memory. `family` selects one plugin. Reads only, creates nothing.
    * `ctx.signal` cancels it like a call.
    *
    * If one of several plugins fails, `(NAME could not be read: CODE)` takes its place; `onLog` gets the reason.
@@ -194,10 +194,10 @@ export interface Runtime {
   memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]>;
 
   /**
-   * Returns the text of an entry that `memoryEntries` lists. `family` is optional if only one plugin can read its
-   * entries; if several can, leaving it out is `INPUT_INVALID`, and the message names them. Rejects with a `ToolError`
-   * where `call` would return an error: `ENTRY_NOT_FOUND` for an unknown entry, or the plugin's own error for a name
-   * that no entry can have.
+   * Returns an entry by its name: its text, and what its plugin adds. `family` is optional if only one plugin can read
+   * its entries; if several can, leaving it out is `INPUT_INVALID`, and the message names them. Rejects with a
+   * `ToolError` where `call` would return an error: `ENTRY_NOT_FOUND` for an unknown entry, or the plugin's own error
+   * for a name that no entry can have.
    *
    * @example
    * const { body } = await runtime.readEntry({ family: "user-memory", name: "editor" }, { userId: "alice" });

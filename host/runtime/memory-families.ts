@@ -39,7 +39,10 @@ export interface MemoryFamily {
   readonly entryScopes: readonly string[];
   /** The tool with which a model reads an entry. Missing if no such tool is offered to models. */
   readonly readTool?: string;
-  /** The path of an entry's file, with `{name}` for its name. Only if each entry has its own file in one scope. */
+  /**
+   * The path of an entry's file inside the one scope of `entryScopes`, with `{name}` for its name. Set only if each
+   * entry has its own file there.
+   */
   readonly entryFile?: string;
 }
 

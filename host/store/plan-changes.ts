@@ -20,7 +20,7 @@ export interface ChangedFile {
 export interface PlannedFile extends ChangedFile {
   /** The path in the scope that the content is moved from; `null` if nothing is moved. */
   readonly from: string | null;
-  /** The file already has this content. */
+  /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
 }
 
@@ -72,7 +72,10 @@ export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedF
   return planned;
 }
 
-/** Refuses what no disk can hold: two files with one name, or a file where another file needs a folder. */
+/**
+ * Refuses what no disk can hold: two files with one name, or a file where another file needs a folder. Once recorded,
+ * such a change could never be applied.
+ */
 function refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): void {
   const names = new Map<string, string>();
   const kept = planned.filter(({ after }) => after !== null);

@@ -13,7 +13,7 @@ import type { UserId } from "../values/user-id.ts";
  *
  * `shared/path.ts` defines scopes and paths. Each implementation checks them again and throws `CAPABILITY_DENIED` for
  * invalid ones. Store and readers throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
- * medium fails.
+ * medium fails or holds something unsafe, such as a link.
  */
 export interface Store {
   /**
@@ -172,7 +172,7 @@ export interface StoreDefinition {
   /** Answers the questions of a thread's readers; `null` for a store that threads read directly. */
   readonly answerReads: ((bridge: ReadBridge) => void) | null;
 
-  /** Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts: a change set belongs to one part. */
+  /** Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts, or for a part's scope that no tool has. */
   checkTools(tools: readonly Pick<ManifestTool, "name" | "scopes">[]): void;
 
   /** Throws a `RangeError` if the audit log would be where tools write. */

@@ -23,7 +23,10 @@ export interface TaskBounds {
   readonly signal: AbortSignal;
 }
 
-/** Resolves to the reply of a task. Rejects with a `ToolError` when the task exceeds its bounds. */
+/**
+ * Resolves to the reply of a task. Rejects with `BUSY` or `DEADLINE_EXCEEDED` when the task exceeds its bounds, with
+ * the signal's reason, or with the task's own error.
+ */
 export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds): Promise<Reply> {
   const { deadlineMs, until, signal, name } = bounds;
   return new Promise((resolve, reject) => {

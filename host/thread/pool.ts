@@ -23,7 +23,10 @@ import type { TaskBounds, ThreadTask } from "./bounded-task.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
-  /** The plugins' modules. Threads start while they compile; tasks run only afterwards. The creator handles errors. */
+  /**
+   * The plugins' modules. Threads start while they compile. The caller must not run a task before they resolve, and
+   * must handle their rejection.
+   */
   readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
   /** Answers the reads of threads. Default: none, because threads read on their own. */
@@ -35,7 +38,7 @@ export interface PoolOptions {
 /** A thread's task without the trail, which the pool adds. */
 export type GuestTask = Omit<WorkerTask, "trail">;
 
-/** A thread that nobody else uses. Disposing of it gives it back, with a task only when the task has ended. */
+/** A thread that nobody else uses. Disposing of it gives it back, at once or when its task has ended. */
 export interface FreeThread extends Disposable {
   /** Resolves when the task has ended, also when it has failed. Can be called only once. */
   run(task: GuestTask, bounds: TaskBounds): Promise<EndedRun>;
@@ -122,7 +125,8 @@ export class Pool {
       asToolError(error, `call ${bounds.name}`),
     );
     closeTrail(trail);
-    // A thread that has answered writes no more, so its trail is reused. A terminated thread's trail is not.
+    // A thread that has answered writes no more, so its trail is reused. A terminated thread's trail is not: the thread
+    // can be in the middle of a write.
     const giveBack = (): void => this.#trails.giveBack(trail);
     return { outcome, trail, [Symbol.dispose]: () => void reply.then(giveBack, () => {}) };
   }

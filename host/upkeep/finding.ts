@@ -2,7 +2,7 @@
 export interface Finding {
   /**
    * The kind of finding, in lower-case letters, digits and dashes. The store defines it, or the plugin that keeps the
-   * files. `not-inspected`: the plugin could not inspect all of the files.
+   * files. `not-inspected`: the plugin could not inspect the files, or only some of them.
    */
   readonly problem: string;
   /** The file, inside the user's folder. */

@@ -21,8 +21,8 @@ export function checkFiles(files: readonly MemoryFile[]): void {
 }
 
 /**
- * Groups files by scope, sorted by scope. Throws `QUOTA_EXCEEDED` for more than a user can have, before anything else
- * is checked.
+ * Groups files by scope, sorted by scope. Throws `INPUT_INVALID` for an unknown scope, then `QUOTA_EXCEEDED` for more
+ * than one import or one scope may hold, before any path or content is checked.
  */
 export function filesByScope(
   files: readonly MemoryFile[],

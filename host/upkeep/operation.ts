@@ -1,4 +1,7 @@
-/** One operation of the data's owner: checks the caller, holds the user, calls tools and is recorded. */
+/**
+ * One operation of the data's owner: checks the caller, holds the user, calls tools and is recorded. Nothing else in
+ * this folder does.
+ */
 import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
@@ -98,7 +101,7 @@ export class Operation {
     return this.#parts.runner.hold(this.#asked, options, work);
   }
 
-  /** Records changes of the host's own and commits them. */
+  /** Commits changes of the host's own. They are recorded first. */
   commit(held: HeldUser, changes: readonly SizedChange[]): Promise<void> {
     return this.#parts.runner.commit({ changes, seen: held.reader.seen }, held, this.#asked.record);
   }

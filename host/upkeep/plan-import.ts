@@ -90,7 +90,7 @@ class Planner {
     else this.#refuse(path, "an entry of this name is there with other content");
   }
 
-  /** Refuses the import if the user would then have more files or bytes than tools may write. */
+  /** Refuses the import if the scope would then have more files or bytes than a scope may hold. */
   async checkQuotas(): Promise<void> {
     const { scope, files: incoming, derived, isInspected } = this.#task;
     const { created, trashed, replaced, bytes, refused } = this.#plan;

@@ -34,7 +34,7 @@ export async function restoreFile(operation: Operation, name: string, scope: str
   return file;
 }
 
-/** Lets the plugin put the file back. Returns `false` if the file is not one of the plugin's entries. */
+/** Lets the plugin put the file back. Returns `false` if the file is not one of its entries, or is not text. */
 async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
   let trashed: Uint8Array | undefined;
   const stage = async (reader: HeldReader): Promise<PreparedChanges> => {
@@ -95,7 +95,7 @@ const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
 const actionOn = ({ name }: TrashedFile): string => `Cannot restore ${quoted(name)}`;
 
 /**
- * The file whose name the path, or one of its folders, needs; or a file below the path. Ignores case, as some disks do.
+ * A file that is in the way: at the path, at one of its folders, or below the path. Ignores case, as some disks do.
  */
 async function takenBy(reader: HeldReader, { scope, path }: TrashedFile): Promise<string | null> {
   // Read as well, so that a file that is created meanwhile is noticed.

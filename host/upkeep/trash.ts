@@ -29,7 +29,7 @@ export const removalOf = ({ scope, name, bytes }: TrashedFile): SizedChange => (
   bytes,
 });
 
-/** Leaves out a file that is larger than a scope allows: it cannot be read, so it is not removed either. */
+/** Leaves out a file larger than `fileBytesMax`: it cannot be read, so it is not removed either. */
 async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
   const files: TrashedFile[] = [];
   for (const scope of scopes) {

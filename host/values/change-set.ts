@@ -7,11 +7,12 @@ export type Change =
       /** Guests write only text. The host can also write bytes that are not text. */
       readonly content: string | Uint8Array;
     }
-  /** A move to a path below `trash/` that was free during the call. */
+  /** A move to a path below `trash/` that was free when the call looked. */
   | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string }
   /** A permanent removal. Never by a tool: only the owner of the data empties the trash. */
   | { readonly kind: "remove"; readonly scope: string; readonly path: string };
 
+/** The changes of one call, in the order in which they apply. */
 export type ChangeSet = readonly Change[];
 
 /** A change with the size of the file that is written, moved or removed, in bytes. */

@@ -9,8 +9,8 @@
  * `STORAGE_UNSAFE`.
  *
  * For invalid mounts, `fileStore` throws and `createRuntime` rejects with a `RangeError` or `TypeError`: the same scope
- * of a user twice; folders that are or contain each other, the data folder or the audit log; a folder inside one that
- * another host locks (a folder with `.memcell/`, or a user's folder); an invalid user id, scope or folder.
+ * of a user twice; folders that are or contain each other, the data folder or the audit log; a user's folder, or a
+ * folder inside one or inside a folder with `.memcell/`, which another host locks; an invalid user id, scope or folder.
  * `createRuntime` rejects with `PLUGIN_REFUSED` if no tool has the scope, or if a tool has it together with another
  * scope: one change set is never committed in two places.
  *

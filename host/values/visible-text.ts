@@ -4,7 +4,7 @@
  */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Escapes one line. */
+/** Escapes a text so that it stays on one line. */
 export function visibleText(text: string): string {
   return text.replace(unseen, (character) => {
     const hex = (character.codePointAt(0) ?? 0).toString(16);

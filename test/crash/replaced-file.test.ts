@@ -54,7 +54,7 @@ test("a folder is not replaced, and the new file stays where it is", () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, "a.md"));
   symlinkSync("b", join(folder.path, "a.md/link"));
-  expect(() => replace(folder.path)).toThrow("a folder lies in its place");
+  expect(() => replace(folder.path)).toThrow("a folder is in its place");
   expect(readlinkSync(join(folder.path, "a.md/link"))).toBe("b");
   expect(readFileSync(join(folder.path, "staged"), "utf8")).toBe("new");
 });

@@ -55,7 +55,7 @@ export function denied(message: string): ToolError {
 }
 
 /**
- * The store for one call, with a cache of file sizes: each lookup costs the store a walk from the data folder. The
+ * The store for one call, with a cache of file sizes: each lookup walks through the scope's folders. The
  * cache stays valid because nobody else changes the user's scopes during the call.
  */
 export class StoredFiles {

@@ -25,7 +25,8 @@ export interface FileStoreOptions {
  * form.
  *
  * Each user has a folder of their own, which no other user's call reaches. Runtimes that use the same folder, in this
- * process or another, never serve one user at the same time. Edits that a person makes meanwhile are kept.
+ * process or another, exclude each other while they serve a user; on a read-only disk they can read together. Edits
+ * that a person makes meanwhile are kept.
  *
  * A relative `dir` is resolved at once. Throws a `TypeError` or `RangeError` for invalid options, as `Mount` says.
  * Nothing is opened or created until a runtime opens the store.

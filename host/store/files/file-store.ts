@@ -145,7 +145,7 @@ export class FileStore implements Store {
     const setup = { home, memo, isOwned, isThorough, isFlushed, boot: this.#boot, note };
     const session = new UserSession(setup, folder, own, lock);
     try {
-      // The folder was opened just now. It can only have been moved away during a wait for the lock.
+      // The folder was opened just now, so it is checked only after a wait for the lock. `commit` checks again.
       if (lock.hasWaited) session.checkPlace();
       await session.recover();
       return session;

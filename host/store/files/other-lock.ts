@@ -4,8 +4,8 @@ import { ignoreFile } from "./hide-from-git.ts";
 import { hostFolder, usersFolder } from "./user-folder.ts";
 
 /**
- * Whether a folder already has a lock: it is a user's folder, or is inside a mounted folder or a user's. With a second
- * lock, two hosts could write to its files at once. Takes the folder and all folders above it.
+ * Whether a folder already has a lock: it is a user's folder, or is inside one or inside a mounted folder. With a
+ * second lock, two hosts could write to its files at once. Takes the folder and all folders above it.
  */
 export function hasOtherLock([folder, ...above]: readonly Located[]): boolean {
   if (above.some((each) => isIn(each, hostFolder))) return true;

@@ -143,7 +143,10 @@ export class UserSession implements Disposable {
     throw new ToolError("STORAGE_FAILED", "Cannot change the user's folder: its lock was removed while the call ran");
   }
 
-  /** Checks the place after a commit. If the disk does not allow the check, the commit still holds. */
+  /**
+   * Checks the place after a commit. Throws `STORAGE_FAILED` if the folder has been moved away, although the change is
+   * committed. If the disk does not allow the check, the call succeeds.
+   */
   #checkCommitted(folders: ScopeFolders): void {
     try {
       this.checkPlace(folders);

@@ -26,7 +26,7 @@ interface StagedFile {
   readonly file: PlannedFile;
 }
 
-/** A plan whose new contents are all on the disk already. */
+/** A plan whose new contents are all written to staged files. They are not flushed. */
 export interface StagedPlan {
   readonly own: Directory;
   readonly folders: ScopeFolders;
@@ -57,8 +57,7 @@ export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlush
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
   for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
   for (const { name, file } of staged) {
-    // Without a flushed WAL, the new content is the only copy. After a plain rename, ext4 writes it to the disk at
-    // once.
+    // Without a flushed WAL, the staged file is the only copy: a plain rename makes ext4 write it to the disk at once.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
   }
@@ -144,7 +143,7 @@ export function removeFile(folders: ScopeFolders, scope: string, path: string): 
 const stagedHere = ".memcell-staged";
 
 /**
- * Moves a file by rename. If source and target are on different mounts, copies the content beside the target and
+ * Moves a file by rename. If source and target are on different file systems, copies the content beside the target and
  * renames the copy: readers still find whole files.
  */
 function moveFile(source: FileInFolder, target: FileInFolder): void {

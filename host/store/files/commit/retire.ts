@@ -61,7 +61,7 @@ async function flushed(flush: () => Promise<void>, onFailure: () => void): Promi
   }
 }
 
-/** `null` if a person has put something else in the place of the file or of one of its folders. */
+/** `null` if there is no file, or a person has put something else in its place or in that of one of its folders. */
 function openToFlush(folders: ScopeFolders, { scope, path }: TouchedFile): DiskFile | null {
   try {
     const place = folders.find(scope, path);

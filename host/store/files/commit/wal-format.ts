@@ -8,9 +8,10 @@
  *     4096   records         record <sequence> <bytes> <check> <state>\n, then as many bytes of JSON
  *
  * A record is valid if it follows the one before it without a gap, in place and in sequence, and its check is right.
- * The check covers the checkpoint's salt, which is random. So neither bytes from an earlier use nor a text that a guest
- * has written are ever taken for a record. `state` becomes `+` when the record is applied; the check does not cover it,
- * because it is written later. A checkpoint's check covers the user's id, so a copy of another user's WAL is invalid.
+ * The check covers the checkpoint's salt, which is random and new for each checkpoint. So neither bytes from an earlier
+ * use nor a text that a guest has written are ever taken for a record. `state` becomes `+` when the record is applied;
+ * the check does not cover it, because it is written later. A checkpoint's check covers the user's id, so a copy of
+ * another user's WAL is invalid.
  */
 import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";

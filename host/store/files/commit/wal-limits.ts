@@ -5,9 +5,9 @@ export const walLimits = {
   /** It grows in steps of this size, filled with zeros. */
   stepBytes: 64 * kib,
   /**
-   * Above any of these, each touched file is flushed and the records are dropped. Higher limits mean fewer flushes per
-   * call. But another process then needs longer to read the WAL, 8 ms per MiB, and the user's next call waits longer
-   * while the files are flushed.
+   * When any of these is reached, each touched file is flushed and the records are dropped. Higher limits mean fewer
+   * flushes per call. But another process then needs longer to read the WAL, 8 ms per MiB, and the user's next call
+   * waits longer while the files are flushed.
    */
   retireBytes: 4096 * kib,
   retireRecords: 512,
