@@ -8,10 +8,12 @@ const slow = "test/**/*.slow.test.ts";
 const polyglot = "test/polyglot/**/*.test.ts";
 const mcp = "test/mcp/**/*.test.ts";
 const load = "test/load/**/*.test.ts";
+/** They measure the memory of their process, so no other suite may have run in it. */
+const alone = "test/escape/guest-floods.test.ts";
 
 /**
- * One configuration for all kinds of test; `test/README.md` says what each folder is for. `fast` is the tier of `npm test`,
- * all other projects are that of `npm run test:slow`.
+ * One configuration for all kinds of test; `test/README.md` says what each folder is for. `fast` and `fast-alone` are
+ * the tier of `npm test`, all other projects that of `npm run test:slow`.
  */
 export default defineConfig({
   test: {
@@ -25,13 +27,14 @@ export default defineConfig({
           ...forAll,
           name: "fast",
           include: ["test/**/*.test.ts"],
-          exclude: [slow, polyglot, mcp, load],
+          exclude: [slow, polyglot, mcp, load, alone],
           // Many of its tests wait: for a deadline, or for a process.
           maxWorkers: 2,
           // Suites share modules within a worker: evaluating them again for each file takes 40 s more.
           isolate: false,
         },
       },
+      { root, test: { ...forAll, name: "fast-alone", include: [alone], maxWorkers: 2 } },
       {
         root,
         test: {

@@ -3,7 +3,7 @@ import { EventEmitter, getEventListeners, once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 
 import type { CallContext, ToolResult } from "memcell";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 import { fileStore } from "../../host/store/files/define-files.ts";
 import type { UserId } from "../../host/values/user-id.ts";
@@ -170,6 +170,7 @@ test("one signal for 1,000 calls causes no warning and leaves no listener", asyn
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
   await using stage = await openBoundedStage({ threadsMax: 2 });
   const { signal } = new AbortController();
   const users = Array.from({ length: 100 }, (_, at) => `user-${at}`);
@@ -180,7 +181,6 @@ test("one signal for 1,000 calls causes no warning and leaves no listener", asyn
   for (const result of await Promise.all(calls)) expect(result).toMatchObject({ ok: true });
   expect(getEventListeners(signal, "abort")).toEqual([]);
   await turns();
-  process.off("warning", note);
   expect(warnings).toEqual([]);
 });
 

@@ -19,6 +19,7 @@ function blockAfter(mark: string, fence: string): string {
   // An opening fence has an empty line before it.
   const opening = `\n\n\`\`\`${fence}\n`;
   const start = readme.indexOf(opening, readme.indexOf(mark)) + opening.length;
+  if (!readme.includes(mark) || start < opening.length) throw new Error(`The README has no block after "${mark}"`);
   return readme.slice(start, readme.indexOf("```", start));
 }
 

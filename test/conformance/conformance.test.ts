@@ -17,8 +17,8 @@ describe.each(Object.entries<VectorStoreKind>(vectorStores))("%s", (_kind, store
   const folder = temporaryFolder();
   const host = new VectorRuntime(stores, folder.path);
   afterAll(async () => {
+    using _folder = folder;
     await host[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
   });
 
   test.for(byRuntime)("$name", async ({ vector }, context) => {

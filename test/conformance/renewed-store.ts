@@ -9,6 +9,9 @@ export class RenewedStore {
   #present: StoreDefinition;
   #store: Store | null = null;
   #note: NoteOfUser = () => {};
+  #isEnded = false;
+  /** Uses after `end()`: a call went on after its answer. */
+  lateUses = 0;
 
   constructor(first: StoreDefinition) {
     this.#present = first;
@@ -18,17 +21,23 @@ export class RenewedStore {
   async renew(next: StoreDefinition): Promise<void> {
     await this.end();
     this.#present = next;
+    this.#isEnded = false;
     for (const bridge of this.#bridges) this.#answer(bridge);
   }
 
   /** Closes the present store and waits for its background work. */
   async end(): Promise<void> {
+    this.#isEnded = true;
     await this.#store?.close();
     this.#store = null;
   }
 
   get definition(): StoreDefinition {
-    const opened = (): Store => (this.#store ??= this.#present.open(this.#note));
+    const opened = (): Store => {
+      if (!this.#isEnded) return (this.#store ??= this.#present.open(this.#note));
+      this.lateUses += 1;
+      throw new Error("A call uses the store after its answer");
+    };
     return {
       ...this.#present,
       answerReads: this.#present.answerReads && ((bridge) => this.#connect(bridge)),

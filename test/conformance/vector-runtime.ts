@@ -40,10 +40,17 @@ export class VectorRuntime implements AsyncDisposable {
 
   async replay(vector: Vector): Promise<Replayed> {
     const opened = await this.#kind.open(vector, `${this.#folder}/data`);
-    const { runtime, store } = await this.#runtimeFor(vector, opened);
-    const results = await this.#callsOf(runtime, vector);
-    await store.end();
-    return { results, files: await opened.found() };
+    try {
+      const { runtime, store } = await this.#runtimeFor(vector, opened);
+      const results = await this.#callsOf(runtime, vector);
+      // Such a vector can leave a terminated thread or a late call behind: the runtime waits for them.
+      if (vector.limits !== undefined || vector.parallel) await this.#close();
+      else await store.end();
+      return { results, files: await opened.found() };
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
   }
 
   async #runtimeFor(vector: Vector, { definition }: VectorStore): Promise<SharedRuntime> {
@@ -52,7 +59,7 @@ export class VectorRuntime implements AsyncDisposable {
       await this.#shared.store.renew(definition);
       return this.#shared;
     }
-    await this.#shared?.runtime.close();
+    await this.#close();
     const store = new RenewedStore(definition);
     const plugins = [vectorPlugin(vector.plugin ?? "user-memory", this.#folder)];
     const options = { store: store.definition, plugins, policy: policyFor(plugins), threadsMax: 2, ...vector.limits };
@@ -72,8 +79,15 @@ export class VectorRuntime implements AsyncDisposable {
     return results;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#shared?.runtime.close();
+  async #close(): Promise<void> {
+    const shared = this.#shared;
+    this.#shared = null;
+    await shared?.runtime.close();
+    if (shared && shared.store.lateUses > 0) throw new Error("A call went on after its answer");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close();
   }
 }
 

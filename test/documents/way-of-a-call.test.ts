@@ -49,6 +49,6 @@ test("host/README.md lists the files of host/ that one call passes through, and 
   const grown = Array.from(after).filter(([key, count]) => count - (before.get(key) ?? 0) >= 20);
   const run = new Set(grown.map(([key]) => key.split(" ")[0] ?? ""));
   const [intro = ""] = sectionOf(textOf("host/README.md"), "Its files").split("\n|");
-  expect(numbersIn(intro).filter((count) => count !== told.length)).toEqual([]);
+  expect(numbersIn(intro)).toContain(told.length);
   expect([...run].toSorted()).toEqual(told.toSorted());
 });

@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { threadId } from "node:worker_threads";
 
 import { manifestSection } from "../../shared/manifest.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
@@ -15,8 +13,8 @@ import { temporaryFolder } from "./temporary-folder.ts";
 const assembler = fileURLToPath(
   new URL("node_modules/binaryen/bin/wasm-as", import.meta.resolve("memcell/package.json")),
 );
-/** Outside the clone, so that another clone finds what is in it. */
-const cache = join(tmpdir(), `memcell-guests-${process.getuid?.() ?? "all"}`);
+/** Inside the clone, where no other user of the machine can put a file. `npm ci` empties it. */
+const cache = fileURLToPath(new URL("node_modules/.cache/guests", import.meta.resolve("memcell/package.json")));
 
 /** Assembles WebAssembly text into a plugin file with the given manifests: none, one, or too many. */
 export function assembleGuest(text: string, manifests: readonly string[]): Uint8Array {
@@ -34,23 +32,16 @@ function assembled(text: string): string {
     .update(JSON.stringify([assemblerVersion(), features, text]))
     .digest("hex");
   const file = join(cache, `${key}.wasm`);
-  makeCache();
   if (existsSync(file)) return file;
   using folder = temporaryFolder();
   const source = join(folder.path, "guest.wat");
   writeFileSync(source, text);
-  // Another test may be making the same file: it appears as a whole, under its name.
-  const target = `${file}.${process.pid}-${threadId}`;
+  // Another process can be making the same file, so it gets its name only when it is whole.
+  mkdirSync(cache, { recursive: true });
+  const target = `${file}.${randomUUID()}`;
   execFileSync(process.execPath, [assembler, source, "-o", target, ...features]);
   renameSync(target, file);
   return file;
-}
-
-/** Another user of the machine may have made a folder of this name: what lies in it is not used. */
-function makeCache(): void {
-  mkdirSync(cache, { recursive: true, mode: 0o700 });
-  const { uid } = lstatSync(cache);
-  if (uid !== (process.getuid?.() ?? uid)) throw new Error(`Cannot use ${cache}: it is another user's`);
 }
 
 function assemblerVersion(): string {

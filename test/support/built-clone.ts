@@ -1,6 +1,6 @@
 /** A compiled clone. The first suite of a run that needs one makes it, and each suite changes its own copy. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyClone } from "./copied-clone.ts";
@@ -24,8 +24,8 @@ export const foreignEnvironment = (home: string): Record<string, string | undefi
 export function copyBuiltClone(to: string, runFolder: string): void {
   const built = join(runFolder, "clone");
   if (!existsSync(built)) {
-    // The clone appears as a whole, because another suite can look for it at the same time.
-    const making = join(runFolder, `making-${process.pid}`);
+    // The clone gets its name only when it is whole. Suites of the slow tier run one after another.
+    const making = mkdtempSync(join(runFolder, "making-"));
     buildClone(making);
     renameSync(making, built);
   }

@@ -8,6 +8,8 @@ export default defineConfig({
     root: fileURLToPath(new URL("../../..", import.meta.url)),
     include: ["test/**/*.test.ts"],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 1,
     retry: 0,
   },
 });
