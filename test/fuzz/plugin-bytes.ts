@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 
 import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
@@ -25,20 +25,32 @@ const manifest = guestManifest("forger", { Forge: "forge" }, ["read", "list", "w
 const sealed = (): Uint8Array => forger([JSON.stringify(manifest)]);
 
 /** The part of the sequence of random files that a tier tries. */
-export interface Rounds {
+interface Rounds {
   readonly from: number;
   readonly to: number;
 }
 
 const seed = 2000;
 
+/** Declares the tests of a part of the files. */
+export function testPluginBytes(rounds: Rounds): void {
+  test.for([
+    { name: "changed bytes", files: changedFiles },
+    { name: "changed sections", files: rearrangedFiles },
+  ])("a file with $name is accepted or PLUGIN_REFUSED, and the audit predicts which", ({ files }) =>
+    expectAcceptedOrRefused(files(rounds)),
+  );
+
+  test("the host reads every module like the engine, or refuses it", () => expectReadAlike(rounds));
+}
+
 /** Plugin files with one to four changed bytes each. */
-export const changedFiles = (rounds: Rounds): Generator<Uint8Array> => changed(sealed(), rounds);
+const changedFiles = (rounds: Rounds): Generator<Uint8Array> => changed(sealed(), rounds);
 
 /** Plugin files with changed sections. */
-export const rearrangedFiles = (rounds: Rounds): Generator<Uint8Array> => rearranged(sealed(), rounds);
+const rearrangedFiles = (rounds: Rounds): Generator<Uint8Array> => rearranged(sealed(), rounds);
 
-export async function expectAcceptedOrRefused(files: Generator<Uint8Array>): Promise<void> {
+async function expectAcceptedOrRefused(files: Generator<Uint8Array>): Promise<void> {
   using folder = temporaryFolder();
   const file = join(folder.path, "changed.wasm");
   const outcomes = { accepted: 0, refused: 0 };
@@ -63,7 +75,7 @@ export async function expectAcceptedOrRefused(files: Generator<Uint8Array>): Pro
 }
 
 /** Fails unless the host reads changed files like the engine, or refuses them. */
-export async function expectReadAlike(rounds: Rounds): Promise<void> {
+async function expectReadAlike(rounds: Rounds): Promise<void> {
   const bare = writeModule(readSections(forger([])));
   let compared = 0;
   for (const wasm of changed(bare, rounds)) {
