@@ -50,4 +50,4 @@ test.each(["host/audit/README.md", "host/serve/README.md"])("%s names existing t
   expect(missing).toEqual([]);
 });
 
-const isTest = (file: string): boolean => file.endsWith(".test.ts") && /\bexpect\w*\(/.test(textOf(file));
+const isTest = (file: string): boolean => file.endsWith(".test.ts") && /\b(expect|test)\w*\(/.test(textOf(file));

@@ -14,7 +14,7 @@ const rows = tableBelow(textOf("host/README.md"), "What stops what").map(([threa
 const isTest = (file: string): boolean =>
   file.includes("/vectors/")
     ? file.endsWith(".json")
-    : file.endsWith(".test.ts") && /\bexpect\w*\(|fc\.assert\(/.test(textOf(file));
+    : file.endsWith(".test.ts") && /\b(expect|test)\w*\(|fc\.assert\(/.test(textOf(file));
 
 test("the table of threats is there", () => {
   expect(rows.length).toBeGreaterThan(25);
