@@ -6,15 +6,30 @@ import { pathToFileURL } from "node:url";
 
 import { launch } from "puppeteer-core";
 import type { Browser, Page } from "puppeteer-core";
+import { afterAll, beforeAll } from "vitest";
+import type { TestContext } from "vitest";
 
 import { programFolders } from "../support/run-command.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
 import { requirePackages } from "../support/system-packages.ts";
 
 /** Time to install the packages, in milliseconds. */
-export const browserSetupMs = 600_000;
+const browserSetupMs = 600_000;
+
+/** Opens a browser for the tests of a file, and closes it after them. The result returns it, or skips a test without one. */
+export function useBrowser(): (context: TestContext) => Browser {
+  let browser: Browser | string = "it has not been opened yet";
+  beforeAll(async () => {
+    browser = await openBrowser();
+  }, browserSetupMs);
+  afterAll(async () => {
+    if (typeof browser !== "string") await browser.close();
+  });
+  return (context) => (typeof browser === "string" ? skipWithReason(context, browser) : browser);
+}
 
 /** A browser, or the reason why there is none. `poppler-utils` reads printed pages. */
-export async function openBrowser(): Promise<Browser | string> {
+async function openBrowser(): Promise<Browser | string> {
   const reason = await requirePackages({ chromium: "chromium", pdftotext: "poppler-utils" });
   if (reason !== null) return reason;
   return launch({ executablePath: chromiumPath(), args: [...flags] });

@@ -2,26 +2,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Browser } from "puppeteer-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { runCommand } from "../support/run-command.ts";
-import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { browserSetupMs, openBrowser, openPage } from "./browser-page.ts";
+import { openPage, useBrowser } from "./browser-page.ts";
 import { leastContrast } from "./contrast.ts";
 import { hostileLog, hostileReport } from "./hostile-samples.ts";
 import { brokenLog, busyLog } from "./log-samples.ts";
 import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
 
-let browser: Browser | string;
-beforeAll(async () => {
-  browser = await openBrowser();
-}, browserSetupMs);
-afterAll(async () => {
-  if (typeof browser !== "string") await browser.close();
-});
+const browserFor = useBrowser();
 
 const pages = [
   { name: "pass", html: htmlPage([passingReport()], null) },
@@ -34,7 +26,7 @@ const pages = [
 const views = pages.flatMap(({ name, html }) => (["light", "dark"] as const).map((scheme) => ({ name, html, scheme })));
 
 test.for(views)("every text of $name has enough contrast in $scheme", async ({ html, scheme }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   await using opened = await openPage(browser, html, { scheme });
   const { ratio, text, texts } = await leastContrast(opened.page);
   expect(texts).toBeGreaterThan(100);
@@ -42,7 +34,7 @@ test.for(views)("every text of $name has enough contrast in $scheme", async ({ h
 });
 
 test("light and dark look different", async (context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   const backgrounds = [];
   for (const scheme of ["light", "dark"] as const) {
     await using opened = await openPage(browser, pages[0].html, { scheme });
@@ -53,7 +45,7 @@ test("light and dark look different", async (context) => {
 });
 
 test.for(pages)("$name fits a phone", async ({ name, html }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   await using opened = await openPage(browser, html, { width: 360 });
   const measured = `({
     width: document.documentElement.scrollWidth,
@@ -69,7 +61,7 @@ test.for(pages)("$name fits a phone", async ({ name, html }, context) => {
 });
 
 test.for(pages)("no name of $name pushes a column out of view", async ({ html }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   const tooWide = `Array.from(document.querySelectorAll(".scroll"), (box) => box.scrollWidth - box.clientWidth).filter((px) => px > 0)`;
   await using wide = await openPage(browser, html);
   expect(await wide.page.evaluate(tooWide)).toEqual([]);
@@ -83,7 +75,7 @@ test.for(pages)("no name of $name pushes a column out of view", async ({ html },
 const printed = pages.filter(({ name }) => name !== "hostile");
 
 test.for(printed)("$name can be printed, also from the dark scheme", async ({ name, html }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   using folder = temporaryFolder();
   const text: string[] = [];
   for (const scheme of ["light", "dark"] as const) {

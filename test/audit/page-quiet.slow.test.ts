@@ -1,23 +1,15 @@
 /** The page is inert, whatever data it shows. */
 import { randomBytes } from "node:crypto";
 
-import type { Browser } from "puppeteer-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { htmlPage } from "../../host/report/page/html-page.ts";
-import { skipWithReason } from "../support/skip-with-reason.ts";
-import { browserSetupMs, openBrowser, openPage } from "./browser-page.ts";
+import { openPage, useBrowser } from "./browser-page.ts";
 import { hostileLog, hostileReport, payloads } from "./hostile-samples.ts";
 import { brokenLog, busyLog } from "./log-samples.ts";
 import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
 
-let browser: Browser | string;
-beforeAll(async () => {
-  browser = await openBrowser();
-}, browserSetupMs);
-afterAll(async () => {
-  if (typeof browser !== "string") await browser.close();
-});
+const browserFor = useBrowser();
 
 /** What no report may bring into a page. */
 const strangers = `({
@@ -41,7 +33,7 @@ const pages = [
 test.for(pages)(
   "a page of $name causes no messages or requests and contains nothing foreign",
   async ({ html }, context) => {
-    if (typeof browser === "string") return skipWithReason(context, browser);
+    const browser = browserFor(context);
     await using opened = await openPage(browser, html);
     expect(await opened.page.evaluate(strangers)).toEqual(nothing);
     expect(opened.noises).toEqual([]);
@@ -49,7 +41,7 @@ test.for(pages)(
 );
 
 test.for(pages)("a page of $name looks the same without scripts", async ({ html }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   const looks: Buffer[] = [];
   for (const isScripted of [true, false]) {
     await using opened = await openPage(browser, html, { isScripted });
@@ -59,7 +51,7 @@ test.for(pages)("a page of $name looks the same without scripts", async ({ html 
 });
 
 test("shows every hostile text as text", async (context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   await using opened = await openPage(browser, htmlPage([hostileReport()], hostileLog()));
   const shown = (await opened.page.evaluate(`document.body.textContent`)) as string;
   const short = payloads.filter((payload) => payload.length < 1_000 && /^[\x20-\x7e]*$/.test(payload));
@@ -69,7 +61,7 @@ test("shows every hostile text as text", async (context) => {
 });
 
 test("no hostile text reverses the text next to it", async (context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   const report = passingReport();
   const hebrew = { ...report, policy: { ...report.policy, name: "\u05d0\u05d1\u05d2" } };
   await using opened = await openPage(browser, htmlPage([hebrew], null));
@@ -86,7 +78,7 @@ test("no hostile text reverses the text next to it", async (context) => {
 });
 
 test("the page's own content security policy stops what gets past the escaping", async (context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   const marker = randomBytes(4).toString("hex");
   const intruder = `<main><script>window.ran = 1</script><img src="http://127.0.0.1:9/${marker}" onerror="window.ran = 1">
     <style>h1 { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/${marker}.css">

@@ -1,22 +1,15 @@
 /** Accessibility of the page: what a screen reader gets, and what axe finds. */
 import axe from "axe-core";
 import type { AxeResults } from "axe-core";
-import type { Browser, SerializedAXNode } from "puppeteer-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SerializedAXNode } from "puppeteer-core";
+import { expect, test } from "vitest";
 
 import { htmlPage } from "../../host/report/page/html-page.ts";
-import { skipWithReason } from "../support/skip-with-reason.ts";
-import { browserSetupMs, openBrowser, openPage } from "./browser-page.ts";
+import { openPage, useBrowser } from "./browser-page.ts";
 import { brokenLog, busyLog, quietLog } from "./log-samples.ts";
 import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
 
-let browser: Browser | string;
-beforeAll(async () => {
-  browser = await openBrowser();
-}, browserSetupMs);
-afterAll(async () => {
-  if (typeof browser !== "string") await browser.close();
-});
+const browserFor = useBrowser();
 
 /** Fewer rows, because rows are alike and axe examines each. */
 const log = { ...busyLog(), unfitUses: busyLog().unfitUses.slice(0, 20) };
@@ -34,7 +27,7 @@ const views = pages.flatMap((page) => [
 ]);
 
 test.for(views)("axe finds nothing in $name, $width wide, $scheme", async ({ html, width, scheme }, context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   await using opened = await openPage(browser, html, { width, scheme });
   await opened.page.evaluate(axe.source);
   const found = (await opened.page.evaluate(`axe.run()`)) as AxeResults;
@@ -44,7 +37,7 @@ test.for(views)("axe finds nothing in $name, $width wide, $scheme", async ({ htm
 });
 
 test("a screen reader gets every heading, table and mark", async (context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   await using opened = await openPage(browser, htmlPage([failingReport()], busyLog()));
   const root = await opened.page.accessibility.snapshot({ interestingOnly: false });
   const nodes = root ? flattened(root) : [];
@@ -80,7 +73,7 @@ test("a screen reader gets every heading, table and mark", async (context) => {
 });
 
 test("the timeline can be opened as a table with the keyboard", async (context) => {
-  if (typeof browser === "string") return skipWithReason(context, browser);
+  const browser = browserFor(context);
   await using opened = await openPage(browser, htmlPage([passingReport()], busyLog()), { isScripted: false });
   await opened.page.focus("summary");
   await opened.page.keyboard.press("Enter");
