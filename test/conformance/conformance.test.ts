@@ -4,10 +4,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { expectedFiles } from "./vector-files.ts";
-import { runtimeKey, VectorRuntime } from "./vector-runtime.ts";
+import { VectorRuntime } from "./vector-runtime.ts";
 import { vectorStores, whyFiles } from "./vector-stores.ts";
 import type { VectorStoreKind } from "./vector-stores.ts";
-import { readVectors } from "./vector.ts";
+import { readVectors, runtimeKey } from "./vector.ts";
 
 const vectors = [...readVectors(), ...readVectors("node-vectors")];
 /** Vectors that share a runtime follow each other. */

@@ -8,6 +8,7 @@ import { RenewedStore } from "./renewed-store.ts";
 import type { FilesByFolder } from "./vector-files.ts";
 import { vectorPlugin } from "./vector-plugins.ts";
 import type { VectorStore, VectorStoreKind } from "./vector-stores.ts";
+import { runtimeKey } from "./vector.ts";
 import type { Vector, VectorCall } from "./vector.ts";
 
 /** The results and files of a replayed vector. */
@@ -21,9 +22,6 @@ interface SharedRuntime {
   readonly runtime: Runtime;
   readonly store: RenewedStore;
 }
-
-/** Equal for vectors with the same plugin and limits. */
-export const runtimeKey = ({ plugin = "user-memory", limits = {} }: Vector): string => JSON.stringify([plugin, limits]);
 
 /** Keeps one runtime at a time, so replay vectors with the same `runtimeKey` one after another. */
 export class VectorRuntime implements AsyncDisposable {

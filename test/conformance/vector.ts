@@ -49,6 +49,9 @@ export function readVectors(kind: "vectors" | "node-vectors" = "vectors"): { nam
   }));
 }
 
+/** Equal for vectors that can share a runtime: those with the same plugin and limits. */
+export const runtimeKey = ({ plugin = "user-memory", limits = {} }: Vector): string => JSON.stringify([plugin, limits]);
+
 /** Expands `{"$repeat": [text, times]}` and `{"$concat": [parts]}`, which stand for strings. */
 function expand(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(expand);

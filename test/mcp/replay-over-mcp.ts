@@ -7,6 +7,7 @@ import type { Client } from "@modelcontextprotocol/client";
 
 import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
 import { vectorPlugin } from "../conformance/vector-plugins.ts";
+import { runtimeKey } from "../conformance/vector.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { Difference } from "../polyglot/replay-vectors.ts";
 import { connectClient } from "../serve/http-stage.ts";
@@ -55,8 +56,8 @@ export class McpReplay implements AsyncDisposable {
     return callOverMcp(await this.#clientFor(url, userId), tool, input);
   }
 
-  #dataDirOf({ plugin = "user-memory", limits = {} }: Vector): string {
-    return join(this.#folder, encodeURIComponent(JSON.stringify([plugin, limits])));
+  #dataDirOf(vector: Vector): string {
+    return join(this.#folder, encodeURIComponent(runtimeKey(vector)));
   }
 
   #clientFor(url: string, userId: string): Promise<Client> {

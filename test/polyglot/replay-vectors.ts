@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
 import { vectorPlugin } from "../conformance/vector-plugins.ts";
+import { runtimeKey } from "../conformance/vector.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { HostProgram } from "./host-kind.ts";
 import { LineHost } from "./line-host.ts";
@@ -46,9 +47,10 @@ export class VectorReplay implements AsyncDisposable {
     return differences;
   }
 
-  async #hostFor({ plugin = "user-memory", limits = {} }: Vector): Promise<{ host: LineHost; dataDir: string }> {
+  async #hostFor(vector: Vector): Promise<{ host: LineHost; dataDir: string }> {
+    const { plugin = "user-memory", limits = {} } = vector;
     const dataDir = join(this.#folder, "data");
-    const key = JSON.stringify([plugin, limits]);
+    const key = runtimeKey(vector);
     let host = this.#hosts.get(key);
     if (host === undefined) {
       const file = vectorPlugin(plugin, this.#folder);
