@@ -7,7 +7,7 @@
  *             7 journal
  *   --rounds  the number of rounds that count (10, or 3 with --quick)
  *   --quick   under a minute: shows that everything runs; do not quote it
- *   --write   store the results also in test/bench/results/ and in README.md, not only in dist/bench/. Needs all
+ *   --write   store the results also in test/bench/results/ and in both READMEs, not only in dist/bench/. Needs all
  *             sections, because quotes must come from one run.
  */
 import { temporaryFolder } from "../support/temporary-folder.ts";

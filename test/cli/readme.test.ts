@@ -43,7 +43,7 @@ test("the demo prints the refusal that the README shows", () => {
   expect(output).toContain(blockAfter("A hostile plugin", ""));
 });
 
-test("the README lists exactly the package's commands", () => {
+test("the README's commands are those of the package", () => {
   const { scripts } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { scripts: object };
   for (const [, name = ""] of readme.matchAll(/npm (?:run )?(test|demo|build|new-family)\b/g))
     expect(scripts).toHaveProperty(name);

@@ -13,7 +13,7 @@ import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { codeIn, codeListsIn, numbersIn, sectionOf, sizesIn, tablesIn, withoutBlocks } from "./markdown-table.ts";
+import { codeIn, codeListsIn, numbersIn, sectionOf, sizesIn, tablesIn } from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
 const specification = textOf("shared/README.md");
@@ -98,52 +98,64 @@ const limit = (atMost: number | readonly number[], ...codes: readonly ErrorCode[
   codes,
 });
 
-/** In the order of the rows. */
-const forEveryHost: readonly Limit[] = [
-  limit(storeLimits.userIdBytesMax, "USER_INVALID"),
-  limit(callLimits.inputBytesMax, "INPUT_INVALID"),
-  limit(callLimits.outputBytesMax, "OUTPUT_TOO_LARGE"),
-  limit(callLimits.hostCallsMax, "CAPABILITY_DENIED"),
-  limit(storeLimits.fileBytesMax, "QUOTA_EXCEEDED", "STORAGE_UNSAFE"),
-  limit([guestLimits.memoryPagesMax, 64], "MEMORY_EXCEEDED"),
-  limit(guestLimits.fuelPollsMax, "FUEL_EXHAUSTED"),
-  limit(guestLimits.deadlineMs, "DEADLINE_EXCEEDED"),
-];
+/** By the name of a row. */
+const forEveryHost: Readonly<Record<string, Limit>> = {
+  "a user id": limit(storeLimits.userIdBytesMax, "USER_INVALID"),
+  "an input, as JSON": limit(callLimits.inputBytesMax, "INPUT_INVALID"),
+  "an answer": limit(callLimits.outputBytesMax, "OUTPUT_TOO_LARGE"),
+  "requests of one call": limit(callLimits.hostCallsMax, "CAPABILITY_DENIED"),
+  "a file": limit(storeLimits.fileBytesMax, "QUOTA_EXCEEDED", "STORAGE_UNSAFE"),
+  memory: limit([guestLimits.memoryPagesMax, 64], "MEMORY_EXCEEDED"),
+  fuel: limit(guestLimits.fuelPollsMax, "FUEL_EXHAUSTED"),
+  time: limit(guestLimits.deadlineMs, "DEADLINE_EXCEEDED"),
+};
 
-const forNodeHost: readonly Limit[] = [
-  limit(callLimits.requestBytesMax),
-  limit(callLimits.outputBytesMax, "OUTPUT_INVALID"),
-  limit(callLimits.outputDepthMax, "OUTPUT_INVALID"),
-  limit(storeLimits.changesMax, "QUOTA_EXCEEDED"),
-  limit(callLimits.stagedBytesMax, "QUOTA_EXCEEDED"),
-  limit(storeLimits.scopeBytesMax, "QUOTA_EXCEEDED"),
-  limit(storeLimits.listEntriesMax, "QUOTA_EXCEEDED"),
-];
+const forNodeHost: Readonly<Record<string, Limit>> = {
+  "a request": limit(callLimits.requestBytesMax),
+  "an error": limit(callLimits.outputBytesMax, "OUTPUT_INVALID"),
+  "nested arrays and objects of an answer": limit(callLimits.outputDepthMax, "OUTPUT_INVALID"),
+  "files that one call changes": limit(storeLimits.changesMax, "QUOTA_EXCEEDED"),
+  "bytes that one call writes": limit(callLimits.stagedBytesMax, "QUOTA_EXCEEDED"),
+  "a user's scope, its trash included": limit(storeLimits.scopeBytesMax, "QUOTA_EXCEEDED"),
+  "files in one listing": limit(storeLimits.listEntriesMax, "QUOTA_EXCEEDED"),
+};
 
 test("the limits of every host, and those that the Node host adds, are those of the code", () => {
   const tables = tablesIn(sectionOf(specification, "Limits")).map((rows) =>
-    rows.map(([, atMost = "", beyond = ""]) => ({ atMost: numbersIn(atMost), codes: codeIn(beyond) })),
+    Object.fromEntries(
+      rows.map(([what = "", atMost = "", beyond = ""]) => [what, { atMost: numbersIn(atMost), codes: codeIn(beyond) }]),
+    ),
   );
   expect(tables).toEqual([forEveryHost, forNodeHost]);
 });
 
-test("the page names the sizes of the code, and no others", () => {
-  const pageBytes = 65_536;
-  const sizes = [
-    pageBytes,
-    storeLimits.userIdBytesMax,
-    storeLimits.fileBytesMax,
-    storeLimits.scopeBytesMax,
-    callLimits.inputBytesMax,
-    callLimits.outputBytesMax,
-    callLimits.requestBytesMax,
-    pluginLimits.documentationBytesMax,
-    promptLimits.frameBytesMax,
-    promptLimits.bytesMax,
-  ];
-  const known = [...new Set(sizes)].toSorted((a, b) => a - b);
-  expect(sizesIn(withoutBlocks(specification))).toEqual(known);
+/** By section: the sizes in bytes that it names. */
+const sizesBySection: Readonly<Record<string, readonly number[]>> = {
+  "The file": [pluginLimits.documentationBytesMax],
+  Roles: [promptLimits.frameBytesMax, promptLimits.bytesMax],
+  "A call": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
+  "The answer": [callLimits.outputBytesMax],
+  "A host's own words": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
+  "The data folder": [storeLimits.fileBytesMax],
+};
+
+test.for(Object.entries(sizesBySection))("the sizes in section %s are those of the code", ([heading, sizes]) => {
+  expect(sizesIn(sectionOf(specification, heading))).toEqual(sizes);
 });
+
+test("no other section but the limits names a size", () => {
+  const sections = specification.matchAll(/^#{2,} (.*)$/gm);
+  const named = Array.from(sections, ([, heading = ""]) => heading).filter(
+    (heading) => !(heading in sizesBySection) && heading !== "Limits" && ownSizesOf(heading).length > 0,
+  );
+  expect(named).toEqual([]);
+});
+
+/** Without the sections below it. */
+function ownSizesOf(heading: string): number[] {
+  const [own = ""] = sectionOf(specification, heading).split(/^#+ /m);
+  return sizesIn(own);
+}
 
 const numbersOf = (heading: string): number[] => numbersIn(sectionOf(specification, heading));
 

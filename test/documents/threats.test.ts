@@ -1,33 +1,36 @@
-/** The threat model in host/README.md is no prose: each row names tests, and they are there and test something. */
+/** Each row of the tables of threats names tests that exist and hold assertions. */
 import { expect, test } from "vitest";
 
+import { namesTest } from "./asserting-tests.ts";
 import { codeIn, tableBelow } from "./markdown-table.ts";
 import { filesAt, textOf, trackedFiles } from "./tracked-files.ts";
 
-const rows = tableBelow(textOf("host/README.md"), "What stops what").map(([threat = "", stops = "", shownBy = ""]) => ({
-  threat,
-  stops,
-  tests: codeIn(shownBy),
+const tables = [
+  { document: "host/README.md", rowsMin: 25 },
+  { document: "host/audit/README.md", rowsMin: 10 },
+  { document: "host/serve/README.md", rowsMin: 10 },
+].map(({ document, rowsMin }) => ({
+  document,
+  rowsMin,
+  rows: tableBelow(textOf(document), "What stops what").map(([threat = "", stops = "", shownBy = ""]) => ({
+    threat,
+    stops,
+    tests: codeIn(shownBy),
+  })),
 }));
+const rows = tables.flatMap((table) => table.rows);
 
-/** A vector is a test of its own; another file is one when it holds an assertion. */
-const isTest = (file: string): boolean =>
-  file.includes("/vectors/")
-    ? file.endsWith(".json")
-    : file.endsWith(".test.ts") && /\b(expect|test)\w*\(|fc\.assert\(/.test(textOf(file));
-
-test("the table of threats is there", () => {
-  expect(rows.length).toBeGreaterThan(25);
+test.each(tables)("$document has its table of threats", ({ rows: { length }, rowsMin }) => {
+  expect(length).toBeGreaterThan(rowsMin);
 });
 
 test.each(rows)("$threat: stopped, and shown by tests that are there", ({ stops, tests }) => {
   expect(stops).not.toBe("");
   expect(tests.length).toBeGreaterThan(0);
-  const shown = tests.map((path) => ({ path, tests: filesAt(path).filter(isTest).length }));
-  expect(shown.filter((each) => each.tests === 0)).toEqual([]);
+  expect(tests.filter((path) => !namesTest(path))).toEqual([]);
 });
 
-test("every attack of the tests belongs to a threat of the table", () => {
+test("every attack of the tests belongs to a threat of the tables", () => {
   const shown = new Set(rows.flatMap(({ tests }) => tests.flatMap(filesAt)));
   const attacks = trackedFiles.filter((file) => /^test\/(escape|bounds)\/.*\.test\.ts$/.test(file));
   expect(attacks.filter((file) => !shown.has(file))).toEqual([]);
