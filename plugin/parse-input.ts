@@ -87,7 +87,8 @@ function ownProperty(value: unknown, key: string): unknown {
 /** The caller chose the key, so it is quoted unless it is a plain word. */
 const fieldName = (key: string): string => (/^\w{1,60}$/.test(key) ? key : quoted(key));
 
-function presentValue(value: unknown): string {
+/** A value as messages show it. */
+export function presentValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value !== "string") return jsonOf(value);
   const size = value.length > 60 ? ` (${utf8Bytes(value)} UTF-8 bytes)` : "";

@@ -107,13 +107,20 @@ export const inspectOutput = z.object({
 export type InspectOutput = z.infer<typeof inspectOutput>;
 export type InspectFinding = InspectOutput["findings"][number];
 
-/** Restores a trashed file. The host removes it from the trash in the same commit. */
+/**
+ * Restores a trashed file. The host removes it from the trash in the same commit, and moves the `others` of the answer
+ * out of the trash.
+ */
 export const restoreInput = z.strictObject({ trashed: z.string() });
 
 export type RestoreInput = z.infer<typeof restoreInput>;
 
-/** `path`: the restored file's path inside the scope. */
-export const restoreOutput = z.object({ path: z.string() });
+export const restoreOutput = z.object({
+  /** The restored file's path inside the scope. */
+  path: z.string(),
+  /** Trashed files that belong to it, each with its new path. The tool neither reads nor writes them. */
+  others: z.optional(z.array(z.object({ trashed: z.string(), path: z.string() }))),
+});
 
 export type RestoreOutput = z.infer<typeof restoreOutput>;
 

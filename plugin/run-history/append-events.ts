@@ -1,0 +1,84 @@
+import { utf8Bytes } from "../../shared/text.ts";
+/** Appends a batch of events to a run: all of them, next to each other, or none. */
+import { now } from "../capabilities.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { addAppend, findAppend } from "./append-ids.ts";
+import { checkEvent } from "./check-event.ts";
+import { findRun, rebuildRun } from "./find-run.ts";
+import type { Run } from "./find-run.ts";
+import { largestRuns } from "./list-runs.ts";
+import type { RunEvent } from "./run-event.ts";
+import { headName, readOrEmpty, runs, segmentPath } from "./run-files.ts";
+import { emptySpan, formatHead } from "./run-head.ts";
+import { checkId, checkIds, folderOf } from "./run-ids.ts";
+import type { RunIds } from "./run-ids.ts";
+import { runLimits } from "./run-limits.ts";
+import type { AppendInput, AppendOutput } from "./schemas.ts";
+import { StaleHead, writeSegments } from "./write-segments.ts";
+
+const toolName = "AppendRunEvents";
+
+export function appendEvents({ agentId, runId, events, appendId }: AppendInput): Answer<AppendOutput> {
+  if (events.length === 0) return answerOf(0);
+  const ids = { agentId, runId };
+  checkIds(toolName, ids);
+  if (appendId !== undefined) checkId(toolName, "appendId", appendId, runLimits.appendIdBytesMax);
+  const time = now();
+  const checked = events.map((event, at) => checkEvent(event, `events[${at}]`, time));
+  const run = findRun(ids) ?? beginRun(ids, time);
+  const earlier = appendId === undefined ? null : findAppend(run.folder, run.head, appendId);
+  if (earlier !== null) return answerOf(earlier);
+  try {
+    store(run, checked, appendId);
+  } catch (error) {
+    throw error instanceof ToolError && error.code === "QUOTA_EXCEEDED" ? withAdvice(error) : error;
+  }
+  return answerOf(checked.length);
+}
+
+const answerOf = (appended: number): Answer<AppendOutput> => ({
+  message: `${appended} ${appended === 1 ? "event" : "events"} appended`,
+  data: { appended },
+});
+
+function beginRun(ids: RunIds, createdAt: string): Run {
+  const files = runs.list().length;
+  if (files >= runLimits.filesMax) {
+    const message = `Cannot begin a run: the runs have ${files} files, at most ${runLimits.filesMax} allowed`;
+    throw withAdvice(new ToolError("QUOTA_EXCEEDED", message));
+  }
+  const counts = { closedSegments: 0, appendIds: 0, appendIdFiles: 0 };
+  const [closed, open] = [emptySpan, emptySpan];
+  const head = { ...ids, createdAt, ...counts, closed, open, lastAppend: { segment: 1, line: 0 } };
+  return { folder: folderOf(ids), head };
+}
+
+function store(run: Run, events: readonly RunEvent[], appendId: string | undefined): void {
+  const { folder } = run;
+  const head = writeFresh(run, events);
+  const counts = appendId === undefined ? {} : addAppend(folder, head, { appendId, appended: events.length });
+  runs.write(`${folder}/${headName}`, formatHead({ ...head, ...counts }));
+}
+
+/** Reads the whole run again if its head does not fit the open segment: a person has edited it, say. */
+function writeFresh(run: Run, events: readonly RunEvent[]): Run["head"] {
+  const openText = openTextOf(run);
+  try {
+    if (utf8Bytes(openText) === run.head.open.bytes) return writeSegments(run, openText, events);
+  } catch (error) {
+    if (!(error instanceof StaleHead)) throw error;
+  }
+  const { agentId, runId, createdAt } = run.head;
+  const fresh = rebuildRun({ agentId, runId }, run.folder) ?? beginRun({ agentId, runId }, createdAt);
+  return writeSegments({ ...fresh, head: { ...fresh.head, createdAt } }, openTextOf(fresh), events);
+}
+
+const openTextOf = ({ folder, head }: Run): string => readOrEmpty(segmentPath(folder, head.closedSegments + 1));
+
+/** Says what to delete. */
+function withAdvice({ code, message }: ToolError): ToolError {
+  const largest = largestRuns(3);
+  const named = largest.length > 0 ? `; the largest are ${largest.join(", ")}` : "";
+  return new ToolError(code, `${message}. Delete runs and purge the trash${named}`);
+}

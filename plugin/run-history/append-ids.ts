@@ -1,0 +1,68 @@
+/**
+ * The ids of a run's appends, so that a repeated append stores nothing. They are spread over files by linear hashing:
+ * when the files hold 400 ids on average, one file is split into two. So an append reads and writes one file of them,
+ * however many there are.
+ */
+import { fnv } from "./fnv.ts";
+import { parseJson } from "./json-text.ts";
+import { isObject } from "./run-event.ts";
+import { appendIdsPath, linesOf, readOrEmpty, runs } from "./run-files.ts";
+import { runLimits } from "./run-limits.ts";
+
+/** How many ids there are, and in how many files. */
+export interface AppendIdCounts {
+  readonly appendIds: number;
+  readonly appendIdFiles: number;
+}
+
+/** The number of events that an earlier append with this id stored, or `null` if there was none. */
+export function findAppend(folder: string, { appendIdFiles }: AppendIdCounts, appendId: string): number | null {
+  if (appendIdFiles === 0) return null;
+  const start = beginning(appendId);
+  const text = readOrEmpty(appendIdsPath(folder, fileOf(appendId, appendIdFiles)));
+  const at = text.startsWith(start) ? 0 : text.indexOf(`\n${start}`) + 1;
+  if (at === 0 && !text.startsWith(start)) return null;
+  const value = parseJson(text.slice(at).split("\n", 1)[0] ?? "");
+  return isObject(value) && Number.isSafeInteger(value["appended"]) ? Number(value["appended"]) : null;
+}
+
+export function addAppend(
+  folder: string,
+  counts: AppendIdCounts,
+  { appendId, appended }: { readonly appendId: string; readonly appended: number },
+): AppendIdCounts {
+  const appendIds = counts.appendIds + 1;
+  const isFull = appendIds > counts.appendIdFiles * runLimits.appendIdsPerFile;
+  const appendIdFiles = isFull ? splitFile(folder, counts.appendIdFiles) : counts.appendIdFiles;
+  const path = appendIdsPath(folder, fileOf(appendId, appendIdFiles));
+  runs.write(path, `${readOrEmpty(path)}${beginning(appendId)}${appended}}\n`);
+  return { appendIds, appendIdFiles };
+}
+
+const beginning = (appendId: string): string => `{"appendId":${JSON.stringify(appendId)},"appended":`;
+
+/** The number of an id's file among `files`. */
+function fileOf(appendId: string, files: number): number {
+  const hash = fnv(appendId);
+  const half = 2 ** Math.floor(Math.log2(files));
+  const wide = hash % (half * 2);
+  return (wide < files ? wide : hash % half) + 1;
+}
+
+/** Adds one file, and moves to it the ids of an earlier one that now belong there. */
+function splitFile(folder: string, files: number): number {
+  const added = files + 1;
+  if (files === 0) return added;
+  const split = files - 2 ** Math.floor(Math.log2(files)) + 1;
+  const path = appendIdsPath(folder, split);
+  const kept: string[] = [];
+  const moved: string[] = [];
+  for (const line of linesOf(readOrEmpty(path))) {
+    const value = parseJson(line);
+    const isMoved = isObject(value) && fileOf(String(value["appendId"]), added) === added;
+    (isMoved ? moved : kept).push(`${line}\n`);
+  }
+  runs.write(path, kept.join(""));
+  runs.write(appendIdsPath(folder, added), moved.join(""));
+  return added;
+}

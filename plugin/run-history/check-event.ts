@@ -1,0 +1,121 @@
+/** Checks the events of an append. A fault names the event, the field, its value and what is allowed. */
+import type { Forms } from "../../shared/run-history/data-map.ts";
+import { EventFault } from "../../shared/run-history/event-fault.ts";
+import { eventTypes, isEventType } from "../../shared/run-history/event-types.ts";
+import type { EventType } from "../../shared/run-history/event-types.ts";
+import { readPayload } from "../../shared/run-history/read-payload.ts";
+import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
+import { utf8Bytes } from "../../shared/text.ts";
+import { presentValue } from "../parse-input.ts";
+import { ToolError } from "../tool-error.ts";
+import { lineOf } from "./event-line.ts";
+import { inOneLine, parseJson } from "./json-text.ts";
+import { asPresentData, isFollowed } from "./lossless-json.deferred.ts";
+import { isLabels, isObject } from "./run-event.ts";
+import type { Labels, RunEvent } from "./run-event.ts";
+import { runLimits } from "./run-limits.ts";
+
+const { eventBytesMax, pageBytesMax } = runLimits;
+
+/** An event of the input; any value is possible. `now`: the call's time. */
+export function checkEvent(given: unknown, place: string, now: string): RunEvent {
+  if (!isObject(given)) throw wrong(place, given, "an object with type, timestamp, data and labels");
+  const { type, timestamp, data, labels, ...others } = given;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw wrong(`${place}.${unknown}`, others[unknown], "no other fields than type, timestamp, data and labels");
+  }
+  if (!isEventType(type)) throw wrong(`${place}.type`, type, eventTypes.map((each) => `"${each}"`).join(", "));
+  const event: RunEvent = {
+    type,
+    timestamp: checkTimestamp(timestamp, place, now),
+    data: checkData(type, data, `${place}.data`),
+    labels: checkLabels(labels, place),
+  };
+  checkSize(event, place);
+  return event;
+}
+
+function checkTimestamp(timestamp: unknown, place: string, now: string): string {
+  if (timestamp === undefined || timestamp === null || timestamp === "") return now;
+  const normal = typeof timestamp === "string" ? normalTimestamp(timestamp) : null;
+  if (normal === null) throw wrong(`${place}.timestamp`, timestamp, `${timestampAllowed}, or nothing`);
+  return normal === zeroTimestamp ? now : normal;
+}
+
+function checkLabels(labels: unknown, place: string): Labels {
+  if (labels === undefined || labels === null) return {};
+  if (isLabels(labels)) return labels;
+  throw wrong(`${place}.labels`, labels, "an object whose values are strings");
+}
+
+function checkData(type: EventType, data: unknown, place: string): string {
+  if (data !== undefined && data !== null && typeof data !== "string") {
+    throw wrong(place, data, "JSON text of an object");
+  }
+  const value = typeof data === "string" ? checkJson(data, place) : null;
+  let isOld = false;
+  const forms: Forms = {
+    writeJson: () => {
+      isOld = true;
+      return "{}";
+    },
+    readBase64: (text) => (isBase64(text) ? new Uint8Array() : null),
+    readBytes: (bytes) => {
+      isOld = true;
+      return bytes;
+    },
+  };
+  try {
+    readPayload(type, value, forms);
+  } catch (fault) {
+    throw fault instanceof EventFault ? ofEvent(fault, place) : fault;
+  }
+  checkJsonFields(value as Record<string, unknown>, place);
+  return isOld ? asPresentData(data as string) : inOneLine(data as string);
+}
+
+/** Texts that must be JSON themselves. A blank one counts as none. */
+function checkJsonFields(data: Record<string, unknown>, place: string): void {
+  for (const key of ["payload", "result_json", "server_data"]) {
+    const text = Object.hasOwn(data, key) ? data[key] : undefined;
+    if (typeof text === "string" && text.trim() !== "") checkJson(text, `${place}.${key}`);
+  }
+}
+
+function checkJson(text: string, place: string): unknown {
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  const [code, message] = isFollowed(text)
+    ? (["JSON_TRAILING_DATA", "rawjson: trailing data"] as const)
+    : (["JSON_INVALID", "rawjson: invalid JSON"] as const);
+  throw ofEvent(new EventFault(code, message, { value: text, allowed: "one JSON value" }), place);
+}
+
+/** Four characters at a time; a regular expression with a group would need memory for each of them. */
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}
+
+function checkSize(event: RunEvent, place: string): void {
+  const bytes = utf8Bytes(lineOf(event));
+  if (bytes > eventBytesMax) throw inputFault(place, `${bytes} bytes`, `at most ${eventBytesMax} bytes`);
+  const answerBytes = utf8Bytes(JSON.stringify(event));
+  if (answerBytes <= pageBytesMax) return;
+  throw inputFault(place, `${answerBytes} bytes as JSON in an answer`, `at most ${pageBytesMax} bytes`);
+}
+
+function ofEvent({ code, message, details }: EventFault, place: string): ToolError {
+  const field = details.field === undefined ? place : `${place}.${details.field}`;
+  return new ToolError(code, message, [
+    { field, value: presentValue(details.value), allowed: details.allowed ?? "a JSON object" },
+  ]);
+}
+
+const wrong = (field: string, value: unknown, allowed: string): ToolError =>
+  inputFault(field, presentValue(value), allowed);
+
+function inputFault(field: string, value: string, allowed: string): ToolError {
+  const message = `Cannot call AppendRunEvents: ${field} is ${value}, allowed: ${allowed}`;
+  return new ToolError("INPUT_INVALID", message, [{ field, value, allowed }]);
+}

@@ -1,0 +1,65 @@
+/**
+ * A reader's place in a run: `since`, up to where it has everything, in the order of insertion; and while it reads in
+ * pages, `until`, where the run ended when it began, and `after`, the last event that it got, in the order of time.
+ */
+import { ToolError } from "../tool-error.ts";
+import { fnv } from "./fnv.ts";
+import type { RunHead } from "./run-head.ts";
+
+/** The lines before `line` of a segment. */
+export interface Place {
+  readonly segment: number;
+  readonly line: number;
+}
+
+/** An event's place in the order of time: equal times in the order of insertion. */
+export interface TimePlace extends Place {
+  /** `sortKeyOf` its timestamp. */
+  readonly key: string;
+}
+
+export interface Cursor {
+  readonly since: Place;
+  readonly page: { readonly until: Place; readonly after: TimePlace } | null;
+}
+
+export const runStart: Place = { segment: 1, line: 0 };
+
+type Identity = Pick<RunHead, "agentId" | "runId" | "createdAt">;
+
+/** The cursor of a run that does not exist yet. It is valid for the run that begins later. */
+export const noRun = "1-0";
+
+export function formatCursor({ since, page }: Cursor, run: Identity): string {
+  const places = page === null ? [since] : [since, page.until, page.after];
+  const numbers = places.flatMap(({ segment, line }) => [segment, line]);
+  return ["1", identityOf(run), ...numbers, ...(page ? [page.after.key] : [])].join("-");
+}
+
+const form = /^1-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{23}))?$/;
+
+/** Throws `CURSOR_INVALID`. */
+export function parseCursor(text: string, run: Identity): Cursor {
+  if (text === noRun) return { since: runStart, page: null };
+  const [, identity, ...parts] = form.exec(text) ?? [];
+  if (identity !== identityOf(run)) throw invalidCursor(text);
+  const [segment = 0, line = 0, untilSegment = 0, untilLine = 0, afterSegment = 0, afterLine = 0] = parts.map(Number);
+  const key = parts[6];
+  const since = { segment, line };
+  if (key === undefined) return { since, page: null };
+  const until = { segment: untilSegment, line: untilLine };
+  return { since, page: { until, after: { segment: afterSegment, line: afterLine, key } } };
+}
+
+export function invalidCursor(text: string): ToolError {
+  const allowed = "a cursor that LoadRun returned for this run, or none to load it from its start";
+  const value = text.length > 100 ? "a long text" : JSON.stringify(text);
+  return new ToolError("CURSOR_INVALID", `Cannot call LoadRun: cursor is ${value}, allowed: ${allowed}`, [
+    { field: "cursor", value, allowed },
+  ]);
+}
+
+const identityOf = ({ agentId, runId, createdAt }: Identity): string =>
+  fnv(JSON.stringify([agentId, runId, createdAt]))
+    .toString(16)
+    .padStart(8, "0");

@@ -1,0 +1,77 @@
+/** Finds a run by its ids. */
+import { quoted } from "../../shared/text.ts";
+import { ToolError } from "../tool-error.ts";
+import type { ClosedSegment } from "./closed-segments.ts";
+import {
+  filesIn,
+  headName,
+  linesOf,
+  readIfPossible,
+  readOrEmpty,
+  runFileAt,
+  segmentPath,
+  spanOf,
+  appendIdsPath,
+} from "./run-files.ts";
+import { emptySpan, joinSpans, parseHead } from "./run-head.ts";
+import type { RunHead } from "./run-head.ts";
+import { folderOf } from "./run-ids.ts";
+import type { RunIds } from "./run-ids.ts";
+
+export interface Run {
+  /** Inside the scope. */
+  readonly folder: string;
+  readonly head: RunHead;
+}
+
+/** Returns `null` if there is no such run. A run whose head is missing or damaged is read in full. */
+export function findRun(ids: RunIds): Run | null {
+  const folder = folderOf(ids);
+  const text = readIfPossible(`${folder}/${headName}`);
+  const head = text === null ? null : parseHead(text);
+  if (head === null) return rebuildRun(ids, folder);
+  checkSame(head, ids);
+  return { folder, head };
+}
+
+/** Only two ids with the same SHA-256, or a hand-made file, can lead here. */
+function checkSame(head: RunHead, ids: RunIds): void {
+  if (head.agentId === ids.agentId && head.runId === ids.runId) return;
+  throw new ToolError(
+    "NAME_CONFLICT",
+    `Cannot use the run ${quoted(ids.runId)} of ${quoted(ids.agentId)}: its folder belongs to ` +
+      `${quoted(head.runId)} of ${quoted(head.agentId)}`,
+  );
+}
+
+/** Makes the head from the run's other files; `null` if there are none. */
+export function rebuildRun(ids: RunIds, folder: string): Run | null {
+  const files = filesIn(folder).map(({ path }) => runFileAt(path));
+  const numbersOf = (kind: string): number[] =>
+    files.flatMap((file) => (file?.folder === folder && file.kind === kind ? [file.number] : []));
+  const last = Math.max(0, ...numbersOf("segment"));
+  if (last === 0) return null;
+  const appendFiles = numbersOf("appends");
+  const closed = rebuildClosed(folder, last - 1);
+  const open = spanOf(readOrEmpty(segmentPath(folder, last)));
+  const all = closed.reduce(joinSpans, emptySpan);
+  const head: RunHead = {
+    ...ids,
+    createdAt: joinSpans(all, open).firstAt,
+    closedSegments: last - 1,
+    closed: joinSpans(emptySpan, all),
+    open,
+    lastAppend: { segment: last, line: open.lines },
+    appendIds: appendFiles.reduce((sum, each) => sum + linesOf(readOrEmpty(appendIdsPath(folder, each))).length, 0),
+    appendIdFiles: Math.max(0, ...appendFiles),
+  };
+  return { folder, head };
+}
+
+/** What `closed.jsonl` should say of segments 1 to `last`. */
+export function rebuildClosed(folder: string, last: number): ClosedSegment[] {
+  return Array.from({ length: last }, (_, at) => ({
+    segment: at + 1,
+    ...spanOf(readOrEmpty(segmentPath(folder, at + 1))),
+  }));
+}

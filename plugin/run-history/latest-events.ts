@@ -1,0 +1,21 @@
+/** The latest events of a run, of some types. */
+import type { EventType } from "../../shared/run-history/event-types.ts";
+import { runStart } from "./cursor.ts";
+import type { Run } from "./find-run.ts";
+import { compareInTime, readSegment, segmentsFrom } from "./segments-in-time.ts";
+import type { PlacedEvent } from "./segments-in-time.ts";
+
+/** Opens segments from the one with the latest event, until no other can have one of the events. Latest first. */
+export function latestEvents(run: Run, types: readonly EventType[] | undefined, count: number): PlacedEvent[] {
+  const until = { segment: run.head.closedSegments + 1, line: Infinity };
+  const segments = segmentsFrom(run, runStart).toSorted((a, b) => (a.lastKey > b.lastKey ? -1 : 1));
+  let found: PlacedEvent[] = [];
+  for (const { number, lastKey } of segments) {
+    const least = found.length < count ? undefined : found.at(-1);
+    if (least !== undefined && lastKey < least.key) break;
+    const { events } = readSegment(run.folder, number, { since: runStart, until });
+    const fit = events.filter(({ event }) => types === undefined || types.includes(event.type));
+    found = [...found, ...fit].toSorted((a, b) => compareInTime(b, a)).slice(0, count);
+  }
+  return found;
+}

@@ -1,0 +1,104 @@
+/** Loads a run in the order of time, in pages, or only what is new since an earlier load. */
+import type { Answer } from "../serve-tool.ts";
+import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cursor.ts";
+import type { Cursor, Place, TimePlace } from "./cursor.ts";
+import { findRun } from "./find-run.ts";
+import type { Run } from "./find-run.ts";
+import { linesOf, readIfPossible, segmentPath } from "./run-files.ts";
+import { checkIds } from "./run-ids.ts";
+import { runLimits } from "./run-limits.ts";
+import type { LoadInput, LoadOutput } from "./schemas.ts";
+import { compareInTime, comparePlaces, readSegment, segmentsFrom } from "./segments-in-time.ts";
+import type { PlacedEvent, Segment } from "./segments-in-time.ts";
+
+export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
+  checkIds("LoadRun", { agentId, runId });
+  const run = findRun({ agentId, runId });
+  if (run === null) return emptyAnswer({ agentId, runId, cursor });
+  const { head } = run;
+  const from = cursor === undefined ? { since: runStart, page: null } : parseCursor(cursor, head);
+  const until = from.page?.until ?? endOf(run);
+  if (comparePlaces(from.since, until) > 0) throw invalidCursor(cursor ?? "");
+  const { events, isMore, damaged } = loadPage(run, from, until);
+  const last = events.at(-1);
+  const next: Cursor =
+    isMore && last !== undefined ? { since: from.since, page: { until, after: last } } : { since: until, page: null };
+  return {
+    message: `${events.length} ${events.length === 1 ? "event" : "events"}${isMore ? ", more follow" : ""}`,
+    data: {
+      agentId,
+      runId,
+      events: events.map(({ event }) => event),
+      more: isMore,
+      meta: {
+        bytes: head.closed.bytes + head.open.bytes,
+        segments: head.closedSegments + 1,
+        damagedLines: damaged,
+        cursor: formatCursor(next, head),
+      },
+    },
+  };
+}
+
+/** A cursor of a run that is gone cannot mean anything. */
+function emptyAnswer({ agentId, runId, cursor = noRun }: LoadInput): Answer<LoadOutput> {
+  if (cursor !== noRun) throw invalidCursor(cursor);
+  const meta = { bytes: 0, segments: 0, damagedLines: 0, cursor: noRun };
+  return { message: "0 events", data: { agentId, runId, events: [], more: false, meta } };
+}
+
+/**
+ * Where the run ends. Hosts without a write-ahead log replace the files of an append one after the other, and a reader
+ * without their lock can meet the new head before the new segments: then the run ends where that append began.
+ */
+function endOf({ folder, head }: Run): Place {
+  const [open, { segment, line }] = [head.closedSegments + 1, head.lastAppend];
+  const end = { segment: open, line: head.open.lines };
+  for (let number = segment; number <= open; number++) {
+    const text = readIfPossible(segmentPath(folder, number));
+    const isOld = text === null || (number === segment && linesOf(text).length === line);
+    if (isOld && comparePlaces(end, { segment, line }) > 0) return { segment, line };
+  }
+  return end;
+}
+
+interface Page {
+  readonly events: readonly PlacedEvent[];
+  readonly isMore: boolean;
+  readonly damaged: number;
+}
+
+/** Opens segments in the order of their first events, and stops when no other can have an event of this page. */
+function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
+  const segments = segmentsFrom(run, since)
+    .filter(({ number, lastKey }) => number <= until.segment && (page === null || lastKey >= page.after.key))
+    .toSorted((a, b) => compareKeys(a.firstKey, b.firstKey) || a.number - b.number);
+  let events: PlacedEvent[] = [];
+  let isMore = false;
+  let damaged = 0;
+  for (const segment of segments) {
+    if (isMore && isAfter(segment, events.at(-1))) break;
+    const found = readSegment(run.folder, segment.number, { since, until });
+    damaged += found.damaged;
+    const cut = cutPage([...events, ...found.events.filter((each) => isNew(each, page?.after))]);
+    events = cut.events;
+    isMore ||= cut.isCut;
+  }
+  return { events, isMore, damaged };
+}
+
+const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const isAfter = (segment: Segment, last: PlacedEvent | undefined): boolean =>
+  last !== undefined && segment.firstKey > last.key;
+
+const isNew = (event: PlacedEvent, after: TimePlace | undefined): boolean =>
+  after === undefined || compareInTime(event, after) > 0;
+
+/** The earliest events that fit into an answer. */
+function cutPage(events: readonly PlacedEvent[]): { events: PlacedEvent[]; isCut: boolean } {
+  const sorted = events.toSorted(compareInTime);
+  let room: number = runLimits.pageBytesMax;
+  const end = sorted.findIndex(({ bytes }) => (room -= bytes) < 0);
+  return end === -1 ? { events: sorted, isCut: false } : { events: sorted.slice(0, end), isCut: true };
+}

@@ -1,0 +1,77 @@
+/** The slow way of reading JSON, which keeps the digits of every number. Loaded only for what tools do not write. */
+import { EventFault } from "../../shared/run-history/event-fault.ts";
+import { isEventType } from "../../shared/run-history/event-types.ts";
+import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
+import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import { isLabels, isObject } from "./run-event.ts";
+import type { RunEvent } from "./run-event.ts";
+
+/** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */
+export function parseForeignLine(line: string): { readonly event: RunEvent } | { readonly damage: string } {
+  const value = valueOf(line);
+  if (value === undefined) return { damage: "it is not JSON" };
+  if (!isObject(value)) return { damage: "it is not a JSON object" };
+  const { type, timestamp, data, labels } = value;
+  if (!isEventType(type)) return { damage: "its type is not one of an event" };
+  const time = typeof timestamp === "string" ? normalTimestamp(timestamp) : null;
+  if (time === null) return { damage: "its timestamp is not RFC 3339" };
+  if (!isObject(data)) return { damage: "its data is not a JSON object" };
+  if (labels !== undefined && labels !== null && !isLabels(labels)) return { damage: "its labels are not texts" };
+  return { event: { type, timestamp: time, data: stringifyLossless(data), labels: labels ?? {} } };
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return parseLossless(text);
+  } catch (error) {
+    if (error instanceof EventFault || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Why a text is not one JSON value: goa-ai has words of its own for a second value after the first. */
+export function isFollowed(text: string): boolean {
+  try {
+    parseLossless(text);
+    return false;
+  } catch (error) {
+    return error instanceof EventFault && error.code === "JSON_TRAILING_DATA";
+  }
+}
+
+const jsonFields = ["payload", "result_json", "server_data"] as const;
+
+/**
+ * Turns the older forms of fields into the present ones: JSON values into JSON texts, lists of bytes into base64. Keeps
+ * all other fields as they are.
+ */
+export function asPresentData(text: string): string {
+  const data = parseLossless(text) as Record<string, unknown>;
+  for (const key of jsonFields) {
+    const value = Object.hasOwn(data, key) ? data[key] : undefined;
+    if (value !== undefined && value !== null && typeof value !== "string") data[key] = stringifyLossless(value);
+  }
+  const redacted = Object.hasOwn(data, "redacted") ? data["redacted"] : undefined;
+  if (Array.isArray(redacted)) data["redacted"] = base64Of(redacted.map(Number));
+  return stringifyLossless(data);
+}
+
+/** A field of some data as JSON text with all its digits, or `null` if there is none. */
+export function fieldText(text: string, key: string): string | null {
+  const data = parseLossless(text) as Record<string, unknown>;
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  return value === undefined || value === null ? null : stringifyLossless(value);
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+function base64Of(bytes: readonly number[]): string {
+  let text = "";
+  for (let start = 0; start < bytes.length; start += 3) {
+    const [a = 0, b, c] = bytes.slice(start, start + 3);
+    const group = (a << 16) | ((b ?? 0) << 8) | (c ?? 0);
+    const digits = [18, 12, 6, 0].map((shift) => alphabet[(group >> shift) & 63]).join("");
+    text += b === undefined ? `${digits.slice(0, 2)}==` : c === undefined ? `${digits.slice(0, 3)}=` : digits;
+  }
+  return text;
+}

@@ -1,0 +1,23 @@
+import type { EventType } from "../../shared/run-history/event-types.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface RunEvent {
+  readonly type: EventType;
+  /** RFC 3339 in UTC, as `normalTimestamp` returns it. */
+  readonly timestamp: string;
+  /** JSON text of an object, so that every number keeps its digits. */
+  readonly data: string;
+  readonly labels: Labels;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isLabels(value: unknown): value is Labels {
+  return isObject(value) && Object.entries(value).every(([name, text]) => isFit(name) && isFit(text));
+}
+
+/** An answer cannot have a text with a lone surrogate. */
+const isFit = (text: unknown): boolean => typeof text === "string" && text.isWellFormed();

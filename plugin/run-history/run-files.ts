@@ -1,0 +1,75 @@
+/** The files of the scope `runs`: `<agent>/<run>/` has `run.json`, `closed.jsonl`, `000001.jsonl` …, and `appends/`. */
+import type { ListedFile } from "../../shared/abi.ts";
+import { utf8Bytes } from "../../shared/text.ts";
+import { Scope } from "../capabilities.ts";
+import { ToolError } from "../tool-error.ts";
+import { parseLine } from "./event-line.ts";
+import { emptySpan, joinSpans } from "./run-head.ts";
+import type { Span } from "./run-head.ts";
+
+export const runs: Scope = new Scope("runs");
+
+export const headName = "run.json";
+export const closedName = "closed.jsonl";
+
+const numbered = (number: number): string => `${String(number).padStart(6, "0")}.jsonl`;
+
+export const segmentPath = (folder: string, number: number): string => `${folder}/${numbered(number)}`;
+export const appendIdsPath = (folder: string, number: number): string => `${folder}/appends/${numbered(number)}`;
+
+const placeForm = /^([^/]+\/[^/]+)\/(?:(run\.json|closed\.jsonl)|(appends\/)?(\d{6,})\.jsonl)$/;
+
+/** What a file of the scope is. */
+export interface RunFile {
+  /** The run's folder. */
+  readonly folder: string;
+  readonly kind: "head" | "closed" | "segment" | "appends";
+  /** Of a segment, or of a file of append ids; otherwise 0. */
+  readonly number: number;
+}
+
+/** Returns `null` for a path at which this family keeps no file. */
+export function runFileAt(path: string): RunFile | null {
+  const [, folder, name, appends, digits] = placeForm.exec(path) ?? [];
+  if (folder === undefined) return null;
+  if (name !== undefined) return { folder, kind: name === headName ? "head" : "closed", number: 0 };
+  const number = Number(digits);
+  if (number < 1 || numbered(number) !== `${digits}.jsonl`) return null;
+  return { folder, kind: appends === undefined ? "segment" : "appends", number };
+}
+
+/** The files of one run's folder. */
+export const filesIn = (folder: string): ListedFile[] => runs.list(`${folder}/`);
+
+/** Returns a file's text; empty if there is no file or if it cannot be read. A denial ends the call. */
+export function readOrEmpty(path: string): string {
+  return readIfPossible(path) ?? "";
+}
+
+/** Like `readOrEmpty`, but `null` if there is no file or if it cannot be read. */
+export function readIfPossible(path: string): string | null {
+  try {
+    return runs.read(path);
+  } catch (error) {
+    if (error instanceof ToolError && ["ENTRY_UNREADABLE", "STORAGE_UNSAFE"].includes(error.code)) return null;
+    throw error;
+  }
+}
+
+/** The lines of a segment. The last one counts even if its line end is missing. */
+export function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** What a segment's text contains. Damaged lines count, but have no timestamp. */
+export function spanOf(text: string): Span {
+  const lines = linesOf(text);
+  const whole = { ...emptySpan, lines: lines.length, bytes: utf8Bytes(text) };
+  return lines.reduce((span, line) => {
+    const parsed = parseLine(line);
+    const at = "event" in parsed ? parsed.event.timestamp : "";
+    return joinSpans(span, { ...emptySpan, firstAt: at, lastAt: at });
+  }, whole);
+}

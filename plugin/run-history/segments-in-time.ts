@@ -1,0 +1,88 @@
+/** The segments of a part of a run, each with the times between which its events are. */
+import type { ListedFile } from "../../shared/abi.ts";
+import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
+import { utf8Bytes } from "../../shared/text.ts";
+import { readClosed } from "./closed-segments.ts";
+import type { Place, TimePlace } from "./cursor.ts";
+import { parseLine } from "./event-line.ts";
+import type { Run } from "./find-run.ts";
+import type { RunEvent } from "./run-event.ts";
+import { filesIn, linesOf, readOrEmpty, runFileAt, segmentPath } from "./run-files.ts";
+import type { Span } from "./run-head.ts";
+import { runLimits } from "./run-limits.ts";
+
+export interface Segment {
+  readonly number: number;
+  /** No event of the segment is before `firstKey` or after `lastKey`. */
+  readonly firstKey: string;
+  readonly lastKey: string;
+}
+
+const unknownTimes = { firstKey: "", lastKey: "~" } as const;
+
+/** The segments from a place to the run's end. Reads one file of facts about them, unless only the open one is left. */
+export function segmentsFrom({ folder, head }: Run, since: Place): Segment[] {
+  const open = head.closedSegments + 1;
+  const ofOpen = { number: open, ...timesOf(head.open) };
+  if (since.segment >= open) return [ofOpen];
+  const closed = readClosed(folder);
+  const sizes = sizesOf(filesIn(folder));
+  const found = Array.from({ length: open - since.segment }, (_, at): Segment => {
+    const number = since.segment + at;
+    const known = closed.get(number);
+    // A segment of another size has been edited, so its times are not known.
+    const isSame = known !== undefined && known.bytes === sizes.get(number);
+    return { number, ...(isSame ? timesOf(known) : unknownTimes) };
+  });
+  return [...found, ofOpen];
+}
+
+function timesOf({ lines, firstAt, lastAt }: Span): Pick<Segment, "firstKey" | "lastKey"> {
+  if (firstAt !== "" && lastAt !== "") return { firstKey: sortKeyOf(firstAt), lastKey: sortKeyOf(lastAt) };
+  return lines === 0 ? { firstKey: "~", lastKey: "" } : unknownTimes;
+}
+
+function sizesOf(files: readonly ListedFile[]): Map<number, number> {
+  return new Map(
+    files.flatMap(({ path, bytes }) => {
+      const file = runFileAt(path);
+      return file?.kind === "segment" ? [[file.number, bytes] as const] : [];
+    }),
+  );
+}
+
+export interface PlacedEvent extends TimePlace {
+  readonly event: RunEvent;
+  /** In an answer. */
+  readonly bytes: number;
+}
+
+/** The events of one segment between two places, and the number of damaged lines there. */
+export function readSegment(
+  folder: string,
+  segment: number,
+  { since, until }: { readonly since: Place; readonly until: Place },
+): { readonly events: PlacedEvent[]; readonly damaged: number } {
+  const lines = linesOf(readOrEmpty(segmentPath(folder, segment)));
+  const first = segment === since.segment ? since.line : 0;
+  const end = segment === until.segment ? Math.min(until.line, lines.length) : lines.length;
+  const events: PlacedEvent[] = [];
+  let damaged = 0;
+  for (let line = first; line < end; line++) {
+    const text = lines[line] ?? "";
+    const parsed = parseLine(text);
+    const event = "event" in parsed ? parsed.event : null;
+    const bytes = event === null ? Infinity : utf8Bytes(JSON.stringify(event)) + 1;
+    // Only a person can have written an event that is too large for an answer.
+    if (event === null || bytes > runLimits.pageBytesMax) damaged += text.trim() === "" ? 0 : 1;
+    else events.push({ event, key: sortKeyOf(event.timestamp), segment, line, bytes });
+  }
+  return { events, damaged };
+}
+
+export function compareInTime(a: TimePlace, b: TimePlace): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
+  return comparePlaces(a, b);
+}
+
+export const comparePlaces = (a: Place, b: Place): number => a.segment - b.segment || a.line - b.line;

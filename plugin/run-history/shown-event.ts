@@ -1,0 +1,46 @@
+/** What a model sees of an event: only the fields named here, so nothing that is for servers or providers alone. */
+import type { EventType } from "../../shared/run-history/event-types.ts";
+import { parseJson } from "./json-text.ts";
+import { fieldText } from "./lossless-json.deferred.ts";
+import { isObject } from "./run-event.ts";
+import type { RunEvent } from "./run-event.ts";
+
+const shownFields = {
+  user_message: ["message", "structured"],
+  assistant_message: ["message", "structured"],
+  tool_call: ["tool_call_id", "tool_name", "payload"],
+  tool_result: ["tool_call_id", "tool_name", "error_message", "preview", "result_json", "bounds", "duration"],
+  planner_note: ["note"],
+  thinking: ["text"],
+} as const satisfies Record<EventType, readonly string[]>;
+
+export type ShownField = (typeof shownFields)[EventType][number];
+
+export type ShownEvent = { readonly type: EventType; readonly timestamp: string } & Readonly<
+  Partial<Record<ShownField, string>>
+>;
+
+export interface CutEvent {
+  readonly shown: ShownEvent;
+  readonly chars: number;
+  readonly charsCut: number;
+}
+
+/** Each field as text of at most `fieldCharsMax` characters. A longer one says how much is missing. */
+export function showEvent({ type, timestamp, data }: RunEvent, fieldCharsMax: number): CutEvent {
+  const value = parseJson(data);
+  const fields = isObject(value) ? value : {};
+  const shown: Partial<Record<ShownField, string>> = {};
+  let [chars, charsCut] = [0, 0];
+  for (const field of shownFields[type]) {
+    const present = Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
+    const text = typeof present === "string" ? present : present === null ? "" : (fieldText(data, field) ?? "");
+    if (text === "") continue;
+    const cut = text.length > fieldCharsMax ? text.length - fieldCharsMax : 0;
+    const kept = cut === 0 ? text : `${text.slice(0, fieldCharsMax).toWellFormed()}… [${cut} characters cut]`;
+    shown[field] = kept;
+    chars += kept.length;
+    charsCut += cut;
+  }
+  return { shown: { type, timestamp, ...shown }, chars, charsCut };
+}

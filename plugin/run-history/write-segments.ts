@@ -1,0 +1,68 @@
+/** Adds events to a run's open segment, and closes it when it is full. */
+import { utf8Bytes } from "../../shared/text.ts";
+import { addClosed } from "./closed-segments.ts";
+import type { ClosedSegment } from "./closed-segments.ts";
+import { lineOf } from "./event-line.ts";
+import type { Run } from "./find-run.ts";
+import type { RunEvent } from "./run-event.ts";
+import { runs, segmentPath } from "./run-files.ts";
+import { emptySpan, joinSpans } from "./run-head.ts";
+import type { RunHead } from "./run-head.ts";
+import { runLimits } from "./run-limits.ts";
+
+/** The head does not know a segment that is there: another host was killed while it wrote. */
+export class StaleHead extends Error {}
+
+/**
+ * Stages the segments and returns the run's new head, without its append ids. `openText`: the open segment's text.
+ * Throws `StaleHead` before anything is staged.
+ */
+export function writeSegments({ folder, head }: Run, openText: string, events: readonly RunEvent[]): RunHead {
+  const segments = new Segments(head, openText);
+  for (const event of events) {
+    if (segments.isFull) {
+      segments.close();
+      if (runs.read(segmentPath(folder, segments.number)) !== null) throw new StaleHead();
+    }
+    segments.add(`${lineOf(event)}\n`, event.timestamp);
+  }
+  for (const [number, text] of segments.texts) runs.write(segmentPath(folder, number), text);
+  if (segments.filled.length > 0) addClosed(folder, segments.filled);
+  const { number, open, closed } = segments;
+  const lastAppend = { segment: head.closedSegments + 1, line: head.open.lines };
+  return { ...head, closedSegments: number - 1, closed, open, lastAppend };
+}
+
+class Segments {
+  number: number;
+  open: RunHead["open"];
+  closed: RunHead["closed"];
+  readonly filled: ClosedSegment[] = [];
+  /** The new texts, by number. */
+  readonly texts = new Map<number, string>();
+  #text: string;
+
+  constructor({ closedSegments, open, closed }: RunHead, openText: string) {
+    [this.number, this.open, this.closed] = [closedSegments + 1, open, closed];
+    // A line that was torn off stays a line of its own.
+    const end = openText === "" || openText.endsWith("\n") ? "" : "\n";
+    this.#text = openText + end;
+    this.open = { ...open, bytes: open.bytes + end.length };
+  }
+
+  get isFull(): boolean {
+    return this.open.bytes >= runLimits.segmentBytes;
+  }
+
+  close(): void {
+    this.filled.push({ segment: this.number, ...this.open });
+    this.closed = joinSpans(this.closed, this.open);
+    [this.number, this.open, this.#text] = [this.number + 1, emptySpan, ""];
+  }
+
+  add(line: string, at: string): void {
+    this.#text += line;
+    this.open = joinSpans(this.open, { lines: 1, bytes: utf8Bytes(line), firstAt: at, lastAt: at });
+    this.texts.set(this.number, this.#text);
+  }
+}

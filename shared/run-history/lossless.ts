@@ -1,0 +1,29 @@
+/** JSON whose numbers keep every digit. The only file that imports `lossless-json`. */
+import { isLosslessNumber, LosslessNumber, parse, stringify } from "lossless-json";
+
+import { EventFault } from "./event-fault.ts";
+
+export { isLosslessNumber, LosslessNumber };
+
+/** Parses one JSON value; each number becomes a `LosslessNumber`. Throws `JSON_INVALID` or `JSON_TRAILING_DATA`. */
+export function parseLossless(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (cause) {
+    throw jsonFault(text, cause);
+  }
+}
+
+/** Writes a value in one line. Numbers can be `number`, `bigint` or `LosslessNumber`. */
+export function stringifyLossless(value: unknown): string {
+  const text = stringify(value);
+  if (text === undefined) throw new TypeError("Cannot write JSON: the value has no JSON form");
+  return text;
+}
+
+/** goa-ai's own error for a second value after the first. */
+function jsonFault(text: string, cause: unknown): EventFault {
+  const isTrailing = cause instanceof SyntaxError && cause.message.startsWith("Expected end of input");
+  if (isTrailing) return new EventFault("JSON_TRAILING_DATA", "rawjson: trailing data", { value: text });
+  return new EventFault("JSON_INVALID", "rawjson: invalid JSON", { value: text });
+}
