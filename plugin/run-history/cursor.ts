@@ -36,7 +36,7 @@ export function formatCursor({ since, page }: Cursor, run: Identity): string {
   return ["1", identityOf(run), ...numbers, ...(page ? [page.after.key] : [])].join("-");
 }
 
-const form = /^1-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{23}))?$/;
+const form = /^1-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{1,9})-([\d:.T-]{19,29}))?$/;
 
 /** Throws `CURSOR_INVALID`. */
 export function parseCursor(text: string, run: Identity): Cursor {

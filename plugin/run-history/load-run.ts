@@ -8,7 +8,7 @@ import { linesOf, readIfPossible, segmentPath } from "./run-files.ts";
 import { checkIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
 import type { LoadInput, LoadOutput } from "./schemas.ts";
-import { compareInTime, comparePlaces, readSegment, segmentsFrom } from "./segments-in-time.ts";
+import { compareInTime, comparePlaces, joinInTime, readSegment, segmentsFrom } from "./segments-in-time.ts";
 import type { PlacedEvent, Segment } from "./segments-in-time.ts";
 
 export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
@@ -80,7 +80,12 @@ function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
     if (isMore && isAfter(segment, events.at(-1))) break;
     const found = readSegment(run.folder, segment.number, { since, until });
     damaged += found.damaged;
-    const cut = cutPage([...events, ...found.events.filter((each) => isNew(each, page?.after))]);
+    const cut = cutPage(
+      joinInTime(
+        events,
+        found.events.filter((each) => isNew(each, page?.after)),
+      ),
+    );
     events = cut.events;
     isMore ||= cut.isCut;
   }
@@ -96,9 +101,8 @@ const isNew = (event: PlacedEvent, after: TimePlace | undefined): boolean =>
   after === undefined || compareInTime(event, after) > 0;
 
 /** The earliest events that fit into an answer. */
-function cutPage(events: readonly PlacedEvent[]): { events: PlacedEvent[]; isCut: boolean } {
-  const sorted = events.toSorted(compareInTime);
+function cutPage(events: PlacedEvent[]): { events: PlacedEvent[]; isCut: boolean } {
   let room: number = runLimits.pageBytesMax;
-  const end = sorted.findIndex(({ bytes }) => (room -= bytes) < 0);
-  return end === -1 ? { events: sorted, isCut: false } : { events: sorted.slice(0, end), isCut: true };
+  const end = events.findIndex(({ bytes }) => (room -= bytes) < 0);
+  return end === -1 ? { events, isCut: false } : { events: events.slice(0, end), isCut: true };
 }

@@ -12,7 +12,7 @@ const count = wholeNumber("a whole number", 0);
 /** Lines of one or several segments. `firstAt` and `lastAt` are the earliest and the latest timestamp. */
 const span = z.strictObject({ lines: count, bytes: count, firstAt: z.string(), lastAt: z.string() });
 
-const head = z.strictObject({
+export const headForm = z.strictObject({
   agentId: z.string(),
   runId: z.string(),
   /** When the run was begun, by the clock of its first append. A run that is begun anew has another time. */
@@ -29,9 +29,22 @@ const head = z.strictObject({
 });
 
 export type Span = z.infer<typeof span>;
-export type RunHead = z.infer<typeof head>;
+export type RunHead = z.infer<typeof headForm>;
 
 export const emptySpan: Span = { lines: 0, bytes: 0, firstAt: "", lastAt: "" };
+
+/** A head with every field, for `rehearseInput`. */
+export const sampleHead: RunHead = {
+  agentId: "a",
+  runId: "a",
+  createdAt: "",
+  closedSegments: 0,
+  closed: emptySpan,
+  open: emptySpan,
+  lastAppend: { segment: 1, line: 0 },
+  appendIds: 0,
+  appendIdFiles: 0,
+};
 
 export function formatHead(value: RunHead): string {
   return `${JSON.stringify(value, null, 2)}\n`;
@@ -39,7 +52,7 @@ export function formatHead(value: RunHead): string {
 
 /** Returns `null` for a text that is not a head. */
 export function parseHead(text: string): RunHead | null {
-  const parsed = z.safeParse(head, parseJson(text));
+  const parsed = z.safeParse(headForm, parseJson(text));
   return parsed.success ? parsed.data : null;
 }
 

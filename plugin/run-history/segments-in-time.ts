@@ -86,3 +86,13 @@ export function compareInTime(a: TimePlace, b: TimePlace): number {
 }
 
 export const comparePlaces = (a: Place, b: Place): number => a.segment - b.segment || a.line - b.line;
+
+/** Puts events in the order of time. Most are already: then nothing is sorted. */
+export function joinInTime(events: readonly PlacedEvent[], more: readonly PlacedEvent[]): PlacedEvent[] {
+  const all = [...events, ...more];
+  const isOrdered = more.every((event, at) => {
+    const before = all[events.length + at - 1];
+    return before === undefined || compareInTime(before, event) <= 0;
+  });
+  return isOrdered ? all : all.sort(compareInTime);
+}

@@ -26,8 +26,10 @@ export function normalTimestamp(text: string): string | null {
   return `${utc.slice(0, -".000Z".length)}${digits && `.${digits}`}Z`;
 }
 
-/** 23 digits that sort like the moment. The timestamp is one that `normalTimestamp` returned. */
+/**
+ * A text that sorts like the moment: without its `Z`, a shorter fraction is the beginning of a longer one. The timestamp
+ * is one that `normalTimestamp` returned.
+ */
 export function sortKeyOf(timestamp: string): string {
-  const [clock = "", fraction = ""] = timestamp.slice(0, -1).split(".");
-  return clock.replaceAll(/\D/g, "") + fraction.padEnd(9, "0");
+  return timestamp.slice(0, -1);
 }
