@@ -1,6 +1,6 @@
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import type { HeldReader } from "../store/store.ts";
+import type { HeldReader, UsedBytes } from "../store/store.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
@@ -41,6 +41,8 @@ export interface EndedCall {
 export interface PreparedChanges {
   readonly changes: readonly SizedChange[];
   readonly seen: readonly Seen[];
+  /** The sizes of scopes that were measured, before the changes. Default: those that the store still knows. */
+  readonly usedBytes?: UsedBytes | undefined;
 }
 
 /** The host's own work, and its audit record. */

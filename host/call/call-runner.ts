@@ -123,7 +123,7 @@ export class CallRunner {
   ): Promise<ToolResult> {
     const { staged, outcome } = await this.#runGuest(call, { held, turn, record }, options);
     if (outcome instanceof ToolError) throw outcome;
-    const { envelope, changes, seen, log, fuelPolls } = outcome;
+    const { envelope, changes, seen, usedBytes, log, fuelPolls } = outcome;
     record.used(fuelPolls);
     this.#log(log, record.source);
     turn.signal.throwIfAborted();
@@ -131,7 +131,7 @@ export class CallRunner {
     options.accepts?.(envelope, changes);
     if (commits(call.found, options)) {
       const all = [...staged.changes, ...changes, ...(options.alsoCommit ?? [])];
-      await this.commit({ changes: all, seen: [...seen, ...staged.seen] }, held, record);
+      await this.commit({ changes: all, seen: [...seen, ...staged.seen], usedBytes }, held, record);
     }
     return envelope;
   }
@@ -149,16 +149,20 @@ export class CallRunner {
     const task = this.#taskFor(call);
     const staged = (await stage?.(held.reader, task.epochMs)) ?? nothingPrepared;
     const bounds = { name: tool.name, deadlineMs: this.#parts.deadlinesMs[moduleIndex] ?? 0, until, signal };
-    using run = await thread.run({ ...task, before: staged.changes }, bounds);
+    using run = await thread.run({ ...task, before: staged.changes, usedBytes: held.usedBytes }, bounds);
     record.guestEnded(run.trail);
     return { staged, outcome: run.outcome };
   }
 
   /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
-  async commit({ changes, seen }: PreparedChanges, held: HeldUser, record: CallRecord | UpkeepRecord): Promise<void> {
+  async commit(
+    { changes, seen, usedBytes }: PreparedChanges,
+    held: HeldUser,
+    record: CallRecord | UpkeepRecord,
+  ): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);
-    await held.commit(changes, seen);
+    await held.commit(changes, seen, usedBytes);
     record.committed();
     this.#parts.listeners.tell(changes, record.source);
   }

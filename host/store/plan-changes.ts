@@ -6,7 +6,7 @@ import { foldersOf } from "../../shared/path.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { digestOf } from "./reading.ts";
-import type { HoldOptions } from "./store.ts";
+import type { HoldOptions, UsedBytes } from "./store.ts";
 
 /** One file, before and after a change set. */
 export interface ChangedFile {
@@ -22,6 +22,8 @@ export interface PlannedFile extends ChangedFile {
   readonly from: string | null;
   /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
+  /** By how much the file makes its scope larger. */
+  readonly growthBytes: number;
 }
 
 /** The files that a plan is made from. */
@@ -66,7 +68,9 @@ export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedF
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
     // A file that is moved away must be written again, even if its new content is the same.
     const isSame = !moved.has(key) && areEqual(before, now.content);
-    return { scope, path, before: digestOf(before), after: now.content, from: sourceOf(path, now), isSame };
+    const [after, from] = [now.content, sourceOf(path, now)];
+    const growthBytes = (after?.length ?? 0) - (before?.length ?? 0);
+    return { scope, path, before: digestOf(before), after, from, isSame, growthBytes };
   });
   refuseNesting(present, planned);
   return planned;
@@ -111,6 +115,16 @@ export function refuseBytes(files: readonly ChangedFile[]): void {
     "QUOTA_EXCEEDED",
     `Cannot make the change durable: its files hold ${bytes} bytes, at most ${contentBytesMax} allowed`,
   );
+}
+
+/** The sizes of scopes after a plan, as far as they were known before. */
+export function usedAfter(usedBytes: UsedBytes, planned: readonly PlannedFile[]): UsedBytes {
+  const after = new Map(Object.entries(usedBytes));
+  for (const { scope, growthBytes } of planned) {
+    const bytes = after.get(scope);
+    if (bytes !== undefined) after.set(scope, bytes + growthBytes);
+  }
+  return Object.fromEntries(after);
 }
 
 function areEqual(a: Buffer | null, b: Buffer | null): boolean {

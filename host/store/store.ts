@@ -78,15 +78,21 @@ export interface StoreFinding {
 export interface HeldUser {
   readonly reader: HeldReader;
 
+  /** What the store still knows of the sizes of the user's scopes. */
+  readonly usedBytes: UsedBytes;
+
   /**
    * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
-   * lists the files that the change set is based on.
+   * lists the files that the change set is based on, `usedBytes` the sizes that its reader has measured.
    */
-  commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void>;
+  commit(changes: ChangeSet, seen: readonly Seen[], usedBytes?: UsedBytes): Promise<void>;
 
   /** The problems in the user's data that can be found without parsing the files. */
   findings(): Promise<StoreFinding[]>;
 }
+
+/** The bytes of all files of some scopes, trash included, by scope. */
+export type UsedBytes = Readonly<Record<string, number>>;
 
 /** The host's own reads of a user that it holds. Its methods work as those of `UserReader`. */
 export interface HeldReader {
@@ -101,8 +107,11 @@ export interface HeldReader {
 
 /** Makes readers in a thread that runs guests. */
 export interface StoreReaders {
-  /** Opens one user's scopes for one call. Creates nothing. `scopes` are those that the call may use, from one part. */
-  openUser(userId: UserId, scopes?: readonly string[]): UserReader;
+  /**
+   * Opens one user's scopes for one call. Creates nothing. `scopes` are those that the call may use, from one part.
+   * `usedBytes` are sizes that need not be measured.
+   */
+  openUser(userId: UserId, scopes?: readonly string[], usedBytes?: UsedBytes): UserReader;
 }
 
 /** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */
@@ -118,6 +127,9 @@ export interface UserReader extends Disposable {
 
   /** The bytes of all files of a scope, trash included. */
   bytesUsed(scope: string): number;
+
+  /** What `bytesUsed` has returned so far. */
+  readonly usedBytes: UsedBytes;
 
   /** The files that `read` has read so far. */
   readonly seen: readonly Seen[];

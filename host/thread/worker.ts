@@ -22,7 +22,7 @@ import { judgeOutcome } from "../guest/judge-outcome.ts";
 import { GuestLog } from "../guest/kernel-functions.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import { openReaders } from "../store/open-readers.ts";
-import type { ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
+import type { ReadBridge, StoreLocation, StoreReaders, UsedBytes } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { asToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
@@ -59,6 +59,8 @@ export interface WorkerTask {
   readonly epochMs: number;
   /** Changes that the guest's reads see as done. They are committed together with the guest's changes. */
   readonly before?: readonly SizedChange[];
+  /** Sizes of scopes that need not be measured. */
+  readonly usedBytes?: UsedBytes;
   /** The thread records here when it has begun, and what the guest does. */
   readonly trail: SharedArrayBuffer;
 }
@@ -69,6 +71,8 @@ export interface WorkerReply {
   readonly changes: readonly SizedChange[];
   /** The files that the guest has read. */
   readonly seen: readonly Seen[];
+  /** The sizes of scopes that were measured or given, before the changes. */
+  readonly usedBytes: UsedBytes;
   readonly log: readonly LogLine[];
   /** Fuel polls that the guest has used; `null` if it did not run or does not report them. */
   readonly fuelPolls: number | null;
@@ -82,19 +86,19 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
     log.addCause(failure.cause);
-    return { envelope: envelopeOf(failure), changes: [], seen: [], log: log.lines, fuelPolls: null };
+    return { envelope: envelopeOf(failure), changes: [], seen: [], usedBytes: {}, log: log.lines, fuelPolls: null };
   }
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, trail } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, usedBytes, trail } = task;
   const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  using reader = readers().openUser(grant.userId, grant.scopes);
+  using reader = readers().openUser(grant.userId, grant.scopes, usedBytes);
   const parts = { grant, store: reader, staged, epochMs };
   const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
@@ -102,7 +106,8 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   for (const cause of record.causes) log.addCause(cause);
   if (outcome.kind === "trap") log.addCause(outcome.cause);
   const changes = envelope.ok ? staged.toChangeSet() : [];
-  return { envelope, changes, seen: reader.seen, log: log.lines, fuelPolls };
+  const { seen, usedBytes: measured } = reader;
+  return { envelope, changes, seen, usedBytes: measured, log: log.lines, fuelPolls };
 }
 
 let opened: StoreReaders | undefined;

@@ -94,5 +94,5 @@ export function joinInTime(events: readonly PlacedEvent[], more: readonly Placed
     const before = all[events.length + at - 1];
     return before === undefined || compareInTime(before, event) <= 0;
   });
-  return isOrdered ? all : all.sort(compareInTime);
+  return isOrdered ? all : all.toSorted(compareInTime);
 }

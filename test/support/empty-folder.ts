@@ -6,6 +6,7 @@ export const emptyFolder: UserReader = {
   list: () => [],
   sizeOf: () => null,
   seen: [],
+  usedBytes: {},
   bytesUsed: () => 0,
   [Symbol.dispose]: () => {},
 };

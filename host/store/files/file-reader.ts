@@ -4,7 +4,7 @@ import type { Directory } from "../../disk/directory.ts";
 import type { Seen } from "../../values/change-set.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf } from "../reading.ts";
-import type { ScopeSurvey, UserReader } from "../store.ts";
+import type { ScopeSurvey, UsedBytes, UserReader } from "../store.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";
 import { ScopeFolders } from "./scope-folders.ts";
@@ -20,10 +20,11 @@ export class FileReader implements UserReader, DirectFiles {
   readonly #scopes: ScopeFolders | null;
   /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
   readonly #sizes = new Map<string, KnownSizes>();
-  readonly #bytesUsed = new Map<string, number>();
+  readonly #bytesUsed: Map<string, number>;
   readonly #seen = new SeenFiles();
 
-  constructor(home: UserHome) {
+  constructor(home: UserHome, usedBytes: UsedBytes = {}) {
+    this.#bytesUsed = new Map(Object.entries(usedBytes));
     this.#mountedScope = home.mountedScope;
     const folder = UserFolder.open(home);
     try {
@@ -35,6 +36,10 @@ export class FileReader implements UserReader, DirectFiles {
     this.#user = folder?.keepUser() ?? null;
     const known = { isMounted: home.mountedScope !== null, folds: new Map() };
     this.#scopes = this.#user && new ScopeFolders(this.#user, known);
+  }
+
+  get usedBytes(): UsedBytes {
+    return Object.fromEntries(this.#bytesUsed);
   }
 
   get seen(): Seen[] {

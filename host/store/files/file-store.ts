@@ -15,6 +15,7 @@ import { FileReader } from "./file-reader.ts";
 import { listUsers } from "./list-users.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { UserMemo } from "./session-setup.ts";
+import { KeptSizes } from "./used-bytes.ts";
 import { checkOwner, UserFolder } from "./user-folder.ts";
 import type { UserHome } from "./user-folder.ts";
 import { lockUser } from "./user-lock.ts";
@@ -34,6 +35,7 @@ export class FileStore implements Store {
   readonly #boot: string | null;
   readonly #memos = new Map<UserId, UserMemo>();
   readonly #schedule: RetireSchedule<UserId>;
+  readonly #sizes = new KeptSizes();
 
   /** `boot` is the machine's boot id; crash tests pass another one. */
   constructor(root: DataRoot, options: FileStoreSetup, boot: string | null = readBootId()) {
@@ -83,17 +85,21 @@ export class FileStore implements Store {
     using _looking = options.isLookingOnly ? await this.#lockOnly(userId, request) : null;
     const isThorough = options.isThorough === true;
     if (isThorough) Object.assign(this.#memoOf(userId), { tail: null, ownedIdentity: null });
+    if (isThorough) this.#sizes.forget(userId);
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
     const reader = new HeldReads(() => this.openUser(userId));
+    const known = this.#sizes.of(userId, session?.tail ?? null);
     try {
       return await work({
         reader,
+        usedBytes: known,
         findings: async () => examineUser(this.#homeOf(userId), this.#boot),
-        commit: async (changes, seen) => {
+        commit: async (changes, seen, usedBytes = known) => {
           if (changes.length === 0) return;
           checkCommits(options);
           session ??= await this.#openFirst(userId, options);
-          await session.commit(changes, seen);
+          const bytes = await session.commit(changes, seen, usedBytes);
+          this.#sizes.keep(userId, session.tail, { bytes, known });
           reader.forget();
           this.#schedule.noteUse(userId);
         },
@@ -158,9 +164,9 @@ export class FileStore implements Store {
   /** Releases the lock. Retires a long WAL first, in the background. */
   #release(userId: UserId, session: UserSession | null): void {
     if (session === null) return;
-    if (session.isRetireDue) return this.#schedule.run(userId, () => retireAndDispose(session));
+    if (session.isRetireDue) return this.#schedule.run(userId, () => this.#retireAndDispose(userId, session));
     session[Symbol.dispose]();
-    if (session.hasRecords) this.#schedule.add(userId);
+    if (this.#memoOf(userId).touched.size > 0) this.#schedule.add(userId);
     else if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
   }
 
@@ -168,13 +174,27 @@ export class FileStore implements Store {
     const request = { make: false, readOnlyWillDo: false, until: performance.now() + waitMs };
     try {
       using session = await this.#open(userId, request);
-      await session?.retire(true);
+      if (session !== null) await this.#retire(userId, session, true);
     } catch (error) {
       if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
       // The process that uses the user will probably retire the WAL. If not, it is tried again.
       return this.#schedule.add(userId);
     }
     if (!this.#memoOf(userId).isBroken) this.#memos.delete(userId);
+  }
+
+  async #retireAndDispose(userId: UserId, session: UserSession): Promise<void> {
+    try {
+      await this.#retire(userId, session, false);
+    } finally {
+      session[Symbol.dispose]();
+    }
+  }
+
+  async #retire(userId: UserId, session: UserSession, isIdle: boolean): Promise<void> {
+    const before = session.tail;
+    await session.retire(isIdle);
+    this.#sizes.follow(userId, before, session.tail);
   }
 
   #homeOf(userId: UserId): UserHome {
@@ -185,13 +205,5 @@ export class FileStore implements Store {
     const memo = this.#memos.get(userId) ?? new UserMemo(this.#options.mountedScope !== undefined);
     this.#memos.set(userId, memo);
     return memo;
-  }
-}
-
-async function retireAndDispose(session: UserSession): Promise<void> {
-  try {
-    await session.retire(false);
-  } finally {
-    session[Symbol.dispose]();
   }
 }

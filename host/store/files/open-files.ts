@@ -21,9 +21,10 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
   const root = new DiskRoot(dir);
   const mounted = mounts.map((mount) => ({ ...mount, root: DiskRoot.mounted(mount.dir) }));
   return {
-    openUser: (userId, scopes = []) => {
+    openUser: (userId, scopes = [], usedBytes = {}) => {
       const mount = mountOf(mounted, userId, scopes);
-      return new FileReader({ root: mount?.root ?? root, userId, mountedScope: mount?.scope ?? null });
+      const home = { root: mount?.root ?? root, userId, mountedScope: mount?.scope ?? null };
+      return new FileReader(home, usedBytes);
     },
   };
 }

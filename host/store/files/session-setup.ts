@@ -1,6 +1,7 @@
 import type { Directory } from "../../disk/directory.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
+import { walLimits } from "./commit/wal-limits.ts";
 import type { UserHome } from "./user-folder.ts";
 
 /** What a session starts with. */
@@ -44,6 +45,12 @@ export class UserMemo {
 
   touch({ scope, path }: TouchedFile): void {
     this.touched.set(`${scope}:${path}`, { scope, path });
+  }
+
+  /** Whether the WAL, of so many bytes, is long enough to be retired. */
+  isLong(walBytes: number): boolean {
+    const { retireBytes, retireRecords, retireFiles } = walLimits;
+    return walBytes >= retireBytes || this.records >= retireRecords || this.touched.size >= retireFiles;
   }
 
   /** Called when the WAL is empty. */

@@ -8,8 +8,9 @@ import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { planChanges, refuseStale, StaleCall } from "../plan-changes.ts";
+import { planChanges, refuseStale, StaleCall, usedAfter } from "../plan-changes.ts";
 import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
+import type { UsedBytes } from "../store.ts";
 import {
   applyStaged,
   asPresent,
@@ -20,10 +21,10 @@ import {
 } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { needsRecovery, WalDamaged } from "./commit/find-records.ts";
+import type { WalTail } from "./commit/find-records.ts";
 import { recover } from "./commit/recover.ts";
 import { replaceWal } from "./commit/replace-wal.ts";
 import { retireWal } from "./commit/retire.ts";
-import { walLimits } from "./commit/wal-limits.ts";
 import { Wal, WalUnflushable } from "./commit/wal.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
@@ -77,7 +78,13 @@ export class UserSession implements Disposable {
     return this.#wal?.isSetUp === true;
   }
 
-  async commit(changes: ChangeSet, seen: readonly Seen[]): Promise<void> {
+  /** The WAL as this process has left it; `null` if it has to be read. */
+  get tail(): WalTail | null {
+    return this.#setup.memo.tail;
+  }
+
+  /** Returns the sizes of scopes after the commit, as far as they were known before. */
+  async commit(changes: ChangeSet, seen: readonly Seen[], usedBytes: UsedBytes = {}): Promise<UsedBytes> {
     using folders = this.#scopeFolders();
     const planned = planChanges(folders, changes);
     refuseStale(planned, seen);
@@ -86,6 +93,7 @@ export class UserSession implements Disposable {
     if (isEdited(folders, planned)) await this.#takeBack(folders, planned);
     this.#apply(staged);
     this.#checkCommitted(folders);
+    return usedAfter(usedBytes, planned);
   }
 
   /** Cancels the last record, of which nothing is applied. A second record says that all files are as they are now. */
@@ -114,18 +122,10 @@ export class UserSession implements Disposable {
     }
   }
 
-  /** Whether the WAL has records. */
-  get hasRecords(): boolean {
-    return this.#setup.memo.touched.size > 0;
-  }
-
   /** Whether to retire the WAL. Never while the last record is perhaps unapplied: it would be dropped too. */
   get isRetireDue(): boolean {
-    const { tail, records, touched } = this.#setup.memo;
-    if (tail === null) return false;
-    const bytes = this.#wal?.bytes ?? 0;
-    const { retireBytes, retireRecords, retireFiles } = walLimits;
-    return bytes >= retireBytes || records >= retireRecords || touched.size >= retireFiles;
+    const { memo } = this.#setup;
+    return memo.tail !== null && memo.isLong(this.#wal?.bytes ?? 0);
   }
 
   /** Throws if the folder was moved away meanwhile, for example by a restore: changes in it would be lost. */

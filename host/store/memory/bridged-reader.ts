@@ -25,6 +25,9 @@ class BridgedReader implements UserReader {
     this.#userId = userId;
   }
 
+  /** The main thread measures faster than it could remember. */
+  readonly usedBytes = {};
+
   get seen(): Seen[] {
     return this.#seen.list();
   }

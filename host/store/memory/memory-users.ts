@@ -50,6 +50,7 @@ export class MemoryUsers implements Store {
       try {
         return await work({
           reader,
+          usedBytes: {},
           findings: async () => [],
           commit: async (changes, seen) => {
             if (changes.length === 0) return;
