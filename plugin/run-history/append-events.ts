@@ -5,10 +5,10 @@ import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { addAppend, findAppend } from "./append-ids.ts";
 import { checkEvent } from "./check-event.ts";
+import type { CheckedEvent } from "./check-event.ts";
 import { findRun, rebuildRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
 import { largestRuns } from "./list-runs.ts";
-import type { RunEvent } from "./run-event.ts";
 import { headName, readOrEmpty, runs, segmentPath } from "./run-files.ts";
 import { emptySpan, formatHead } from "./run-head.ts";
 import { checkId, checkIds, folderOf } from "./run-ids.ts";
@@ -54,7 +54,7 @@ function beginRun(ids: RunIds, createdAt: string): Run {
   return { folder: folderOf(ids), head };
 }
 
-function store(run: Run, events: readonly RunEvent[], appendId: string | undefined): void {
+function store(run: Run, events: readonly CheckedEvent[], appendId: string | undefined): void {
   const { folder } = run;
   const head = writeFresh(run, events);
   const counts = appendId === undefined ? {} : addAppend(folder, head, { appendId, appended: events.length });
@@ -62,7 +62,7 @@ function store(run: Run, events: readonly RunEvent[], appendId: string | undefin
 }
 
 /** Reads the whole run again if its head does not fit the open segment: a person has edited it, say. */
-function writeFresh(run: Run, events: readonly RunEvent[]): Run["head"] {
+function writeFresh(run: Run, events: readonly CheckedEvent[]): Run["head"] {
   const openText = openTextOf(run);
   try {
     if (utf8Bytes(openText) === run.head.open.bytes) return writeSegments(run, openText, events);

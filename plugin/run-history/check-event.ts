@@ -17,8 +17,17 @@ import { runLimits } from "./run-limits.ts";
 
 const { eventBytesMax, pageBytesMax } = runLimits;
 
+/** An event that can be stored. */
+export interface CheckedEvent {
+  readonly timestamp: string;
+  /** With its line end. */
+  readonly line: string;
+  /** Of the line, in UTF-8. */
+  readonly bytes: number;
+}
+
 /** An event of the input; any value is possible. `now`: the call's time. */
-export function checkEvent(given: unknown, place: string, now: string): RunEvent {
+export function checkEvent(given: unknown, place: string, now: string): CheckedEvent {
   if (!isObject(given)) throw wrong(place, given, "an object with type, timestamp, data and labels");
   const { type, timestamp, data, labels, ...others } = given;
   const [unknown] = Object.keys(others);
@@ -32,8 +41,7 @@ export function checkEvent(given: unknown, place: string, now: string): RunEvent
     data: checkData(type, data, `${place}.data`),
     labels: checkLabels(labels, place),
   };
-  checkSize(event, place);
-  return event;
+  return checkSize(event, place);
 }
 
 function checkTimestamp(timestamp: unknown, place: string, now: string): string {
@@ -97,11 +105,13 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-function checkSize(event: RunEvent, place: string): void {
-  const bytes = utf8Bytes(lineOf(event));
+function checkSize(event: RunEvent, place: string): CheckedEvent {
+  const line = `${lineOf(event)}\n`;
+  const bytes = utf8Bytes(line);
   if (bytes > eventBytesMax) throw inputFault(place, `${bytes} bytes`, `at most ${eventBytesMax} bytes`);
-  const answerBytes = utf8Bytes(JSON.stringify(event));
-  if (answerBytes <= pageBytesMax) return;
+  // As JSON in an answer, a line takes twice its bytes at most.
+  const answerBytes = bytes * 2 < pageBytesMax ? 0 : utf8Bytes(JSON.stringify(line));
+  if (answerBytes <= pageBytesMax) return { timestamp: event.timestamp, line, bytes };
   throw inputFault(place, `${answerBytes} bytes as JSON in an answer`, `at most ${pageBytesMax} bytes`);
 }
 

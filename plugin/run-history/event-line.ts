@@ -1,6 +1,6 @@
 /** An event as one line of a segment: `{"type":…,"timestamp":…,"data":{…},"labels":{…}}`, the keys in this order. */
 import { isEventType } from "../../shared/run-history/event-types.ts";
-import { refusedJson } from "./json-text.ts";
+import { parseJson } from "./json-text.ts";
 import { parseForeignLine } from "./lossless-json.deferred.ts";
 import { isLabels, isObject } from "./run-event.ts";
 import type { RunEvent } from "./run-event.ts";
@@ -9,31 +9,54 @@ import type { RunEvent } from "./run-event.ts";
 export type ParsedLine = { readonly event: RunEvent } | { readonly damage: string };
 
 export function lineOf({ type, timestamp, data, labels }: RunEvent): string {
-  return `{"type":"${type}","timestamp":"${timestamp}","data":${data},"labels":${JSON.stringify(labels)}}`;
+  return `${beginningOf(type, timestamp)}${data}${endOf(labels)}`;
 }
 
-const beginning = /^\{"type":"([a-z_]+)","timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{0,8}[1-9])?Z)","data":/;
-const labelsMark = ',"labels":{';
+const beginningOf = (type: string, timestamp: string): string => `{"type":"${type}","timestamp":"${timestamp}","data":`;
+
+const noLabels = ',"labels":{}}';
+
+function endOf(labels: RunEvent["labels"]): string {
+  for (const _name in labels) return `,"labels":${JSON.stringify(labels)}}`;
+  return noLabels;
+}
 
 /**
- * Checks the numbers of a line without converting them: the data stays the text that it is. Labels are flat, so the last
- * mark is the line's own.
+ * Parses lines. Numbers are checked but not converted: the data stays the text that it is. The engine parses all lines
+ * at once, which takes a third of the time, or each on its own if one of them is damaged.
  */
-export function parseLine(line: string): ParsedLine {
-  return parseOwnLine(line) ?? parseForeignLine(line);
+export function parseLines(lines: readonly string[]): ParsedLine[] {
+  const values = parseJson(`[${lines.join(",")}]`);
+  const areAll = Array.isArray(values) && values.length === lines.length;
+  return lines.map((line, at) => parseLine(line, areAll ? (values as unknown[])[at] : parseJson(line)));
 }
 
-function parseOwnLine(line: string): ParsedLine | null {
-  const [start, type, timestamp] = beginning.exec(line) ?? [];
-  const labelsAt = line.lastIndexOf(labelsMark);
-  if (start === undefined || timestamp === undefined || !isEventType(type)) return null;
-  if (labelsAt < start.length || !line.endsWith("}}")) return null;
-  const data = line.slice(start.length, labelsAt);
-  try {
-    const labels: unknown = JSON.parse(line.slice(labelsAt + labelsMark.length - 1, -1));
-    return isObject(JSON.parse(data)) && isLabels(labels) ? { event: { type, timestamp, data, labels } } : null;
-  } catch (error) {
-    refusedJson(error);
-    return null;
+/** `value`: what the engine's own parser makes of the line, for which it rounds numbers. */
+function parseLine(line: string, value: unknown): ParsedLine {
+  if (!isObject(value)) return parseForeignLine(line);
+  const { type, timestamp, data, labels } = value;
+  if (!isEventType(type) || !isNormal(timestamp) || !isObject(data) || !isLabels(labels)) return parseForeignLine(line);
+  const [beginning, end] = [beginningOf(type, timestamp), endOf(labels)];
+  const text = line.slice(beginning.length, -end.length);
+  const isOwn = line.startsWith(beginning) && line.endsWith(end) && !hasData(text);
+  if (isOwn || isSame(line, { type, timestamp, data: text, labels })) {
+    return { event: { type, timestamp, data: text, labels } };
   }
+  return parseForeignLine(line);
 }
+
+/**
+ * Whether a timestamp has the form that tools write, as far as sorting needs it; the doctor looks closer. Cheaper than a
+ * regular expression.
+ */
+function isNormal(timestamp: unknown): timestamp is string {
+  if (typeof timestamp !== "string" || timestamp[10] !== "T" || !timestamp.endsWith("Z")) return false;
+  const { length } = timestamp;
+  return length === 20 || (length > 21 && length <= 30 && timestamp[19] === "." && timestamp[length - 2] !== "0");
+}
+
+/** In the guest's engine, `split` is three times as fast as a search. */
+const hasData = (text: string): boolean => text.split(',"data":', 2).length > 1;
+
+/** Whether a line that names its data twice, or has data with such a key, is one that `lineOf` wrote. */
+const isSame = (line: string, event: RunEvent): boolean => line === lineOf(event) && isObject(parseJson(event.data));

@@ -4,7 +4,7 @@ import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { formatClosed } from "./closed-segments.ts";
 import type { ClosedSegment } from "./closed-segments.ts";
-import { parseLine } from "./event-line.ts";
+import { parseLines } from "./event-line.ts";
 import {
   appendIdsPath,
   closedName,
@@ -72,12 +72,11 @@ function inspectLines(path: string, text: string, findings: InspectFinding[]): S
   const lines = linesOf(text);
   let span: Span = { ...emptySpan, lines: lines.length, bytes: utf8Bytes(text) };
   let damaged = 0;
-  for (const [at, line] of lines.entries()) {
-    const parsed = parseLine(line);
+  for (const [at, parsed] of parseLines(lines).entries()) {
     if ("event" in parsed) {
       const { timestamp } = parsed.event;
       span = joinSpans(span, { ...emptySpan, firstAt: timestamp, lastAt: timestamp });
-    } else if (line.trim() !== "" && ++damaged <= runLimits.damageNamedMax) {
+    } else if (lines[at]?.trim() !== "" && ++damaged <= runLimits.damageNamedMax) {
       findings.push(finding("line-damaged", path, `line ${at + 1} is no event: ${parsed.damage}`));
     }
   }

@@ -10,10 +10,10 @@ export function latestEvents(run: Run, types: readonly EventType[] | undefined, 
   const until = { segment: run.head.closedSegments + 1, line: Infinity };
   const segments = segmentsFrom(run, runStart).toSorted((a, b) => (a.lastKey > b.lastKey ? -1 : 1));
   let found: PlacedEvent[] = [];
-  for (const { number, lastKey } of segments) {
+  for (const segment of segments) {
     const least = found.length < count ? undefined : found.at(-1);
-    if (least !== undefined && lastKey < least.key) break;
-    const { events } = readSegment(run.folder, number, { since: runStart, until });
+    if (least !== undefined && segment.lastKey < least.key) break;
+    const { events } = readSegment(run.folder, segment, { since: runStart, until });
     const fit = events.filter(({ event }) => types === undefined || types.includes(event.type));
     found = [...found, ...fit].toSorted((a, b) => compareInTime(b, a)).slice(0, count);
   }

@@ -4,8 +4,9 @@ import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cur
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
-import { linesOf, readIfPossible, segmentPath } from "./run-files.ts";
+import { linesOf, readSegmentText } from "./run-files.ts";
 import { checkIds } from "./run-ids.ts";
+import type { RunIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
 import type { LoadInput, LoadOutput } from "./schemas.ts";
 import { compareInTime, comparePlaces, joinInTime, readSegment, segmentsFrom } from "./segments-in-time.ts";
@@ -13,7 +14,7 @@ import type { PlacedEvent, Segment } from "./segments-in-time.ts";
 
 export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
   checkIds("LoadRun", { agentId, runId });
-  const run = findRun({ agentId, runId });
+  const run = findWhole({ agentId, runId });
   if (run === null) return emptyAnswer({ agentId, runId, cursor });
   const { head } = run;
   const from = cursor === undefined ? { since: runStart, page: null } : parseCursor(cursor, head);
@@ -48,18 +49,27 @@ function emptyAnswer({ agentId, runId, cursor = noRun }: LoadInput): Answer<Load
 }
 
 /**
- * Where the run ends. Hosts without a write-ahead log replace the files of an append one after the other, and a reader
- * without their lock can meet the new head before the new segments: then the run ends where that append began.
+ * Hosts without a write-ahead log replace the files of an append one after the other. A reader without their lock can
+ * meet the new segments before the new head, so it looks at the head once more.
  */
-function endOf({ folder, head }: Run): Place {
-  const [open, { segment, line }] = [head.closedSegments + 1, head.lastAppend];
-  const end = { segment: open, line: head.open.lines };
-  for (let number = segment; number <= open; number++) {
-    const text = readIfPossible(segmentPath(folder, number));
-    const isOld = text === null || (number === segment && linesOf(text).length === line);
-    if (isOld && comparePlaces(end, { segment, line }) > 0) return { segment, line };
+function findWhole(ids: RunIds): Run | null {
+  const run = findRun(ids);
+  return run !== null && openLines(run) > run.head.open.lines ? findRun(ids) : run;
+}
+
+const openLines = ({ folder, head }: Run): number => linesOf(readSegmentText(folder, head.closedSegments + 1)).length;
+
+/** Where the run ends: where its last append began, if a reader without a lock meets its segments before their end. */
+function endOf(run: Run): Place {
+  const { segment, line } = run.head.lastAppend;
+  const open = run.head.closedSegments + 1;
+  for (let number = segment; number < open; number++) {
+    const lines = linesOf(readSegmentText(run.folder, number)).length;
+    if (lines <= (number === segment ? line : 0)) return { segment, line };
   }
-  return end;
+  const lines = openLines(run);
+  const isOld = lines < run.head.open.lines && lines <= (open === segment ? line : 0);
+  return isOld ? { segment, line } : { segment: open, line: lines };
 }
 
 interface Page {
@@ -78,7 +88,7 @@ function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
   let damaged = 0;
   for (const segment of segments) {
     if (isMore && isAfter(segment, events.at(-1))) break;
-    const found = readSegment(run.folder, segment.number, { since, until });
+    const found = readSegment(run.folder, segment, { since, until });
     damaged += found.damaged;
     const cut = cutPage(
       joinInTime(

@@ -16,7 +16,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export function isLabels(value: unknown): value is Labels {
-  return isObject(value) && Object.entries(value).every(([name, text]) => isFit(name) && isFit(text));
+  if (!isObject(value)) return false;
+  for (const name in value) if (!isFit(name) || !isFit(value[name])) return false;
+  return true;
 }
 
 /** An answer cannot have a text with a lone surrogate. */

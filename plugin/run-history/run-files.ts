@@ -3,7 +3,7 @@ import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { Scope } from "../capabilities.ts";
 import { ToolError } from "../tool-error.ts";
-import { parseLine } from "./event-line.ts";
+import { parseLines } from "./event-line.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";
 import type { Span } from "./run-head.ts";
 
@@ -56,6 +56,15 @@ export function readIfPossible(path: string): string | null {
   }
 }
 
+let lastText: { readonly path: string; readonly text: string } | null = null;
+
+/** A load reads the open segment twice, to find the run's end and for its events, so the last text is kept. */
+export function readSegmentText(folder: string, number: number): string {
+  const path = segmentPath(folder, number);
+  if (lastText?.path !== path) lastText = { path, text: readOrEmpty(path) };
+  return lastText.text;
+}
+
 /** The lines of a segment. The last one counts even if its line end is missing. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n");
@@ -67,8 +76,7 @@ export function linesOf(text: string): string[] {
 export function spanOf(text: string): Span {
   const lines = linesOf(text);
   const whole = { ...emptySpan, lines: lines.length, bytes: utf8Bytes(text) };
-  return lines.reduce((span, line) => {
-    const parsed = parseLine(line);
+  return parseLines(lines).reduce((span, parsed) => {
     const at = "event" in parsed ? parsed.event.timestamp : "";
     return joinSpans(span, { ...emptySpan, firstAt: at, lastAt: at });
   }, whole);

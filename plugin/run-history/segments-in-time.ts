@@ -4,37 +4,38 @@ import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { readClosed } from "./closed-segments.ts";
 import type { Place, TimePlace } from "./cursor.ts";
-import { parseLine } from "./event-line.ts";
+import { parseLines } from "./event-line.ts";
 import type { Run } from "./find-run.ts";
 import type { RunEvent } from "./run-event.ts";
-import { filesIn, linesOf, readOrEmpty, runFileAt, segmentPath } from "./run-files.ts";
+import { filesIn, linesOf, readSegmentText, runFileAt } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
 
 export interface Segment {
   readonly number: number;
+  /** In UTF-8; `null` if that is not known. */
+  readonly bytes: number | null;
   /** No event of the segment is before `firstKey` or after `lastKey`. */
   readonly firstKey: string;
   readonly lastKey: string;
 }
 
 const unknownTimes = { firstKey: "", lastKey: "~" } as const;
+const unknown = { bytes: null, ...unknownTimes } as const;
 
 /** The segments from a place to the run's end. Reads one file of facts about them, unless only the open one is left. */
 export function segmentsFrom({ folder, head }: Run, since: Place): Segment[] {
   const open = head.closedSegments + 1;
-  const ofOpen = { number: open, ...timesOf(head.open) };
-  if (since.segment >= open) return [ofOpen];
-  const closed = readClosed(folder);
+  if (since.segment >= open) return [{ number: open, ...unknown }];
+  const known = new Map<number, Span>([...readClosed(folder), [open, head.open]]);
   const sizes = sizesOf(filesIn(folder));
-  const found = Array.from({ length: open - since.segment }, (_, at): Segment => {
+  return Array.from({ length: open - since.segment + 1 }, (_, at): Segment => {
     const number = since.segment + at;
-    const known = closed.get(number);
+    const span = known.get(number);
     // A segment of another size has been edited, so its times are not known.
-    const isSame = known !== undefined && known.bytes === sizes.get(number);
-    return { number, ...(isSame ? timesOf(known) : unknownTimes) };
+    const isSame = span !== undefined && span.bytes === sizes.get(number);
+    return isSame ? { number, bytes: span.bytes, ...timesOf(span) } : { number, ...unknown };
   });
-  return [...found, ofOpen];
 }
 
 function timesOf({ lines, firstAt, lastAt }: Span): Pick<Segment, "firstKey" | "lastKey"> {
@@ -60,24 +61,32 @@ export interface PlacedEvent extends TimePlace {
 /** The events of one segment between two places, and the number of damaged lines there. */
 export function readSegment(
   folder: string,
-  segment: number,
+  { number: segment, bytes: segmentBytes }: Segment,
   { since, until }: { readonly since: Place; readonly until: Place },
 ): { readonly events: PlacedEvent[]; readonly damaged: number } {
-  const lines = linesOf(readOrEmpty(segmentPath(folder, segment)));
+  const whole = readSegmentText(folder, segment);
+  const isAscii = whole.length === segmentBytes;
+  const lines = linesOf(whole);
   const first = segment === since.segment ? since.line : 0;
   const end = segment === until.segment ? Math.min(until.line, lines.length) : lines.length;
+  const wanted = lines.slice(first, end);
   const events: PlacedEvent[] = [];
   let damaged = 0;
-  for (let line = first; line < end; line++) {
-    const text = lines[line] ?? "";
-    const parsed = parseLine(text);
+  for (const [at, parsed] of parseLines(wanted).entries()) {
+    const text = wanted[at] ?? "";
     const event = "event" in parsed ? parsed.event : null;
-    const bytes = event === null ? Infinity : utf8Bytes(JSON.stringify(event)) + 1;
+    const bytes = event === null ? Infinity : bytesInAnswer(text, isAscii);
     // Only a person can have written an event that is too large for an answer.
     if (event === null || bytes > runLimits.pageBytesMax) damaged += text.trim() === "" ? 0 : 1;
-    else events.push({ event, key: sortKeyOf(event.timestamp), segment, line, bytes });
+    else events.push({ event, key: sortKeyOf(event.timestamp), segment, line: first + at, bytes });
   }
   return { events, damaged };
+}
+
+/** At least as many as the event takes: an answer has the line's parts, a comma, and labels even if the line has none. */
+function bytesInAnswer(line: string, isAscii: boolean): number {
+  const json = JSON.stringify(line);
+  return (isAscii ? json.length : utf8Bytes(json)) + 16;
 }
 
 export function compareInTime(a: TimePlace, b: TimePlace): number {

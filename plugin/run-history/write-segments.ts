@@ -1,10 +1,9 @@
+import type { CheckedEvent } from "./check-event.ts";
 /** Adds events to a run's open segment, and closes it when it is full. */
-import { utf8Bytes } from "../../shared/text.ts";
 import { addClosed } from "./closed-segments.ts";
 import type { ClosedSegment } from "./closed-segments.ts";
-import { lineOf } from "./event-line.ts";
+import type { Place } from "./cursor.ts";
 import type { Run } from "./find-run.ts";
-import type { RunEvent } from "./run-event.ts";
 import { runs, segmentPath } from "./run-files.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";
 import type { RunHead } from "./run-head.ts";
@@ -17,20 +16,21 @@ export class StaleHead extends Error {}
  * Stages the segments and returns the run's new head, without its append ids. `openText`: the open segment's text.
  * Throws `StaleHead` before anything is staged.
  */
-export function writeSegments({ folder, head }: Run, openText: string, events: readonly RunEvent[]): RunHead {
+export function writeSegments({ folder, head }: Run, openText: string, events: readonly CheckedEvent[]): RunHead {
   const segments = new Segments(head, openText);
+  let lastAppend: Place | null = null;
   for (const event of events) {
     if (segments.isFull) {
       segments.close();
       if (runs.read(segmentPath(folder, segments.number)) !== null) throw new StaleHead();
     }
-    segments.add(`${lineOf(event)}\n`, event.timestamp);
+    lastAppend ??= { segment: segments.number, line: segments.open.lines };
+    segments.add(event);
   }
   for (const [number, text] of segments.texts) runs.write(segmentPath(folder, number), text);
   if (segments.filled.length > 0) addClosed(folder, segments.filled);
   const { number, open, closed } = segments;
-  const lastAppend = { segment: head.closedSegments + 1, line: head.open.lines };
-  return { ...head, closedSegments: number - 1, closed, open, lastAppend };
+  return { ...head, closedSegments: number - 1, closed, open, lastAppend: lastAppend ?? head.lastAppend };
 }
 
 class Segments {
@@ -60,9 +60,9 @@ class Segments {
     [this.number, this.open, this.#text] = [this.number + 1, emptySpan, ""];
   }
 
-  add(line: string, at: string): void {
+  add({ line, bytes, timestamp }: CheckedEvent): void {
     this.#text += line;
-    this.open = joinSpans(this.open, { lines: 1, bytes: utf8Bytes(line), firstAt: at, lastAt: at });
+    this.open = joinSpans(this.open, { lines: 1, bytes, firstAt: timestamp, lastAt: timestamp });
     this.texts.set(this.number, this.#text);
   }
 }
