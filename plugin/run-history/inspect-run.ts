@@ -1,9 +1,7 @@
 /** Compares a run's facts, `run.json` and `closed.jsonl`, with its events. */
-import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { formatClosed } from "./closed-segments.ts";
-import type { ClosedSegment } from "./closed-segments.ts";
 import { parseLines } from "./event-line.ts";
 import {
   appendIdsPath,
@@ -16,6 +14,7 @@ import {
   runs,
   segmentPath,
 } from "./run-files.ts";
+import type { RunFile } from "./run-files.ts";
 import { emptySpan, formatHead, joinSpans, parseHead } from "./run-head.ts";
 import type { RunHead, Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
@@ -24,32 +23,51 @@ import { idOf } from "./run-path.ts";
 export interface RunState {
   readonly folder: string;
   readonly findings: readonly InspectFinding[];
-  /** What `run.json` should say; `null` if nothing tells the run's ids. */
-  readonly head: RunHead | null;
-  readonly closed: readonly ClosedSegment[];
+  /** `run.json` and `closed.jsonl`, as they are and as they should be. */
+  readonly facts: readonly Facts[];
 }
 
-/** `files`: the listing of the whole scope. */
-export function inspectRun(folder: string, files: readonly ListedFile[]): RunState {
+interface Facts {
+  readonly path: string;
+  /** `null` if there is no file, or if it cannot be read. */
+  readonly present: string | null;
+  /** `null` if nothing tells it. */
+  readonly right: string | null;
+  /** Whether the present file is one that a tool wrote, so that nobody misses it. */
+  readonly isOwn: boolean;
+}
+
+/** `paths`: those of the run's files. */
+export function inspectRun(folder: string, paths: readonly string[]): RunState {
   const findings: InspectFinding[] = [];
-  const numbersOf = (kind: "segment" | "appends"): number[] =>
-    files.flatMap(({ path }) => {
+  const numbersOf = (kind: RunFile["kind"]): number[] =>
+    paths.flatMap((path) => {
       const file = runFileAt(path);
-      return file?.folder === folder && file.kind === kind ? [file.number] : [];
+      return file?.kind === kind ? [file.number] : [];
     });
-  const spans = inspectSegments(folder, Math.max(0, ...numbersOf("segment")), findings);
+  const spans = inspectSegments(folder, numbersOf("segment"), findings);
   const closed = spans.slice(0, -1).map((span, at) => Object.assign({ segment: at + 1 }, span));
-  const head = headFrom(folder, spans, numbersOf("appends"));
-  const isHeadWrong = head === null || formatHead(head) !== readIfPossible(`${folder}/${headName}`);
-  if (isHeadWrong) findings.push(ofFacts(`${folder}/${headName}`, head));
-  const isClosedWrong = formatClosed(closed) !== readOrEmpty(`${folder}/${closedName}`);
-  if (isClosedWrong) findings.push(ofFacts(`${folder}/${closedName}`, head));
-  return { folder, findings, head, closed };
+  const [headPath, closedPath] = [`${folder}/${headName}`, `${folder}/${closedName}`];
+  const [headText, closedText] = [headPath, closedPath].map((path) =>
+    paths.includes(path) ? readIfPossible(path) : null,
+  ) as [string | null, string | null];
+  const present = headText === null ? null : parseHead(headText);
+  const head = headFrom(folder, { present, spans, appendFiles: numbersOf("appends") });
+  const facts = [
+    { path: headPath, present: headText, right: head && formatHead(head), isOwn: present !== null },
+    { path: closedPath, present: closedText, right: formatClosed(closed), isOwn: closedText?.startsWith("{") === true },
+  ];
+  findings.push(...facts.filter((each) => isWrong(each)).map(findingOf));
+  return { folder, findings, facts };
 }
 
-function ofFacts(path: string, head: RunHead | null): InspectFinding {
-  if (head === null) {
-    return finding("run-unknown", path, "it is missing or damaged, and the folder's name does not tell the run's ids");
+/** A run without closed segments has no file of them. */
+const isWrong = ({ present, right }: Facts): boolean =>
+  right === "" ? present !== null && present !== "" : present !== right;
+
+function findingOf({ path, right }: Facts): InspectFinding {
+  if (right === null) {
+    return finding("run-unknown", path, "nothing tells the run's ids, or the run has no events");
   }
   return {
     problem: "facts-wrong",
@@ -59,10 +77,10 @@ function ofFacts(path: string, head: RunHead | null): InspectFinding {
   };
 }
 
-function inspectSegments(folder: string, last: number, findings: InspectFinding[]): Span[] {
-  return Array.from({ length: last }, (_, at) => {
+function inspectSegments(folder: string, numbers: readonly number[], findings: InspectFinding[]): Span[] {
+  return Array.from({ length: Math.max(0, ...numbers) }, (_, at) => {
     const path = segmentPath(folder, at + 1);
-    const text = readIfPossible(path);
+    const text = numbers.includes(at + 1) ? readIfPossible(path) : null;
     if (text === null) findings.push(finding("file-unreadable", path, "it is missing, or it is not UTF-8 text"));
     return inspectLines(path, text ?? "", findings);
   });
@@ -89,9 +107,14 @@ function finding(problem: string, path: string, message: string): InspectFinding
   return { problem, path, message, remedy: null };
 }
 
+interface Known {
+  readonly present: RunHead | null;
+  readonly spans: readonly Span[];
+  readonly appendFiles: readonly number[];
+}
+
 /** Keeps what only the present head knows: the ids, and when the run was begun. */
-function headFrom(folder: string, spans: readonly Span[], appendFiles: readonly number[]): RunHead | null {
-  const present = parseHead(readOrEmpty(`${folder}/${headName}`));
+function headFrom(folder: string, { present, spans, appendFiles }: Known): RunHead | null {
   const [agentId, runId] = folder.split("/").map(idOf);
   const ids = present ?? { agentId, runId };
   if (typeof ids.agentId !== "string" || typeof ids.runId !== "string" || spans.length === 0) return null;
@@ -112,15 +135,11 @@ function headFrom(folder: string, spans: readonly Span[], appendFiles: readonly 
 }
 
 /** A file that a person has changed beyond recognition goes to the trash first. */
-export function mendRun({ folder, head, closed }: RunState): void {
-  if (head === null) return;
-  replace(`${folder}/${headName}`, formatHead(head), (text) => parseHead(text) !== null);
-  if (closed.length > 0) replace(`${folder}/${closedName}`, formatClosed(closed), (text) => text.startsWith("{"));
-}
-
-function replace(path: string, text: string, isOwn: (present: string) => boolean): void {
-  const present = readIfPossible(path);
-  if (present === text) return;
-  if (present !== null && !isOwn(present)) runs.trash(path);
-  runs.write(path, text);
+export function mendRun({ facts }: RunState): void {
+  for (const each of facts.filter(isWrong)) {
+    const { path, present, right, isOwn } = each;
+    if (right === null) continue;
+    if (present !== null && !isOwn) runs.trash(path);
+    runs.write(path, right);
+  }
 }

@@ -7,18 +7,39 @@ import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import { inspectRun, mendRun } from "./inspect-run.ts";
 import { runFileAt, runs } from "./run-files.ts";
+import { runLimits } from "./run-limits.ts";
+
+const { filesMax, runsMendedMax } = runLimits;
 
 export function inspectRuns({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   if (paths) return answerPaths(paths.filter((path) => runFileAt(path) === null).map(unfit), paths.filter(isDerived));
-  const files = runs.list();
-  const folders = new Set(files.flatMap(({ path }) => runFileAt(path)?.folder ?? []));
-  const states = Array.from(folders, (folder) => inspectRun(folder, files));
-  const unused = files.filter(({ path }) => runFileAt(path) === null).map(({ path }) => findingOf(path));
-  const found = [...unused, ...states.flatMap(({ findings }) => findings)];
+  const all = runs.list().map(({ path }) => path);
+  const files = all.filter((path) => runFileAt(path) !== null);
+  const unused = all.filter((path) => runFileAt(path) === null);
+  const states = Array.from(byFolder(files), ([folder, own]) => inspectRun(folder, own));
+  const found = [
+    ...files.slice(filesMax, filesMax + 1).map((path) => crowded(path, files.length)),
+    ...unused.map((path) => finding("file-unused", path, isUnused)),
+    ...states.flatMap(({ findings }) => findings),
+  ];
   const judged = incoming?.filter((path) => !isDerived(path));
   const answer = answerInspection({ mend, incoming: judged }, { found, codes, together: [] });
-  if (mend) for (const state of states) mendRun(state);
+  const wrong = states.filter(({ findings }) => findings.some(({ remedy }) => remedy !== null));
+  if (mend) for (const state of wrong.slice(0, runsMendedMax)) mendRun(state);
   return answer;
+}
+
+/** The files of each run, as far as they can all be read. Only whole runs: a part of one says nothing about its facts. */
+function byFolder(paths: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const path of paths) {
+    const { folder = "" } = runFileAt(path) ?? {};
+    const own = found.get(folder) ?? [];
+    own.push(path);
+    found.set(folder, own);
+  }
+  let count = 0;
+  return new Map(Array.from(found).filter(([, own]) => (count += own.length) <= filesMax));
 }
 
 /** A damaged line does not refuse a file: an import takes it along. */
@@ -31,4 +52,12 @@ const isUnused = "it is not a file of a run, and no tool reads it";
 
 const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", reason: isUnused });
 
-const findingOf = (path: string): InspectFinding => ({ problem: "file-unused", path, message: isUnused, remedy: null });
+const crowded = (path: string, count: number): InspectFinding =>
+  finding("too-many-files", path, `it is one of ${count} files, at most ${filesMax} are inspected`);
+
+const finding = (problem: string, path: string, message: string): InspectFinding => ({
+  problem,
+  path,
+  message,
+  remedy: null,
+});

@@ -6,7 +6,7 @@ import { headName, readIfPossible, runFileAt, runs } from "./run-files.ts";
 import { joinSpans, parseHead } from "./run-head.ts";
 import type { RunHead } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
-import { idOf } from "./run-path.ts";
+import { folderNameOf, idOf } from "./run-path.ts";
 import type { ListedRun, ListInput, ListOutput } from "./schemas.ts";
 
 /** `after`: the name of the last run of the page before. */
@@ -15,7 +15,7 @@ export function listRuns({ agentId, after }: ListInput): Answer<ListOutput> {
   const folders = [...bytes.keys()]
     .toSorted()
     .filter((folder) => after === undefined || folder > after)
-    .filter((folder) => agentId === undefined || headOf(folder)?.agentId === agentId);
+    .filter((folder) => agentId === undefined || folder.startsWith(`${folderNameOf(agentId)}/`));
   const page = folders.slice(0, runLimits.runsListedMax);
   const entries = page.flatMap((folder) => {
     const head = headOf(folder);

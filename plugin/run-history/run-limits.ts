@@ -19,8 +19,10 @@ export const runLimits = {
   pageBytesMax: 508 * kib,
   /** Append ids of one file on average. Each append with an id reads and writes one such file. */
   appendIdsPerFile: 400,
-  /** Files of all runs, the trash excluded. A listing has at most 20,000, and a run of any length is deleted at once. */
-  filesMax: 15_000,
+  /** Files of all runs, the trash excluded. The doctor reads each, which takes one of a call's 10,000 requests. */
+  filesMax: 8_000,
+  /** Runs whose facts one call of the doctor mends. It writes up to two files for each, and moves two to the trash. */
+  runsMendedMax: 400,
   /** Runs of one answer of `ListRuns`. Each takes one of a call's 10,000 requests. */
   runsListedMax: 500,
   /** What a model gets: events, and characters of all their fields together. */

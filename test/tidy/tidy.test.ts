@@ -51,6 +51,8 @@ const soleImporters: Record<string, string> = {
   yauzl: "host/archive/read-zip.ts",
   yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
+  "lossless-json": "shared/run-history/lossless.ts",
+  "@noble/hashes/sha2.js": "plugin/run-history/long-name.deferred.ts",
   esbuild: "build/bundle.ts",
   "@cyclonedx/cyclonedx-library": "build/sbom.ts",
   "gray-matter": "plugin/user-memory/yaml.deferred.ts",
