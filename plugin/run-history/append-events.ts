@@ -1,5 +1,6 @@
-import { utf8Bytes } from "../../shared/text.ts";
 /** Appends a batch of events to a run: all of them, next to each other, or none. */
+import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import { utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -24,7 +25,7 @@ export function appendEvents({ agentId, runId, events, appendId }: AppendInput):
   const ids = { agentId, runId };
   checkIds(toolName, ids);
   if (appendId !== undefined) checkId(toolName, "appendId", appendId, runLimits.appendIdBytesMax);
-  const time = now();
+  const time = callTime();
   const checked = events.map((event, at) => checkEvent(event, `events[${at}]`, time));
   const run = findRun(ids) ?? beginRun(ids, time);
   const earlier = appendId === undefined ? null : findAppend(run.folder, run.head, appendId);
@@ -35,6 +36,12 @@ export function appendEvents({ agentId, runId, events, appendId }: AppendInput):
     throw error instanceof ToolError && error.code === "QUOTA_EXCEEDED" ? withAdvice(error) : error;
   }
   return answerOf(checked.length);
+}
+
+/** In the form that all stored timestamps have: without zeros at the end of a second's fraction. */
+function callTime(): string {
+  const time = now();
+  return normalTimestamp(time) ?? time;
 }
 
 const answerOf = (appended: number): Answer<AppendOutput> => ({

@@ -46,8 +46,11 @@ export const sampleHead: RunHead = {
   appendIdFiles: 0,
 };
 
-export function formatHead(value: RunHead): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+/** Always in the same order of keys, so that equal heads are equal texts. */
+export function formatHead(head: RunHead): string {
+  const { agentId, runId, createdAt, closedSegments, closed, open, lastAppend, appendIds, appendIdFiles } = head;
+  const ordered = { agentId, runId, createdAt, closedSegments, closed, open, lastAppend, appendIds, appendIdFiles };
+  return `${JSON.stringify(ordered, null, 2)}\n`;
 }
 
 /** Returns `null` for a text that is not a head. */
