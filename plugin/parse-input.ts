@@ -85,7 +85,7 @@ function ownProperty(value: unknown, key: string): unknown {
 }
 
 /** The caller chose the key, so it is quoted unless it is a plain word. */
-const fieldName = (key: string): string => (/^\w{1,60}$/.test(key) ? key : quoted(key));
+export const fieldName = (key: string): string => (/^\w{1,60}$/.test(key) ? key : quoted(key));
 
 /** A value as messages show it. */
 export function presentValue(value: unknown): string {

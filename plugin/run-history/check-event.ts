@@ -3,19 +3,20 @@ import type { Forms } from "../../shared/run-history/data-map.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { eventTypes, isEventType } from "../../shared/run-history/event-types.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
+import { isNumeric } from "../../shared/run-history/numeric.ts";
 import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { presentValue } from "../parse-input.ts";
+import { fieldName, presentValue } from "../parse-input.ts";
 import { ToolError } from "../tool-error.ts";
 import { lineOf } from "./event-line.ts";
-import { inOneLine, parseJson } from "./json-text.ts";
-import { asPresentData, isFollowed } from "./lossless-json.deferred.ts";
+import { inOneLine, isDeeper, parseJson } from "./json-text.ts";
+import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
 import { isLabels, isObject } from "./run-event.ts";
 import type { Labels, RunEvent } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
-const { eventBytesMax, pageBytesMax } = runLimits;
+const { eventBytesMax, pageBytesMax, dataDepthMax } = runLimits;
 
 /** An event that can be stored. */
 export interface CheckedEvent {
@@ -32,7 +33,11 @@ export function checkEvent(given: unknown, place: string, now: string): CheckedE
   const { type, timestamp, data, labels, ...others } = given;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw wrong(`${place}.${unknown}`, others[unknown], "no other fields than type, timestamp, data and labels");
+    throw wrong(
+      `${place}.${fieldName(unknown)}`,
+      others[unknown],
+      "no other fields than type, timestamp, data and labels",
+    );
   }
   if (!isEventType(type)) throw wrong(`${place}.type`, type, eventTypes.map((each) => `"${each}"`).join(", "));
   const event: RunEvent = {
@@ -62,6 +67,9 @@ function checkData(type: EventType, data: unknown, place: string): string {
     throw wrong(place, data, "JSON text of an object");
   }
   const value = typeof data === "string" ? checkJson(data, place) : null;
+  if (isDeeper(value, dataDepthMax)) {
+    throw inputFault(place, "nested deeper", `at most ${dataDepthMax} nested objects and arrays`);
+  }
   let isOld = false;
   const forms: Forms = {
     writeJson: () => {
@@ -75,12 +83,22 @@ function checkData(type: EventType, data: unknown, place: string): string {
     },
   };
   try {
-    readPayload(type, value, forms);
+    readExactly(type, data, value, forms);
   } catch (fault) {
     throw fault instanceof EventFault ? ofEvent(fault, place) : fault;
   }
   checkJsonFields(value as Record<string, unknown>, place);
   return isOld ? asPresentData(data as string) : inOneLine(data as string);
+}
+
+/** A number can be refused only because JavaScript has rounded it. Then its digits decide. */
+function readExactly(type: EventType, data: unknown, value: unknown, forms: Forms): void {
+  try {
+    readPayload(type, value, forms);
+  } catch (fault) {
+    if (!(fault instanceof EventFault) || typeof fault.details.value !== "number") throw fault;
+    readPayload(type, numbersKept(data as string), forms);
+  }
 }
 
 /** Texts that must be JSON themselves. A blank one counts as none. */
@@ -118,9 +136,11 @@ function checkSize(event: RunEvent, place: string): CheckedEvent {
 function ofEvent({ code, message, details }: EventFault, place: string): ToolError {
   const field = details.field === undefined ? place : `${place}.${details.field}`;
   return new ToolError(code, message, [
-    { field, value: presentValue(details.value), allowed: details.allowed ?? "a JSON object" },
+    { field, value: present(details.value), allowed: details.allowed ?? "a JSON object" },
   ]);
 }
+
+const present = (value: unknown): string => (isNumeric(value) ? String(value).slice(0, 60) : presentValue(value));
 
 const wrong = (field: string, value: unknown, allowed: string): ToolError =>
   inputFault(field, presentValue(value), allowed);

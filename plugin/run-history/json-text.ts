@@ -1,4 +1,5 @@
 /** JSON that a caller or a person wrote. */
+import { isNumeric } from "../../shared/run-history/numeric.ts";
 
 /** Returns for an error that says something about a text. Throws any other again, such as one of a full memory. */
 export function refusedJson(error: unknown): void {
@@ -15,6 +16,12 @@ export function parseJson(text: string): unknown {
     refusedJson(error);
     return undefined;
   }
+}
+
+/** Whether arrays and objects are nested more than so many levels deep. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null || isNumeric(value)) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 const unfitForLine = /[\n\r]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

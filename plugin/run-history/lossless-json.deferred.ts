@@ -3,8 +3,12 @@ import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isEventType } from "../../shared/run-history/event-types.ts";
 import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import { isDeeper } from "./json-text.ts";
 import { isLabels, isObject } from "./run-event.ts";
 import type { RunEvent } from "./run-event.ts";
+import { runLimits } from "./run-limits.ts";
+
+const { dataDepthMax } = runLimits;
 
 /** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */
 export function parseForeignLine(line: string): { readonly event: RunEvent } | { readonly damage: string } {
@@ -16,6 +20,8 @@ export function parseForeignLine(line: string): { readonly event: RunEvent } | {
   const time = typeof timestamp === "string" ? normalTimestamp(timestamp) : null;
   if (time === null) return { damage: "its timestamp is not RFC 3339" };
   if (!isObject(data)) return { damage: "its data is not a JSON object" };
+  if (isDeeper(data, dataDepthMax))
+    return { damage: `its data has more than ${dataDepthMax} nested objects and arrays` };
   if (labels !== undefined && labels !== null && !isLabels(labels)) return { damage: "its labels are not texts" };
   return { event: { type, timestamp: time, data: stringifyLossless(data), labels: labels ?? {} } };
 }
@@ -39,6 +45,9 @@ export function isFollowed(text: string): boolean {
   }
 }
 
+/** The value of a text that is JSON, with numbers that keep their digits. */
+export const numbersKept = (text: string): unknown => parseLossless(text);
+
 const jsonFields = ["payload", "result_json", "server_data"] as const;
 
 /**
@@ -56,11 +65,11 @@ export function asPresentData(text: string): string {
   return stringifyLossless(data);
 }
 
-/** A field of some data as JSON text with all its digits, or `null` if there is none. */
+/** A field of some data as JSON text with all its digits; `null` if there is none, or if a person nested it too deep. */
 export function fieldText(text: string, key: string): string | null {
-  const data = parseLossless(text) as Record<string, unknown>;
-  const value = Object.hasOwn(data, key) ? data[key] : undefined;
-  return value === undefined || value === null ? null : stringifyLossless(value);
+  const data = valueOf(text);
+  const value = isObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
+  return value === undefined || value === null || isDeeper(value, dataDepthMax) ? null : stringifyLossless(value);
 }
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -5,10 +5,13 @@ import { EventFault } from "./event-fault.ts";
 
 export { isLosslessNumber, LosslessNumber };
 
-/** Parses one JSON value; each number becomes a `LosslessNumber`. Throws `JSON_INVALID` or `JSON_TRAILING_DATA`. */
+/**
+ * Parses one JSON value; each number becomes a `LosslessNumber`. Of equal keys the last one counts, as in Go. Throws
+ * `JSON_INVALID` or `JSON_TRAILING_DATA`.
+ */
 export function parseLossless(text: string): unknown {
   try {
-    return parse(text);
+    return parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
   } catch (cause) {
     throw jsonFault(text, cause);
   }

@@ -17,7 +17,8 @@ export function isNumeric(value: unknown): value is number | bigint | ExactNumbe
  */
 export function wholeOf(value: number | bigint | ExactNumber): bigint | null {
   const text = String(value);
-  if (/^-?\d+$/.test(text)) return BigInt(text);
+  // No float64 has more digits.
+  if (/^-?\d{1,309}$/.test(text)) return BigInt(text);
   const float = Number(text);
   return Number.isFinite(float) ? BigInt(Math.trunc(float)) : null;
 }
