@@ -10,7 +10,7 @@ import type { CheckedEvent } from "./check-event.ts";
 import { findRun, rebuildRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
 import { largestRuns } from "./list-runs.ts";
-import { headName, readOrEmpty, runs, segmentPath } from "./run-files.ts";
+import { headName, readFile, runs, segmentPath, unreadable } from "./run-files.ts";
 import { emptySpan, formatHead } from "./run-head.ts";
 import { checkId, checkIds, folderOf } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
@@ -70,18 +70,19 @@ function store(run: Run, events: readonly CheckedEvent[], appendId: string | und
 
 /** Reads the whole run again if its head does not fit the open segment: a person has edited it, say. */
 function writeFresh(run: Run, events: readonly CheckedEvent[]): Run["head"] {
-  const openText = openTextOf(run);
+  const openText = readFile(openPath(run)) ?? "";
   try {
-    if (utf8Bytes(openText) === run.head.open.bytes) return writeSegments(run, openText, events);
+    const isKnown = openText !== unreadable && utf8Bytes(openText) === run.head.open.bytes;
+    if (isKnown) return writeSegments(run, openText, events);
   } catch (error) {
     if (!(error instanceof StaleHead)) throw error;
   }
   const { agentId, runId, createdAt } = run.head;
   const fresh = rebuildRun({ agentId, runId }, run.folder) ?? beginRun({ agentId, runId }, createdAt);
-  return writeSegments({ ...fresh, head: { ...fresh.head, createdAt } }, openTextOf(fresh), events);
+  return writeSegments({ ...fresh, head: { ...fresh.head, createdAt } }, runs.read(openPath(fresh)) ?? "", events);
 }
 
-const openTextOf = ({ folder, head }: Run): string => readOrEmpty(segmentPath(folder, head.closedSegments + 1));
+const openPath = ({ folder, head }: Run): string => segmentPath(folder, head.closedSegments + 1);
 
 /** Says what to delete. */
 function withAdvice({ code, message }: ToolError): ToolError {

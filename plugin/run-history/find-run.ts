@@ -6,12 +6,13 @@ import {
   filesIn,
   headName,
   linesOf,
-  readIfPossible,
+  readFile,
   readOrEmpty,
   runFileAt,
   segmentPath,
   spanOf,
   appendIdsPath,
+  unreadable,
 } from "./run-files.ts";
 import { emptySpan, joinSpans, parseHead } from "./run-head.ts";
 import type { RunHead } from "./run-head.ts";
@@ -27,8 +28,7 @@ export interface Run {
 /** Returns `null` if there is no such run. A run whose head is missing or damaged is read in full. */
 export function findRun(ids: RunIds): Run | null {
   const folder = folderOf(ids);
-  const text = readIfPossible(`${folder}/${headName}`);
-  const head = text === null ? null : parseHead(text);
+  const head = parseHead(readOrEmpty(`${folder}/${headName}`));
   if (head === null) return rebuildRun(ids, folder);
   checkSame(head, ids);
   return { folder, head };
@@ -49,29 +49,33 @@ export function rebuildRun(ids: RunIds, folder: string): Run | null {
   const files = filesIn(folder).map(({ path }) => runFileAt(path));
   const numbersOf = (kind: string): number[] =>
     files.flatMap((file) => (file?.folder === folder && file.kind === kind ? [file.number] : []));
-  const last = Math.max(0, ...numbersOf("segment"));
+  const segments = numbersOf("segment");
+  const last = Math.max(0, ...segments);
   if (last === 0) return null;
   const appendFiles = numbersOf("appends");
-  const closed = rebuildClosed(folder, last - 1);
-  const open = spanOf(readOrEmpty(segmentPath(folder, last)));
+  const text = readFile(segmentPath(folder, last));
+  // A file that is no text stays as it is: the next append begins a new one.
+  const closedSegments = text === unreadable ? last : last - 1;
+  const closed = rebuildClosed(folder, closedSegments, new Set(segments));
+  const open = spanOf(text === unreadable ? "" : (text ?? ""));
   const all = closed.reduce(joinSpans, emptySpan);
   const head: RunHead = {
     ...ids,
     createdAt: joinSpans(all, open).firstAt,
-    closedSegments: last - 1,
+    closedSegments,
     closed: joinSpans(emptySpan, all),
     open,
-    lastAppend: { segment: last, line: open.lines },
+    lastAppend: { segment: closedSegments + 1, line: open.lines },
     appendIds: appendFiles.reduce((sum, each) => sum + linesOf(readOrEmpty(appendIdsPath(folder, each))).length, 0),
     appendIdFiles: Math.max(0, ...appendFiles),
   };
   return { folder, head };
 }
 
-/** What `closed.jsonl` should say of segments 1 to `last`. */
-export function rebuildClosed(folder: string, last: number): ClosedSegment[] {
+/** What `closed.jsonl` should say of segments 1 to `last`. Absent ones are empty. */
+function rebuildClosed(folder: string, last: number, present: ReadonlySet<number>): ClosedSegment[] {
   return Array.from({ length: last }, (_, at) => ({
     segment: at + 1,
-    ...spanOf(readOrEmpty(segmentPath(folder, at + 1))),
+    ...spanOf(present.has(at + 1) ? readOrEmpty(segmentPath(folder, at + 1)) : ""),
   }));
 }

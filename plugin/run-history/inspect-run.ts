@@ -1,4 +1,4 @@
-/** Compares a run's facts, `run.json` and `closed.jsonl`, with its events. */
+/** Compares a run's facts, `run.json` and `closed.jsonl`, with its events. Reads each file once. */
 import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { formatClosed } from "./closed-segments.ts";
@@ -8,33 +8,33 @@ import {
   closedName,
   headName,
   linesOf,
-  readIfPossible,
-  readOrEmpty,
+  readFile,
   runFileAt,
   runs,
   segmentPath,
+  textOf,
+  unreadable,
 } from "./run-files.ts";
-import type { RunFile } from "./run-files.ts";
+import type { FileText, RunFile } from "./run-files.ts";
 import { emptySpan, formatHead, joinSpans, parseHead } from "./run-head.ts";
 import type { RunHead, Span } from "./run-head.ts";
+import { folderOf } from "./run-ids.ts";
+import type { RunIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
 import { idOf } from "./run-path.ts";
 
 export interface RunState {
-  readonly folder: string;
   readonly findings: readonly InspectFinding[];
-  /** `run.json` and `closed.jsonl`, as they are and as they should be. */
-  readonly facts: readonly Facts[];
+  /** Facts that the run's events contradict. */
+  readonly wrong: readonly WrongFacts[];
 }
 
-interface Facts {
+interface WrongFacts {
   readonly path: string;
-  /** `null` if there is no file, or if it cannot be read. */
-  readonly present: string | null;
-  /** `null` if nothing tells it. */
+  /** What the file should say; `null` if there should be none. */
   readonly right: string | null;
-  /** Whether the present file is one that a tool wrote, so that nobody misses it. */
-  readonly isOwn: boolean;
+  /** Whether the present file is one that a tool wrote, so that nobody misses it; `null` if there is no file. */
+  readonly isOwn: boolean | null;
 }
 
 /** `paths`: those of the run's files. */
@@ -45,46 +45,70 @@ export function inspectRun(folder: string, paths: readonly string[]): RunState {
       const file = runFileAt(path);
       return file?.kind === kind ? [file.number] : [];
     });
+  const presentAt = (path: string): FileText => (paths.includes(path) ? readFile(path) : null);
   const spans = inspectSegments(folder, numbersOf("segment"), findings);
-  const closed = spans.slice(0, -1).map((span, at) => Object.assign({ segment: at + 1 }, span));
+  const appendIds = inspectAppendIds(folder, numbersOf("appends"), findings);
+
   const [headPath, closedPath] = [`${folder}/${headName}`, `${folder}/${closedName}`];
-  const [headText, closedText] = [headPath, closedPath].map((path) =>
-    paths.includes(path) ? readIfPossible(path) : null,
-  ) as [string | null, string | null];
-  const present = headText === null ? null : parseHead(headText);
-  const head = headFrom(folder, { present, spans, appendFiles: numbersOf("appends") });
-  const facts = [
-    { path: headPath, present: headText, right: head && formatHead(head), isOwn: present !== null },
-    { path: closedPath, present: closedText, right: formatClosed(closed), isOwn: closedText?.startsWith("{") === true },
-  ];
-  findings.push(...facts.filter((each) => isWrong(each)).map(findingOf));
-  return { folder, findings, facts };
-}
-
-/** A run without closed segments has no file of them. */
-const isWrong = ({ present, right }: Facts): boolean =>
-  right === "" ? present !== null && present !== "" : present !== right;
-
-function findingOf({ path, right }: Facts): InspectFinding {
-  if (right === null) {
-    return finding("run-unknown", path, "nothing tells the run's ids, or the run has no events");
+  const headText = presentAt(headPath);
+  const closedText = presentAt(closedPath);
+  const present = parseHead(textOf(headText));
+  const ids = idsIn(folder, present);
+  const wrong: WrongFacts[] = [];
+  if (ids === null) findings.push(finding("run-unknown", headPath, isUnknown));
+  else {
+    const right = formatHead({ ...headFrom(ids, spans, present), ...appendIds });
+    if (right !== headText) wrong.push({ path: headPath, right, isOwn: headText === null ? null : present !== null });
   }
-  return {
-    problem: "facts-wrong",
-    path,
-    message: "it does not say of the run what its events say",
-    remedy: "writes it again from the events",
-  };
+  const closedSpans = spans.slice(0, -1).map((span, at) => Object.assign({ segment: at + 1 }, span));
+  const right = closedSpans.length > 0 ? formatClosed(closedSpans) : null;
+  const isOwn = closedText === null ? null : right !== null && textOf(closedText).startsWith("{");
+  if (right !== closedText) wrong.push({ path: closedPath, right, isOwn });
+  return { findings: [...findings, ...wrong.map(factsWrong)], wrong };
 }
 
+const isUnknown = "it is missing or damaged, and the folder's name does not tell the run's ids";
+
+const factsWrong = ({ path, right }: WrongFacts): InspectFinding => ({
+  problem: "facts-wrong",
+  path,
+  message: "it does not say of the run what its events say",
+  remedy: right === null ? "moves it to the trash" : "writes it again from the events",
+});
+
+/** A run has at least one segment. Absent ones are empty. */
 function inspectSegments(folder: string, numbers: readonly number[], findings: InspectFinding[]): Span[] {
-  return Array.from({ length: Math.max(0, ...numbers) }, (_, at) => {
-    const path = segmentPath(folder, at + 1);
-    const text = numbers.includes(at + 1) ? readIfPossible(path) : null;
-    if (text === null) findings.push(finding("file-unreadable", path, "it is missing, or it is not UTF-8 text"));
-    return inspectLines(path, text ?? "", findings);
-  });
+  const present = new Set(numbers);
+  const last = Math.max(1, ...numbers);
+  const spans: Span[] = [];
+  for (let number = 1; number <= last; number++) {
+    const path = segmentPath(folder, number);
+    const text = present.has(number) ? readFile(path) : null;
+    const isText = typeof text === "string";
+    if (!isText) findings.push(finding("file-unreadable", path, "it is missing, or it is not UTF-8 text"));
+    spans.push(inspectLines(path, textOf(text), findings));
+    // As in `rebuildRun`.
+    if (!isText && number === last && present.has(last)) spans.push(emptySpan);
+  }
+  return spans;
 }
+
+function inspectAppendIds(
+  folder: string,
+  numbers: readonly number[],
+  findings: InspectFinding[],
+): Pick<RunHead, "appendIds" | "appendIdFiles"> {
+  let appendIds = 0;
+  for (const number of numbers) {
+    const path = appendIdsPath(folder, number);
+    const text = readFile(path);
+    appendIds += linesOf(textOf(text)).length;
+    if (text === unreadable) findings.push(finding("file-unreadable", path, isForgotten));
+  }
+  return { appendIds, appendIdFiles: Math.max(0, ...numbers) };
+}
+
+const isForgotten = "it is not UTF-8 text, so appends with its ids would be stored again";
 
 function inspectLines(path: string, text: string, findings: InspectFinding[]): Span {
   const lines = linesOf(text);
@@ -107,39 +131,37 @@ function finding(problem: string, path: string, message: string): InspectFinding
   return { problem, path, message, remedy: null };
 }
 
-interface Known {
-  readonly present: RunHead | null;
-  readonly spans: readonly Span[];
-  readonly appendFiles: readonly number[];
-}
-
-/** Keeps what only the present head knows: the ids, and when the run was begun. */
-function headFrom(folder: string, { present, spans, appendFiles }: Known): RunHead | null {
-  const [agentId, runId] = folder.split("/").map(idOf);
-  const ids = present ?? { agentId, runId };
-  if (typeof ids.agentId !== "string" || typeof ids.runId !== "string" || spans.length === 0) return null;
+/** Keeps what only the present head knows: when the run was begun. */
+function headFrom(
+  ids: RunIds,
+  spans: readonly Span[],
+  present: RunHead | null,
+): Omit<RunHead, "appendIds" | "appendIdFiles"> {
   const open = spans.at(-1) ?? emptySpan;
   const closed = spans.slice(0, -1).reduce(joinSpans, emptySpan);
   const isSame = present !== null && present.closedSegments === spans.length - 1 && present.open.lines === open.lines;
   return {
-    agentId: ids.agentId,
-    runId: ids.runId,
+    ...ids,
     createdAt: present?.createdAt ?? joinSpans(closed, open).firstAt,
     closedSegments: spans.length - 1,
     closed,
     open,
     lastAppend: isSame ? present.lastAppend : { segment: spans.length, line: open.lines },
-    appendIds: appendFiles.reduce((sum, each) => sum + linesOf(readOrEmpty(appendIdsPath(folder, each))).length, 0),
-    appendIdFiles: Math.max(0, ...appendFiles),
   };
 }
 
+/** A shortened folder name does not tell the ids; then the present head does. */
+function idsIn(folder: string, present: RunHead | null): RunIds | null {
+  const [agentId, runId] = folder.split("/").map(idOf);
+  if (typeof agentId === "string" && typeof runId === "string") return { agentId, runId };
+  if (present === null || folderOf(present) !== folder) return null;
+  return { agentId: present.agentId, runId: present.runId };
+}
+
 /** A file that a person has changed beyond recognition goes to the trash first. */
-export function mendRun({ facts }: RunState): void {
-  for (const each of facts.filter(isWrong)) {
-    const { path, present, right, isOwn } = each;
-    if (right === null) continue;
-    if (present !== null && !isOwn) runs.trash(path);
-    runs.write(path, right);
+export function mendRun({ wrong }: RunState): void {
+  for (const { path, right, isOwn } of wrong) {
+    if (isOwn === false) runs.trash(path);
+    if (right !== null) runs.write(path, right);
   }
 }

@@ -24,7 +24,7 @@ export function inspectRuns({ mend, paths, incoming }: InspectInput): Answer<Ins
   ];
   const judged = incoming?.filter((path) => !isDerived(path));
   const answer = answerInspection({ mend, incoming: judged }, { found, codes, together: [] });
-  const wrong = states.filter(({ findings }) => findings.some(({ remedy }) => remedy !== null));
+  const wrong = states.filter((state) => state.wrong.length > 0);
   if (mend) for (const state of wrong.slice(0, runsMendedMax)) mendRun(state);
   return answer;
 }

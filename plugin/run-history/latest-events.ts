@@ -2,7 +2,7 @@
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import { runStart } from "./cursor.ts";
 import type { Run } from "./find-run.ts";
-import { compareInTime, readSegment, segmentsFrom } from "./segments-in-time.ts";
+import { compareInTime, eventsIn, segmentsFrom } from "./segments-in-time.ts";
 import type { PlacedEvent } from "./segments-in-time.ts";
 
 /** Opens segments from the one with the latest event, until no other can have one of the events. Latest first. */
@@ -13,7 +13,7 @@ export function latestEvents(run: Run, types: readonly EventType[] | undefined, 
   for (const segment of segments) {
     const least = found.length < count ? undefined : found.at(-1);
     if (least !== undefined && segment.lastKey < least.key) break;
-    const { events } = readSegment(run.folder, segment, { since: runStart, until });
+    const { events } = eventsIn(run.folder, segment, { since: runStart, until });
     const fit = events.filter(({ event }) => types === undefined || types.includes(event.type));
     found = [...found, ...fit].toSorted((a, b) => compareInTime(b, a)).slice(0, count);
   }

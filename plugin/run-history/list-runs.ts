@@ -2,7 +2,7 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Answer } from "../serve-tool.ts";
 import { rebuildRun } from "./find-run.ts";
-import { headName, readIfPossible, runFileAt, runs } from "./run-files.ts";
+import { headName, readOrEmpty, runFileAt, runs } from "./run-files.ts";
 import { joinSpans, parseHead } from "./run-head.ts";
 import type { RunHead } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
@@ -39,8 +39,7 @@ export function bytesByFolder(files: readonly ListedFile[]): Map<string, number>
 
 /** The head of a run, made from its events if it is missing or damaged; `null` if nothing tells the run's ids. */
 export function headOf(folder: string): RunHead | null {
-  const text = readIfPossible(`${folder}/${headName}`);
-  const head = text === null ? null : parseHead(text);
+  const head = parseHead(readOrEmpty(`${folder}/${headName}`));
   if (head !== null) return head;
   const [agentId, runId] = folder.split("/").map(idOf);
   return typeof agentId === "string" && typeof runId === "string"

@@ -4,12 +4,12 @@ import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cur
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
-import { linesOf, readSegmentText } from "./run-files.ts";
+import { linesOf, readSegment, textOf, unreadable } from "./run-files.ts";
 import { checkIds } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
 import type { LoadInput, LoadOutput } from "./schemas.ts";
-import { compareInTime, comparePlaces, joinInTime, readSegment, segmentsFrom } from "./segments-in-time.ts";
+import { compareInTime, comparePlaces, eventsIn, joinInTime, segmentsFrom } from "./segments-in-time.ts";
 import type { PlacedEvent, Segment } from "./segments-in-time.ts";
 
 export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
@@ -54,20 +54,22 @@ function emptyAnswer({ agentId, runId, cursor = noRun }: LoadInput): Answer<Load
  */
 function findWhole(ids: RunIds): Run | null {
   const run = findRun(ids);
-  return run !== null && openLines(run) > run.head.open.lines ? findRun(ids) : run;
+  return run !== null && linesIn(run, openOf(run)) > run.head.open.lines ? findRun(ids) : run;
 }
 
-const openLines = ({ folder, head }: Run): number => linesOf(readSegmentText(folder, head.closedSegments + 1)).length;
+const openOf = ({ head }: Run): number => head.closedSegments + 1;
+
+const linesIn = ({ folder }: Run, segment: number): number => linesOf(textOf(readSegment(folder, segment))).length;
 
 /** Where the run ends: where its last append began, if a reader without a lock meets its segments before their end. */
 function endOf(run: Run): Place {
   const { segment, line } = run.head.lastAppend;
-  const open = run.head.closedSegments + 1;
+  const open = openOf(run);
   for (let number = segment; number < open; number++) {
-    const lines = linesOf(readSegmentText(run.folder, number)).length;
-    if (lines <= (number === segment ? line : 0)) return { segment, line };
+    const isText = readSegment(run.folder, number) !== unreadable;
+    if (isText && linesIn(run, number) <= (number === segment ? line : 0)) return { segment, line };
   }
-  const lines = openLines(run);
+  const lines = linesIn(run, open);
   const isOld = lines < run.head.open.lines && lines <= (open === segment ? line : 0);
   return isOld ? { segment, line } : { segment: open, line: lines };
 }
@@ -88,7 +90,7 @@ function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
   let damaged = 0;
   for (const segment of segments) {
     if (isMore && isAfter(segment, events.at(-1))) break;
-    const found = readSegment(run.folder, segment, { since, until });
+    const found = eventsIn(run.folder, segment, { since, until });
     damaged += found.damaged;
     const cut = cutPage(
       joinInTime(

@@ -16,7 +16,7 @@ export function restoreRun(trashed: string): Answer<RestoreOutput> {
   if (file === null || text === null) {
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(trashed)}: it is no file of a deleted run`);
   }
-  if (filesIn(file.folder).length > 0) {
+  if (filesIn(file.folder).some((each) => runFileAt(each.path) !== null)) {
     const message = `Cannot restore ${quoted(trashed)}: the run has been begun again, delete it first`;
     throw new ToolError("NAME_CONFLICT", message);
   }

@@ -6,6 +6,7 @@ import { ToolError } from "../tool-error.ts";
 import { parseLines } from "./event-line.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";
 import type { Span } from "./run-head.ts";
+import { runLimits } from "./run-limits.ts";
 
 export const runs: Scope = new Scope("runs");
 
@@ -34,35 +35,41 @@ export function runFileAt(path: string): RunFile | null {
   if (folder === undefined) return null;
   if (name !== undefined) return { folder, kind: name === headName ? "head" : "closed", number: 0 };
   const number = Number(digits);
-  if (number < 1 || numbered(number) !== `${digits}.jsonl`) return null;
+  if (number < 1 || number > runLimits.fileNumberMax || numbered(number) !== `${digits}.jsonl`) return null;
   return { folder, kind: appends === undefined ? "segment" : "appends", number };
 }
 
 /** The files of one run's folder. */
 export const filesIn = (folder: string): ListedFile[] => runs.list(`${folder}/`);
 
-/** Returns a file's text; empty if there is no file or if it cannot be read. A denial ends the call. */
-export function readOrEmpty(path: string): string {
-  return readIfPossible(path) ?? "";
-}
+/** What is at a path, but is no text: only people put it there. */
+export const unreadable: unique symbol = Symbol("unreadable");
 
-/** Like `readOrEmpty`, but `null` if there is no file or if it cannot be read. */
-export function readIfPossible(path: string): string | null {
+/** A file's text, or `null` if there is no file. */
+export type FileText = string | typeof unreadable | null;
+
+/** A denial ends the call. */
+export function readFile(path: string): FileText {
   try {
     return runs.read(path);
   } catch (error) {
-    if (error instanceof ToolError && ["ENTRY_UNREADABLE", "STORAGE_UNSAFE"].includes(error.code)) return null;
+    if (error instanceof ToolError && ["ENTRY_UNREADABLE", "STORAGE_UNSAFE"].includes(error.code)) return unreadable;
     throw error;
   }
 }
 
-let lastText: { readonly path: string; readonly text: string } | null = null;
+/** Empty if there is no file, or no text in it. */
+export const textOf = (text: FileText): string => (typeof text === "string" ? text : "");
 
-/** A load reads the open segment twice, to find the run's end and for its events, so the last text is kept. */
-export function readSegmentText(folder: string, number: number): string {
+export const readOrEmpty = (path: string): string => textOf(readFile(path));
+
+let last: { readonly path: string; readonly text: FileText } | null = null;
+
+/** A load reads the open segment twice, to find the run's end and for its events, so the last one is kept. */
+export function readSegment(folder: string, number: number): FileText {
   const path = segmentPath(folder, number);
-  if (lastText?.path !== path) lastText = { path, text: readOrEmpty(path) };
-  return lastText.text;
+  if (last?.path !== path) last = { path, text: readFile(path) };
+  return last.text;
 }
 
 /** The lines of a segment. The last one counts even if its line end is missing. */

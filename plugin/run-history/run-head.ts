@@ -8,15 +8,19 @@ import { wholeNumber } from "../whole-number.ts";
 import { parseJson } from "./json-text.ts";
 
 const count = wholeNumber("a whole number", 0);
+/** A time as `normalTimestamp` returns it, or empty if there is none. */
+const time = z.string().check(z.regex(/^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)?$/));
+/** An answer cannot have a text with a lone surrogate. */
+const id = z.string().check(z.refine((text) => text.isWellFormed()));
 
 /** Lines of one or several segments. `firstAt` and `lastAt` are the earliest and the latest timestamp. */
-const span = z.strictObject({ lines: count, bytes: count, firstAt: z.string(), lastAt: z.string() });
+const span = z.strictObject({ lines: count, bytes: count, firstAt: time, lastAt: time });
 
 export const headForm = z.strictObject({
-  agentId: z.string(),
-  runId: z.string(),
+  agentId: id,
+  runId: id,
   /** When the run was begun, by the clock of its first append. A run that is begun anew has another time. */
-  createdAt: z.string(),
+  createdAt: time,
   closedSegments: count,
   /** All closed segments together. */
   closed: span,

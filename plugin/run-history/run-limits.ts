@@ -23,6 +23,8 @@ export const runLimits = {
   appendIdsPerFile: 400,
   /** Files of all runs, the trash excluded. The doctor reads each, which takes one of a call's 10,000 requests. */
   filesMax: 8_000,
+  /** The number of a segment, or of a file of append ids. The host's 64 MiB hold a tenth as many. */
+  fileNumberMax: 9_999,
   /** Runs whose facts one call of the doctor mends. It writes up to two files for each, and moves two to the trash. */
   runsMendedMax: 400,
   /** Runs of one answer of `ListRuns`. Each takes one of a call's 10,000 requests. */

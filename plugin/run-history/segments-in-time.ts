@@ -7,7 +7,7 @@ import type { Place, TimePlace } from "./cursor.ts";
 import { parseLines } from "./event-line.ts";
 import type { Run } from "./find-run.ts";
 import type { RunEvent } from "./run-event.ts";
-import { filesIn, linesOf, readSegmentText, runFileAt } from "./run-files.ts";
+import { filesIn, linesOf, readSegment, runFileAt, textOf } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
 
@@ -59,12 +59,12 @@ export interface PlacedEvent extends TimePlace {
 }
 
 /** The events of one segment between two places, and the number of damaged lines there. */
-export function readSegment(
+export function eventsIn(
   folder: string,
   { number: segment, bytes: segmentBytes }: Segment,
   { since, until }: { readonly since: Place; readonly until: Place },
 ): { readonly events: PlacedEvent[]; readonly damaged: number } {
-  const whole = readSegmentText(folder, segment);
+  const whole = textOf(readSegment(folder, segment));
   const isAscii = whole.length === segmentBytes;
   const lines = linesOf(whole);
   const first = segment === since.segment ? since.line : 0;

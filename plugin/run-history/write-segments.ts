@@ -44,8 +44,8 @@ class Segments {
 
   constructor({ closedSegments, open, closed }: RunHead, openText: string) {
     [this.number, this.open, this.closed] = [closedSegments + 1, open, closed];
-    // A line that was torn off stays a line of its own.
-    const end = openText === "" || openText.endsWith("\n") ? "" : "\n";
+    // A line that was torn off stays a line of its own. A full segment gets no more lines.
+    const end = openText === "" || openText.endsWith("\n") || this.isFull ? "" : "\n";
     this.#text = openText + end;
     this.open = { ...open, bytes: open.bytes + end.length };
   }
