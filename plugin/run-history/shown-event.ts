@@ -37,7 +37,9 @@ export function showEvent({ type, timestamp, data }: RunEvent, fieldCharsMax: nu
     const text = typeof present === "string" ? present : present === null ? "" : (fieldText(data, field) ?? "");
     if (text === "") continue;
     const cut = text.length > fieldCharsMax ? text.length - fieldCharsMax : 0;
-    const kept = cut === 0 ? text : `${text.slice(0, fieldCharsMax).toWellFormed()}… [${cut} characters cut]`;
+    // An answer cannot have a lone surrogate, but a stored text can.
+    const beginning = text.slice(0, fieldCharsMax).toWellFormed();
+    const kept = cut === 0 ? beginning : `${beginning}… [${cut} characters cut]`;
     shown[field] = kept;
     chars += kept.length;
     charsCut += cut;
