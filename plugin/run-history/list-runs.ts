@@ -1,5 +1,6 @@
 /** Lists the runs of a user, sorted by folder, in pages. */
 import type { ListedFile } from "../../shared/abi.ts";
+import { utf8Bytes } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { rebuildRun } from "./find-run.ts";
 import { headName, readOrEmpty, runFileAt, runs } from "./run-files.ts";
@@ -16,14 +17,21 @@ export function listRuns({ agentId, after }: ListInput): Answer<ListOutput> {
     .toSorted()
     .filter((folder) => after === undefined || folder > after)
     .filter((folder) => agentId === undefined || folder.startsWith(`${folderNameOf(agentId)}/`));
-  const page = folders.slice(0, runLimits.runsListedMax);
-  const entries = page.flatMap((folder) => {
+  const entries: ListedRun[] = [];
+  let room: number = runLimits.pageBytesMax;
+  let read = 0;
+  for (const folder of folders.slice(0, runLimits.runsListedMax)) {
     const head = headOf(folder);
-    return head === null ? [] : [describe(folder, head, bytes.get(folder) ?? 0)];
-  });
+    const entry = head === null ? null : describe(folder, head, bytes.get(folder) ?? 0);
+    room -= entry === null ? 0 : utf8Bytes(JSON.stringify(entry)) + 1;
+    if (room < 0) break;
+    if (entry !== null) entries.push(entry);
+    read += 1;
+  }
+  const isMore = read < folders.length;
   return {
-    message: `${entries.length} ${entries.length === 1 ? "run" : "runs"}${folders.length > page.length ? ", more follow" : ""}`,
-    data: { entries, after: folders.length > page.length ? (page.at(-1) ?? null) : null },
+    message: `${entries.length} ${entries.length === 1 ? "run" : "runs"}${isMore ? ", more follow" : ""}`,
+    data: { entries, after: isMore ? (folders[read - 1] ?? null) : null },
   };
 }
 
@@ -50,7 +58,8 @@ export function headOf(folder: string): RunHead | null {
 function describe(folder: string, head: RunHead, bytes: number): ListedRun {
   const { lines: events, firstAt, lastAt } = joinSpans(head.closed, head.open);
   const { agentId, runId } = head;
-  const description = `${events} ${events === 1 ? "event" : "events"}, ${firstAt} to ${lastAt}`;
+  const times = firstAt === "" ? "" : `, ${firstAt} to ${lastAt}`;
+  const description = `${events} ${events === 1 ? "event" : "events"}${times}`;
   return { name: folder, description, agentId, runId, events, firstAt, lastAt, bytes };
 }
 

@@ -11,6 +11,9 @@ import type { ShownEvent } from "./shown-event.ts";
 /** One field gets at most this part of the budget, so that a long result does not push out all other events. */
 const fieldShare = 1 / 4;
 
+/** If the latest event alone has more text than the budget: its fields are at most seven. */
+const leastShare = 1 / 12;
+
 /** What an event takes beside its fields: type, timestamp and JSON. */
 const charsPerEvent = 60;
 
@@ -22,7 +25,9 @@ export function readRunHistory(input: HistoryInput): Answer<HistoryOutput> {
   const events: ShownEvent[] = [];
   let [room, charactersCut] = [charsMax, 0];
   for (const { event } of found) {
-    const { shown, chars, charsCut } = showEvent(event, Math.floor(charsMax * fieldShare));
+    const generous = showEvent(event, Math.floor(charsMax * fieldShare));
+    const isTooLong = generous.chars > charsMax;
+    const { shown, chars, charsCut } = isTooLong ? showEvent(event, Math.floor(charsMax * leastShare)) : generous;
     room -= chars + charsPerEvent;
     if (room < 0 && events.length > 0) break;
     events.unshift(shown);

@@ -33,9 +33,5 @@ export function idOf(name: string): string | null {
   }
 }
 
-export function isShortened(name: string): boolean {
-  return name.length <= nameCharsMax && /_\.x[0-9a-f]{64}$/.test(name);
-}
-
 /** The trash's own folder, and names that are devices on some systems, alone or before a `.`. */
 const isTaken = (id: string): boolean => /^(?:trash$|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))/i.test(id);

@@ -117,7 +117,7 @@ const listedRun = z.strictObject({
   description: z.described(z.string(), "The number of events and their times, in one line"),
   agentId,
   runId,
-  events: z.described(z.int(), "How many events it has"),
+  events: z.described(z.int(), "How many events it has; a damaged line counts as one"),
   firstAt: z.described(z.string(), "The earliest timestamp, RFC 3339 in UTC; empty if no line is an event"),
   lastAt: z.described(z.string(), "The latest timestamp"),
   bytes: z.described(z.int(), "The size of all its files"),
