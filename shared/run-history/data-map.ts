@@ -21,8 +21,10 @@ export class DataFields {
   readonly #type: EventType;
   readonly #data: DataMap;
   readonly #forms: Forms;
+  readonly #place: string;
 
-  constructor(type: EventType, data: unknown, forms: Forms) {
+  /** `place`: the field that has this data, with a dot, or nothing for an event's own data. */
+  constructor(type: EventType, data: unknown, forms: Forms, place: "" | `${string}.` = "") {
     if (data === null || data === undefined) throw new EventFault("EVENT_DATA_NIL", `memory: ${type} data is nil`);
     if (!isMap(data)) {
       throw new EventFault("EVENT_DATA_NOT_MAP", `memory: ${type} data must be map[string]any, got ${goTypeOf(data)}`, {
@@ -33,13 +35,14 @@ export class DataFields {
     this.#type = type;
     this.#data = data;
     this.#forms = forms;
+    this.#place = place;
   }
 
   /** A text that must be there, but can be empty. */
   requiredText(key: string): string {
     if (!Object.hasOwn(this.#data, key)) {
       throw new EventFault("EVENT_FIELD_MISSING", `memory: ${this.#type} missing "${key}"`, {
-        field: key,
+        field: this.#place + key,
         allowed: "a string",
       });
     }
@@ -137,7 +140,7 @@ export class DataFields {
 
   #fieldFault(key: string, value: unknown, { clause, allowed }: { clause: string; allowed: string }): EventFault {
     const message = `memory: ${this.#type} field "${key}" ${clause}`;
-    return new EventFault("EVENT_FIELD_INVALID", message, { field: key, value, allowed });
+    return new EventFault("EVENT_FIELD_INVALID", message, { field: this.#place + key, value, allowed });
   }
 }
 

@@ -16,7 +16,7 @@ export interface Bounds {
 }
 
 export function readBounds(data: DataMap, forms: Forms): Bounds {
-  const fields = new DataFields("tool_result", data, forms);
+  const fields = new DataFields("tool_result", data, forms, "bounds.");
   const [nextCursor, refinementHint] = [fields.text("NextCursor"), fields.text("RefinementHint")];
   return {
     returned: fields.int("Returned"),

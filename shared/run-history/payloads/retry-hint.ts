@@ -14,7 +14,7 @@ export interface RetryHint {
 }
 
 export function readRetryHint(data: DataMap, forms: Forms): RetryHint {
-  const fields = new DataFields("tool_result", data, forms);
+  const fields = new DataFields("tool_result", data, forms, "retry_hint.");
   const [exampleInput, priorInput] = [fields.map("ExampleInput"), fields.map("PriorInput")];
   return {
     reason: fields.text("Reason"),
