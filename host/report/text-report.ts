@@ -11,7 +11,7 @@ import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
-import { visibleText } from "../values/visible-text.ts";
+import { visibleName, visibleText } from "../values/visible-text.ts";
 import { modelGranting, rightGranting, scopeGrantings } from "./report.ts";
 import type { AuditReport, Granting, ReportedTool } from "./report.ts";
 
@@ -36,9 +36,9 @@ function identityLines({ artifact, policy }: AuditReport): Line[] {
   const { file, sha256, bytes, manifest } = artifact;
   const named = manifest && `${manifest.name} ${manifest.version}, ABI version ${manifest.abi}`;
   return [
-    { text: `file      ${nameOf(file)}: ${named ?? "no plugin that can be read"}, ${bytes} bytes`, style: "bold" },
+    { text: `file      ${visibleName(file)}: ${named ?? "no plugin that can be read"}, ${bytes} bytes`, style: "bold" },
     ...(sha256 === "" ? [] : [`sha256    ${sha256}`]),
-    `policy    ${nameOf(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${manifest ? pinning(policy.pins, sha256) : ""}`,
+    `policy    ${visibleName(policy.name)} (sha256 ${policy.sha256.slice(0, 16)}…)${manifest ? pinning(policy.pins, sha256) : ""}`,
   ];
 }
 
@@ -118,7 +118,7 @@ function exportLines({ verdict, artifact, limits }: AuditReport): string[] {
     return labelled("exports", ["a function per tool", `memory of ${pages.join()} (${limits.memoryPages} allowed)`]);
   }
   const allowed = memory && manifest ? [`of which the host allows ${limits.memoryPages}`] : [];
-  const names = exports.map(({ name }) => nameOf(name));
+  const names = exports.map(({ name }) => visibleName(name));
   return [...labelled("exports", names), ...labelled("memory", [...pages, ...allowed])];
 }
 
@@ -135,7 +135,7 @@ function limitTexts({ limits, artifact }: AuditReport): string[] {
 
 function sectionTexts({ customSections }: Artifact): string[] {
   const last = customSections.length - 1;
-  return customSections.map(({ name, bytes }, at) => `${nameOf(name)} ${bytes}${at === last ? " bytes" : ""}`);
+  return customSections.map(({ name, bytes }, at) => `${visibleName(name)} ${bytes}${at === last ? " bytes" : ""}`);
 }
 
 function packageTexts({ dependencies, artifact }: AuditReport): string[] {
@@ -163,11 +163,6 @@ function bytesText(bytes: number): string {
 
 function labelled(label: string, parts: readonly string[]): string[] {
   return parts.length === 0 ? [] : wrapText(label.padEnd(10), parts.join(", "));
-}
-
-/** A simple name unchanged; any other name in quotes, so it cannot be mistaken for the report's own words. */
-function nameOf(name: string): string {
-  return /^[A-Za-z0-9_.:-]{1,64}$/.test(name) ? name : quoted(name);
 }
 
 const marks: Readonly<Record<Granting, string>> = { granted: "yes", refused: "NO", spare: "may", neither: "-" };

@@ -1,3 +1,5 @@
+import { quoted } from "../../shared/text.ts";
+
 /**
  * Escapes untrusted text for a reviewer's terminal: characters that move the cursor, end a line, reverse text or are
  * invisible. So names that a plugin's author chose can be shown safely.
@@ -17,11 +19,24 @@ export function visibleLines(text: string, indent = ""): string {
   return text.split("\n").map(visibleText).join(`\n${indent}`);
 }
 
+/**
+ * A simple name unchanged; any other name in quotes, so it cannot be mistaken for the words around it. Shortens a name
+ * in quotes.
+ */
+export function visibleName(name: string, codePointsMax?: number): string {
+  return /^[A-Za-z0-9_.:-]{1,64}$/.test(name) ? name : visibleText(quoted(name, codePointsMax));
+}
+
 /** Indented JSON with escapes, which has the same meaning. */
 export function visibleJson(value: unknown): string {
-  // The only line feeds are those of the indentation: JSON escapes line feeds inside texts.
-  return JSON.stringify(value, null, 2).replace(unseen, (character) =>
-    character === "\n"
+  return visibleJsonText(JSON.stringify(value, null, 2));
+}
+
+/** Escapes a JSON text without changing its meaning. */
+export function visibleJsonText(json: string): string {
+  // These characters are only between values: JSON escapes them inside texts.
+  return json.replace(unseen, (character) =>
+    "\n\r\t".includes(character)
       ? character
       : Array.from({ length: character.length }, (_, at) => unitOf(character, at)).join(""),
   );
