@@ -4,6 +4,7 @@ import { flagOf, settingAt, settingPaths, variableOf } from "../config/settings.
 import type { SettingPath } from "../config/settings.ts";
 import { sourceText } from "../config/source.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
+import { columns } from "./columns.ts";
 import { defineCommand } from "./command.ts";
 
 export const configCommand = defineCommand({
@@ -55,20 +56,4 @@ function valueText(path: SettingPath, value: unknown): string {
   const { unset = "none" } = settingAt(path);
   if (value === null) return `(${unset})`;
   return Array.isArray(value) ? value.map((each) => JSON.stringify(each)).join(" ") || "(none)" : JSON.stringify(value);
-}
-
-/** Longer values do not widen their column. */
-const columnCharsMax = 48;
-
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = [0, 1].map((column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0).filter((width) => width <= columnCharsMax)),
-  );
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
 }

@@ -47,6 +47,7 @@ const soleImporters: Record<string, string> = {
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/thread/pool.ts",
+  "string-width": "host/cli/columns.ts",
   "wrap-ansi": "host/report/text-report.ts",
   yauzl: "host/archive/read-zip.ts",
   yazl: "host/archive/write-zip.ts",
