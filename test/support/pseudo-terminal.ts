@@ -1,4 +1,4 @@
-/** Runs a process whose standard error is a real terminal, which Python opens and reads. */
+/** Runs a process on a real terminal, which Python opens and reads. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
@@ -9,7 +9,8 @@ def resize(columns):
     fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(columns), 0, 0))
 resize(sys.argv[1])
 later = sys.argv[2]
-child = subprocess.Popen(sys.argv[3:], stdin=subprocess.DEVNULL, stderr=side)
+out = side if sys.argv[3] else None
+child = subprocess.Popen(sys.argv[4:], stdin=subprocess.DEVNULL, stdout=out, stderr=side)
 os.close(side)
 while True:
     try:
@@ -43,6 +44,8 @@ interface TerminalShape {
   readonly environment: NodeJS.ProcessEnv;
   readonly columns?: number;
   readonly columnsLater?: number;
+  /** Whether standard output is the terminal too. Default: only standard error is. */
+  readonly hasOutput?: boolean;
 }
 
 /**
@@ -51,16 +54,20 @@ interface TerminalShape {
  */
 export async function runOnTerminal(
   command: readonly string[],
-  { environment, columns = 80, columnsLater }: TerminalShape,
+  { environment, columns = 80, columnsLater, hasOutput = false }: TerminalShape,
   onOutput: (terminal: string) => void = () => {},
 ): Promise<TerminalRun> {
-  const child = spawn("python3", ["-c", relay, `${columns}`, `${columnsLater ?? ""}`, ...command], {
-    env: environment,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    "python3",
+    ["-c", relay, `${columns}`, `${columnsLater ?? ""}`, hasOutput ? "both" : "", ...command],
+    {
+      env: environment,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let [stdout, terminal] = ["", ""];
-  child.stdout.on("data", (bytes: Buffer) => (stdout += bytes.toString()));
-  child.stderr.on("data", (bytes: Buffer) => onOutput((terminal += bytes.toString())));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => onOutput((terminal += text)));
   const [status] = (await once(child, "close")) as [number | null];
   return { status, stdout, terminal };
 }
