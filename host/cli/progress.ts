@@ -9,6 +9,8 @@ export interface Progress {
   show(state: string): void;
   /** Clears the progress line, then prints on standard output. */
   print(text: string): void;
+  /** The same on standard error. */
+  warn(text: string): void;
 }
 
 /**
@@ -21,13 +23,15 @@ export async function withProgress<Result>(
   isQuiet = false,
 ): Promise<Result> {
   const line = isQuiet || !isWatched() ? null : progressLine(command);
+  const writeTo = (stream: NodeJS.WriteStream) => (text: string) => {
+    line?.clear();
+    stream.write(text);
+  };
   try {
     return await work({
       show: (state) => line?.show(state),
-      print: (text) => {
-        line?.clear();
-        process.stdout.write(text);
-      },
+      print: writeTo(process.stdout),
+      warn: writeTo(process.stderr),
     });
   } finally {
     await line?.end();

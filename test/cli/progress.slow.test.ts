@@ -73,6 +73,18 @@ test("a terminal shows the doctor's progress in the host's own words, and nothin
   expect(stripVTControlCharacters(rest)).toBe("");
 });
 
+test("runs show their progress while they wait", async (context) => {
+  const reason = whyNoTerminal();
+  if (reason !== null) skipWithReason(context, reason);
+  await using at = await stage();
+  const command = [process.execPath, program, "runs", "list", "--user", "bob", "--data", at.dataDir];
+  const { status, stdout, terminal } = await runOnTerminal(command, { environment: watched }, (shown) => {
+    if (shown.includes("runs list")) at.release();
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "No runs\n" });
+  expect(terminal).not.toContain("bob");
+});
+
 test("no progress appears with --json, in CI, on a dumb terminal, without columns, or on a pipe", async (context) => {
   const reason = whyNoTerminal();
   if (reason !== null) skipWithReason(context, reason);

@@ -1,0 +1,41 @@
+/** Moves a run to the trash, and prints the command that brings it back. */
+import type { SettingFlags } from "../../config/read-settings.ts";
+import { flagOf } from "../../config/settings.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import type { DeletedRun, RunHistory, RunIds } from "./run-history.ts";
+import type { Output } from "./show-run.ts";
+
+interface Owner {
+  readonly userId: string;
+  /** Those of the present command, so that the run comes back where it was. */
+  readonly settings: SettingFlags;
+}
+
+export async function deleteRun(history: RunHistory, ids: RunIds, owner: Owner, { progress }: Output): Promise<void> {
+  const deleted = await history.delete(ids);
+  const { files, bytes } = deleted;
+  const counts = `${files} ${files === 1 ? "file" : "files"}, ${bytes} bytes moved to the trash`;
+  progress.print(`${counts}\nTo bring the run back: ${visibleText(restoreLine(deleted, owner))}\n`);
+}
+
+/** Ready for a shell. */
+function restoreLine({ scope, name }: DeletedRun, { userId, settings: { file, given } }: Owner): string {
+  const words = [
+    ...flag("scope", scope),
+    ...flag("user", userId),
+    ...(file === undefined ? [] : flag("config", file)),
+    ...[...given].flatMap(([path, value]) => {
+      if (typeof value === "boolean") return [`--${value ? "" : "no-"}${flagOf(path)}`];
+      return [value].flat().flatMap((each) => flag(flagOf(path), each));
+    }),
+    ...(name.startsWith("-") ? ["--", name] : [name]),
+  ];
+  return `memcell trash restore ${words.map(shellWord).join(" ")}`;
+}
+
+const flag = (name: string, value: string): string[] =>
+  value.startsWith("-") ? [`--${name}=${value}`] : [`--${name}`, value];
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

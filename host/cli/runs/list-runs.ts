@@ -1,0 +1,34 @@
+/** Prints a user's runs. */
+import { visibleJson, visibleName } from "../../values/visible-text.ts";
+import { columns } from "../columns.ts";
+import type { ListedRun, RunHistory } from "./run-history.ts";
+import type { Output } from "./show-run.ts";
+
+/** No id is shortened: the other actions need it in full. */
+const idCharsMax = 256;
+
+export async function listRuns(
+  history: RunHistory,
+  agentId: string | undefined,
+  { progress, isJson }: Output,
+): Promise<void> {
+  const runs: ListedRun[] = [];
+  for await (const page of history.list(agentId)) {
+    runs.push(...page);
+    progress.show(`${runs.length} runs`);
+  }
+  progress.print(isJson ? `${visibleJson(runs)}\n` : tableOf(runs));
+}
+
+function tableOf(runs: readonly ListedRun[]): string {
+  if (runs.length === 0) return "No runs\n";
+  const rows = runs.map(({ agentId, runId, events, firstAt, lastAt, bytes }) => [
+    visibleName(agentId, idCharsMax),
+    visibleName(runId, idCharsMax),
+    String(events),
+    firstAt,
+    lastAt,
+    `${bytes} bytes`,
+  ]);
+  return columns([["agent", "run", "events", "first", "last", "size"], ...rows], [2, 5]);
+}

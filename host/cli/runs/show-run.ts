@@ -1,0 +1,58 @@
+/** Prints the events of a run, page by page. */
+import { once } from "node:events";
+
+import type { EventType } from "../../../shared/run-history/event-types.ts";
+import { visibleJsonText } from "../../values/visible-text.ts";
+import type { Progress } from "../progress.ts";
+import type { LoadedEvent, RunHistory, RunIds } from "./run-history.ts";
+import { timelineLine } from "./timeline.ts";
+
+export interface Selection {
+  /** Default: all types. */
+  readonly types: readonly EventType[] | undefined;
+  /** How many of the selected events, the latest ones. Default: all. */
+  readonly last: number | undefined;
+}
+
+export interface Output {
+  readonly progress: Progress;
+  readonly isJson: boolean;
+}
+
+/** Holds one page in memory, and with `last` at most so many events. */
+export async function showRun(
+  history: RunHistory,
+  ids: RunIds,
+  { types, last }: Selection,
+  { progress, isJson }: Output,
+): Promise<void> {
+  let kept: readonly LoadedEvent[] = [];
+  let [loaded, isEmpty, isDamaged] = [0, true, false];
+  for await (const { events, meta } of history.load(ids)) {
+    const fit = events.filter(({ type }) => types === undefined || types.includes(type));
+    if (last === undefined) await print(fit);
+    else kept = kept.concat(fit).slice(-last);
+    loaded += events.length;
+    isEmpty &&= fit.length === 0;
+    isDamaged ||= meta.damagedLines > 0;
+    progress.show(`${loaded} events`);
+  }
+  await print(kept);
+  if (isEmpty && !isJson) progress.print("No events\n");
+  if (isDamaged) progress.warn('memcell runs: some lines are no events; "memcell doctor" names them\n');
+
+  async function print(shown: readonly LoadedEvent[]): Promise<void> {
+    if (shown.length === 0) return;
+    const columnsMax = process.stdout.isTTY ? process.stdout.columns || null : null;
+    const lines = shown.map((event) => (isJson ? jsonLine(event) : timelineLine(event, columnsMax)));
+    progress.print(`${lines.join("\n")}\n`);
+    if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+  }
+}
+
+/** The data stays the JSON text that it is, so that its numbers keep every digit. */
+function jsonLine({ type, timestamp, data, labels }: LoadedEvent): string {
+  const [named, texts] = [`"type":${JSON.stringify(type)}`, JSON.stringify(labels)];
+  const json = `{${named},"timestamp":${JSON.stringify(timestamp)},"data":${data},"labels":${texts}}`;
+  return visibleJsonText(json.replaceAll(/[\n\r]/g, " "));
+}
