@@ -10,7 +10,7 @@ import type { RunIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
 import type { LoadInput, LoadOutput } from "./schemas.ts";
 import { compareInTime, comparePlaces, eventsIn, joinInTime, segmentsFrom } from "./segments-in-time.ts";
-import type { PlacedEvent, Segment } from "./segments-in-time.ts";
+import type { DamagedLines, PlacedEvent, Segment } from "./segments-in-time.ts";
 
 export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
   checkIds("LoadRun", { agentId, runId });
@@ -85,23 +85,29 @@ function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
   const segments = segmentsFrom(run, since)
     .filter(({ number, lastKey }) => number <= until.segment && (page === null || lastKey >= page.after.key))
     .toSorted((a, b) => compareKeys(a.firstKey, b.firstKey) || a.number - b.number);
-  let events: PlacedEvent[] = [];
-  let isMore = false;
-  let damaged = 0;
+  let events: readonly PlacedEvent[] = [];
+  // The earliest event that has no room. Only events before it can still be added.
+  let next: PlacedEvent | undefined;
+  const damaged: DamagedLines[] = [];
   for (const segment of segments) {
-    if (isMore && isAfter(segment, events.at(-1))) break;
+    if (next !== undefined && isAfter(segment, events.at(-1))) break;
     const found = eventsIn(run.folder, segment, { since, until });
-    damaged += found.damaged;
-    const cut = cutPage(
-      joinInTime(
-        events,
-        found.events.filter((each) => isNew(each, page?.after)),
-      ),
+    for (const each of found.damaged) damaged.push({ ...each, key: each.key || segment.firstKey });
+    const before = next;
+    const joined = joinInTime(
+      events,
+      found.events.filter((each) => isBetween(each, page?.after, before)),
     );
-    events = cut.events;
-    isMore ||= cut.isCut;
+    const end = pageEnd(joined);
+    events = joined.slice(0, end);
+    next = joined[end] ?? next;
   }
-  return { events, isMore, damaged };
+  const isHere = (each: DamagedLines): boolean => isBetween(each, page?.after, next);
+  return {
+    events,
+    isMore: next !== undefined,
+    damaged: damaged.filter(isHere).reduce((sum, { count }) => sum + count, 0),
+  };
 }
 
 const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -109,12 +115,13 @@ const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 const isAfter = (segment: Segment, last: PlacedEvent | undefined): boolean =>
   last !== undefined && segment.firstKey > last.key;
 
-const isNew = (event: PlacedEvent, after: TimePlace | undefined): boolean =>
-  after === undefined || compareInTime(event, after) > 0;
+const isBetween = (place: TimePlace, after: TimePlace | undefined, before: TimePlace | undefined): boolean =>
+  (after === undefined || compareInTime(place, after) > 0) &&
+  (before === undefined || compareInTime(place, before) < 0);
 
-/** The earliest events that fit into an answer. */
-function cutPage(events: PlacedEvent[]): { events: PlacedEvent[]; isCut: boolean } {
+/** How many of the earliest events fit into an answer. */
+function pageEnd(events: readonly PlacedEvent[]): number {
   let room: number = runLimits.pageBytesMax;
   const end = events.findIndex(({ bytes }) => (room -= bytes) < 0);
-  return end === -1 ? { events, isCut: false } : { events: events.slice(0, end), isCut: true };
+  return end === -1 ? events.length : end;
 }

@@ -93,7 +93,7 @@ export const loadOutput = z.strictObject({
   meta: z.strictObject({
     bytes: z.described(z.int(), "The size of all events"),
     segments: z.described(z.int(), "The number of files that hold them"),
-    damagedLines: z.described(z.int(), "Lines of those files read for this page that are no events"),
+    damagedLines: z.described(z.int(), "Lines among the events of this page that are no events"),
     cursor: z.described(z.string(), "For the next load: continues here, or returns only what is new"),
   }),
 });

@@ -58,12 +58,17 @@ export interface PlacedEvent extends TimePlace {
   readonly bytes: number;
 }
 
-/** The events of one segment between two places, and the number of damaged lines there. */
+/** Damaged lines next to each other. They have no time, but the place of the event before them, if there is one. */
+export interface DamagedLines extends TimePlace {
+  readonly count: number;
+}
+
+/** The events of one segment between two places, and the damaged lines there. */
 export function eventsIn(
   folder: string,
   { number: segment, bytes: segmentBytes }: Segment,
   { since, until }: { readonly since: Place; readonly until: Place },
-): { readonly events: PlacedEvent[]; readonly damaged: number } {
+): { readonly events: PlacedEvent[]; readonly damaged: DamagedLines[] } {
   const whole = textOf(readSegment(folder, segment));
   const isAscii = whole.length === segmentBytes;
   const lines = linesOf(whole);
@@ -71,16 +76,23 @@ export function eventsIn(
   const end = segment === until.segment ? Math.min(until.line, lines.length) : lines.length;
   const wanted = lines.slice(first, end);
   const events: PlacedEvent[] = [];
-  let damaged = 0;
+  const damaged: DamagedLines[] = [];
   for (const [at, parsed] of parseLines(wanted).entries()) {
     const text = wanted[at] ?? "";
     const event = "event" in parsed ? parsed.event : null;
     const bytes = event === null ? Infinity : bytesInAnswer(text, isAscii);
     // Only a person can have written an event that is too large for an answer.
-    if (event === null || bytes > runLimits.pageBytesMax) damaged += text.trim() === "" ? 0 : 1;
-    else events.push({ event, key: sortKeyOf(event.timestamp), segment, line: first + at, bytes });
+    if (event !== null && bytes <= runLimits.pageBytesMax) {
+      events.push({ event, key: sortKeyOf(event.timestamp), segment, line: first + at, bytes });
+    } else if (text.trim() !== "") addDamage(damaged, events.at(-1) ?? { key: "", segment, line: -1 });
   }
   return { events, damaged };
+}
+
+function addDamage(damaged: DamagedLines[], { key, segment, line }: TimePlace): void {
+  const isNext = damaged.at(-1)?.line === line;
+  const before = isNext ? damaged.pop() : undefined;
+  damaged.push({ key, segment, line, count: (before?.count ?? 0) + 1 });
 }
 
 /** At least as many as the event takes: an answer has the line's parts, a comma, and labels even if the line has none. */
