@@ -1,6 +1,6 @@
 /** Parses JSON text into a tool's input. The error names each wrong field, its value and what is allowed. */
 import type { InputIssue } from "../shared/envelope.ts";
-import { hasLoneSurrogate, quoted, utf8Bytes } from "../shared/text.ts";
+import { presentValue, quoted } from "../shared/text.ts";
 import * as z from "../shared/zod.ts";
 import { ToolError } from "./tool-error.ts";
 
@@ -86,16 +86,3 @@ function ownProperty(value: unknown, key: string): unknown {
 
 /** The caller chose the key, so it is quoted unless it is a plain word. */
 export const fieldName = (key: string): string => (/^\w{1,60}$/.test(key) ? key : quoted(key));
-
-/** A value as messages show it. */
-export function presentValue(value: unknown): string {
-  if (value === undefined) return "missing";
-  if (typeof value !== "string") return jsonOf(value);
-  const size = value.length > 60 ? ` (${utf8Bytes(value)} UTF-8 bytes)` : "";
-  return `${quoted(value)}${size}${hasLoneSurrogate(value) ? " with a lone surrogate" : ""}`;
-}
-
-function jsonOf(value: unknown): string {
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" && value !== null ? "an object" : String(value);
-}

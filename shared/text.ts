@@ -70,3 +70,16 @@ function escapeCharacter(character: string): string {
   const hex = (character.codePointAt(0) ?? 0).toString(16);
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
+
+/** A value as messages show it. */
+export function presentValue(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (typeof value !== "string") return jsonOf(value);
+  const size = value.length > 60 ? ` (${utf8Bytes(value)} UTF-8 bytes)` : "";
+  return `${quoted(value)}${size}${hasLoneSurrogate(value) ? " with a lone surrogate" : ""}`;
+}
+
+function jsonOf(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}

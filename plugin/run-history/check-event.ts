@@ -1,4 +1,6 @@
 /** Checks the events of an append. A fault names the event, the field, its value and what is allowed. */
+import { isBase64 } from "../../shared/run-history/base64.ts";
+import { dataDepthMax, isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { Forms } from "../../shared/run-history/data-map.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { eventTypes, isEventType } from "../../shared/run-history/event-types.ts";
@@ -6,17 +8,17 @@ import type { EventType } from "../../shared/run-history/event-types.ts";
 import { isNumeric } from "../../shared/run-history/numeric.ts";
 import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
-import { utf8Bytes } from "../../shared/text.ts";
-import { fieldName, presentValue } from "../parse-input.ts";
+import { presentValue, utf8Bytes } from "../../shared/text.ts";
+import { fieldName } from "../parse-input.ts";
 import { ToolError } from "../tool-error.ts";
 import { lineOf } from "./event-line.ts";
-import { inOneLine, isDeeper, parseJson } from "./json-text.ts";
+import { inOneLine, parseJson } from "./json-text.ts";
 import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
 import { isLabels, isObject } from "./run-event.ts";
 import type { Labels, RunEvent } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
-const { eventBytesMax, pageBytesMax, dataDepthMax } = runLimits;
+const { eventBytesMax, pageBytesMax } = runLimits;
 
 /** An event that can be stored. */
 export interface CheckedEvent {
@@ -67,7 +69,7 @@ function checkData(type: EventType, data: unknown, place: string): string {
     throw wrong(place, data, "JSON text of an object");
   }
   const value = typeof data === "string" ? checkJson(data, place) : null;
-  if (isDeeper(value, dataDepthMax)) {
+  if (isTooDeep(value)) {
     throw inputFault(place, "nested deeper", `at most ${dataDepthMax} nested objects and arrays`);
   }
   let isOld = false;
@@ -116,11 +118,6 @@ function checkJson(text: string, place: string): unknown {
     ? (["JSON_TRAILING_DATA", "rawjson: trailing data"] as const)
     : (["JSON_INVALID", "rawjson: invalid JSON"] as const);
   throw ofEvent(new EventFault(code, message, { value: text, allowed: "one JSON value" }), place);
-}
-
-/** Four characters at a time; a regular expression with a group would need memory for each of them. */
-function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
 function checkSize(event: RunEvent, place: string): CheckedEvent {

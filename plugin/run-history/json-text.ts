@@ -1,12 +1,5 @@
 /** JSON that a caller or a person wrote. */
-import { isNumeric } from "../../shared/run-history/numeric.ts";
-
-/** Returns for an error that says something about a text. Throws any other again, such as one of a full memory. */
-export function refusedJson(error: unknown): void {
-  if (error instanceof SyntaxError || error instanceof RangeError) return;
-  if (error instanceof Error && error.message === "stack overflow") return;
-  throw error;
-}
+import { refusedJson } from "../../shared/run-history/refused-json.ts";
 
 /** The value, or `undefined` for a text that is not one JSON value. */
 export function parseJson(text: string): unknown {
@@ -16,12 +9,6 @@ export function parseJson(text: string): unknown {
     refusedJson(error);
     return undefined;
   }
-}
-
-/** Whether arrays and objects are nested more than so many levels deep. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null || isNumeric(value)) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 const unfitForLine = /[\n\r]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

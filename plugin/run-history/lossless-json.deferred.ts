@@ -1,14 +1,11 @@
 /** The slow way of reading JSON, which keeps the digits of every number. Loaded only for what tools do not write. */
+import { dataDepthMax, isTooDeep } from "../../shared/run-history/data-depth.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isEventType } from "../../shared/run-history/event-types.ts";
 import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
-import { isDeeper } from "./json-text.ts";
 import { isLabels, isObject } from "./run-event.ts";
 import type { RunEvent } from "./run-event.ts";
-import { runLimits } from "./run-limits.ts";
-
-const { dataDepthMax } = runLimits;
 
 /** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */
 export function parseForeignLine(line: string): { readonly event: RunEvent } | { readonly damage: string } {
@@ -20,8 +17,7 @@ export function parseForeignLine(line: string): { readonly event: RunEvent } | {
   const time = typeof timestamp === "string" ? normalTimestamp(timestamp) : null;
   if (time === null) return { damage: "its timestamp is not RFC 3339" };
   if (!isObject(data)) return { damage: "its data is not a JSON object" };
-  if (isDeeper(data, dataDepthMax))
-    return { damage: `its data has more than ${dataDepthMax} nested objects and arrays` };
+  if (isTooDeep(data)) return { damage: `its data has more than ${dataDepthMax} nested objects and arrays` };
   if (labels !== undefined && labels !== null && !isLabels(labels)) return { damage: "its labels are not texts" };
   return { event: { type, timestamp: time, data: stringifyLossless(data), labels: labels ?? {} } };
 }
@@ -30,7 +26,7 @@ function valueOf(text: string): unknown {
   try {
     return parseLossless(text);
   } catch (error) {
-    if (error instanceof EventFault || error instanceof RangeError) return undefined;
+    if (error instanceof EventFault) return undefined;
     throw error;
   }
 }
@@ -69,7 +65,7 @@ export function asPresentData(text: string): string {
 export function fieldText(text: string, key: string): string | null {
   const data = valueOf(text);
   const value = isObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
-  return value === undefined || value === null || isDeeper(value, dataDepthMax) ? null : stringifyLossless(value);
+  return value === undefined || value === null || isTooDeep(value) ? null : stringifyLossless(value);
 }
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

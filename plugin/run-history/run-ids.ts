@@ -1,6 +1,5 @@
 /** The ids of an agent and its run, as a caller gives them, and the folder that they map to. */
-import { hasLoneSurrogate, utf8Bytes } from "../../shared/text.ts";
-import { presentValue } from "../parse-input.ts";
+import { hasLoneSurrogate, presentValue, utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 import { runLimits } from "./run-limits.ts";
 import { folderNameOf } from "./run-path.ts";

@@ -10,8 +10,6 @@ export const runLimits = {
   eventsMax: 1_000,
   /** UTF-8 bytes of one event, as a line of its file. */
   eventBytesMax: 256 * kib,
-  /** Objects and arrays in each other in an event's data: as in a tool's answer. Readers use more stack than writers. */
-  dataDepthMax: 64,
   /** A segment that has reached this size is closed, so an append never rewrites much more. */
   segmentBytes: 64 * kib,
   /**

@@ -144,9 +144,11 @@ export class DataFields {
   }
 }
 
-function isMap(value: unknown): value is DataMap {
-  if (typeof value !== "object" || value === null || isNumeric(value)) return false;
-  return !Array.isArray(value) && !(value instanceof Uint8Array);
+/** A plain object, of this realm or another one. */
+export function isMap(value: unknown): value is DataMap {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function rawBytes(value: unknown): Uint8Array | null {
@@ -156,12 +158,14 @@ function rawBytes(value: unknown): Uint8Array | null {
   return bytes.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255) ? Uint8Array.from(bytes) : null;
 }
 
-/** The name of a JSON value's type as Go prints it. */
+/** The name of a value's type: as Go prints it if it is one of JSON. */
 export function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "string") return "string";
   if (typeof value === "boolean") return "bool";
   if (isNumeric(value)) return "float64";
   if (value instanceof Uint8Array) return "[]uint8";
-  return Array.isArray(value) ? "[]interface {}" : "map[string]interface {}";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isMap(value)) return "map[string]interface {}";
+  return typeof value === "object" ? value.constructor.name : typeof value;
 }

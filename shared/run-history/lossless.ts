@@ -2,6 +2,7 @@
 import { isLosslessNumber, LosslessNumber, parse, stringify } from "lossless-json";
 
 import { EventFault } from "./event-fault.ts";
+import { refusedJson } from "./refused-json.ts";
 
 export { isLosslessNumber, LosslessNumber };
 
@@ -18,14 +19,15 @@ export function parseLossless(text: string): unknown {
 }
 
 /** Writes a value in one line. Numbers can be `number`, `bigint` or `LosslessNumber`. */
-export function stringifyLossless(value: unknown): string {
-  const text = stringify(value);
+export function stringifyLossless(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+  const text = stringify(value, replacer);
   if (text === undefined) throw new TypeError("Cannot write JSON: the value has no JSON form");
   return text;
 }
 
-/** goa-ai's own error for a second value after the first. */
+/** goa-ai has words of its own for a second value after the first. Throws an error of another kind again. */
 function jsonFault(text: string, cause: unknown): EventFault {
+  refusedJson(cause);
   const isTrailing = cause instanceof SyntaxError && cause.message.startsWith("Expected end of input");
   if (isTrailing) return new EventFault("JSON_TRAILING_DATA", "rawjson: trailing data", { value: text });
   return new EventFault("JSON_INVALID", "rawjson: invalid JSON", { value: text });
