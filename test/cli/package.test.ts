@@ -8,7 +8,7 @@ import { shippedNames } from "../support/test-plugin.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
-test("the package has the policy, its schema and the lock file in the places that the policy names", () => {
+test("the package has its entries, the policy, its schema and the lock file in the places that name them", () => {
   const args = ["pack", "--dry-run", "--ignore-scripts", "--json"];
   const output = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" });
   const [packed] = JSON.parse(output) as { files: { path: string }[] }[];
@@ -16,6 +16,8 @@ test("the package has the policy, its schema and the lock file in the places tha
   expect(paths).toEqual(
     expect.arrayContaining([
       "build/plugins.lock.json",
+      "dist/shared/run-history/index.d.ts",
+      "dist/shared/run-history/index.js",
       ...shippedNames().flatMap((name) => [`dist/plugins/${name}.wasm`, `dist/plugins/${name}.d.ts`]),
       "host/config/config.schema.json",
       "host/plugins/policy/default-policy.json",

@@ -27,7 +27,12 @@ export interface ToolResultData {
   readonly errorMessage?: string;
 }
 
-export function readToolResult(data: unknown, forms: Forms): ToolResultData {
+type Objects = "bounds" | "telemetry" | "retryHint";
+
+/** As it is read: only these can be missing. */
+export type ReadToolResult = Required<Omit<ToolResultData, Objects>> & Pick<ToolResultData, Objects>;
+
+export function readToolResult(data: unknown, forms: Forms): ReadToolResult {
   const fields = new DataFields("tool_result", data, forms);
   const [bounds, telemetry, hint] = [fields.map("bounds"), fields.map("telemetry"), fields.map("retry_hint")];
   return {
@@ -56,9 +61,14 @@ export function writeToolResult(result: ToolResultData): DataMap {
     ...(serverData && { server_data: serverData }),
     ...(preview && { preview }),
     ...(bounds && { bounds: writeBounds(bounds) }),
-    ...(duration && { duration }),
+    ...(duration && { duration: shortest(duration) }),
     ...(telemetry && { telemetry }),
     ...(retryHint && { retry_hint: writeRetryHint(retryHint) }),
     ...(errorMessage && { error_message: errorMessage }),
   };
+}
+
+/** A number where that is exact, for programs that write JSON themselves. */
+function shortest(whole: bigint): number | bigint {
+  return typeof whole === "bigint" && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
 }

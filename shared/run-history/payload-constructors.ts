@@ -1,0 +1,72 @@
+/** Makes the data of events. A field that is left out has its type's empty value; a wrong one is a `RunHistoryError`. */
+import { makePayload } from "./payload.ts";
+import type { Payload } from "./payload.ts";
+import type { AssistantMessageData, UserMessageData } from "./payloads/messages.ts";
+import type { PlannerNoteData } from "./payloads/planner-note.ts";
+import type { ThinkingData } from "./payloads/thinking.ts";
+import type { ToolCallData } from "./payloads/tool-call.ts";
+import type { ToolResultData } from "./payloads/tool-result.ts";
+
+/**
+ * What a person said.
+ *
+ * @example
+ * console.log(userMessageData({ message: "Hello" }).eventType); // user_message
+ */
+export function userMessageData(value: UserMessageData): Payload<"user_message"> {
+  return makePayload("user_message", value);
+}
+
+/**
+ * What an agent answered.
+ *
+ * @example
+ * const data = assistantMessageData({ message: "Two trains", structured: { trains: [1, 2] } });
+ * console.log(JSON.stringify(data.toMap())); // {"message":"Two trains","structured":{"trains":[1,2]}}
+ */
+export function assistantMessageData(value: AssistantMessageData): Payload<"assistant_message"> {
+  return makePayload("assistant_message", value);
+}
+
+/**
+ * A tool call that an agent has scheduled. `payload` is JSON text.
+ *
+ * @example
+ * const call = toolCallData({ toolCallId: "call_1", toolName: "search", payload: '{"id":9007199254740993}' });
+ * console.log(String(toolCallInput(call).id)); // 9007199254740993
+ */
+export function toolCallData(value: ToolCallData): Payload<"tool_call"> {
+  return makePayload("tool_call", value);
+}
+
+/**
+ * The end of a tool call. `resultJson` and `serverData` are JSON text, `duration` is in nanoseconds.
+ *
+ * @example
+ * const result = toolResultData({ toolCallId: "call_1", toolName: "search", duration: 2_000_000_000n });
+ * console.log(result.errorMessage === "", result.bounds); // true undefined
+ */
+export function toolResultData(value: ToolResultData): Payload<"tool_result"> {
+  return makePayload("tool_result", value);
+}
+
+/**
+ * A note of a planner.
+ *
+ * @example
+ * console.log(plannerNoteData({ note: "Look at the map" }).note); // Look at the map
+ */
+export function plannerNoteData(value: PlannerNoteData): Payload<"planner_note"> {
+  return makePayload("planner_note", value);
+}
+
+/**
+ * A block of a model's reasoning.
+ *
+ * @example
+ * const thought = thinkingData({ redacted: new Uint8Array([1, 2, 3]), contentIndex: 0, final: true });
+ * console.log(thought.toMap().redacted); // AQID
+ */
+export function thinkingData(value: ThinkingData): Payload<"thinking"> {
+  return makePayload("thinking", value);
+}
