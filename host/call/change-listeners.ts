@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 
 import type { LogSource, LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
+import { movedTo } from "../values/change-set.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
 
@@ -51,7 +52,8 @@ export class ChangeListeners {
 function frozenChange(userId: string, changes: readonly SizedChange[]): MemoryChange {
   const files = changes.flatMap((change) => {
     const { scope, path } = change;
-    const places = change.kind === "trash" ? [path, change.trashed] : [path];
+    const target = movedTo(change);
+    const places = target === null ? [path] : [path, target];
     return places.map((each) => Object.freeze({ scope, path: each }));
   });
   return Object.freeze({ userId, files: Object.freeze(files) });

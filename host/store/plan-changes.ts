@@ -3,6 +3,7 @@
  * changed.
  */
 import { foldersOf } from "../../shared/path.ts";
+import { movedTo } from "../values/change-set.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { digestOf } from "./reading.ts";
@@ -40,15 +41,27 @@ interface FileState {
   readonly origin: string | null;
 }
 
-/** Reads each touched file once and applies the steps in memory. */
-export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedFile[] {
-  const files = new Map<string, { scope: string; path: string; before: Buffer | null; now: FileState }>();
-  const at = (scope: string, path: string): { before: Buffer | null; now: FileState } => {
+interface TouchedFile extends Omit<ChangedFile, "after"> {
+  /** As it is on the medium. */
+  readonly content: Buffer | null;
+  now: FileState;
+}
+
+/**
+ * Reads each touched file once and applies the steps in memory. Throws `StaleCall` if someone has changed one of them
+ * since it was read for the call.
+ */
+export function planChanges(present: PresentFiles, changes: ChangeSet, seen: readonly Seen[]): PlannedFile[] {
+  const seenAs = digestsIn(seen);
+  const files = new Map<string, TouchedFile>();
+  const at = (scope: string, path: string): TouchedFile => {
     const key = `${scope}:${path}`;
     let file = files.get(key);
     if (!file) {
-      const before = present.read(scope, path);
-      file = { scope, path, before, now: { content: before, origin: path } };
+      const content = present.read(scope, path);
+      const before = digestOf(content);
+      if (seenAs.has(key) && seenAs.get(key) !== before) throw new StaleCall();
+      file = { scope, path, before, content, now: { content, origin: path } };
       files.set(key, file);
     }
     return file;
@@ -60,20 +73,31 @@ export function planChanges(present: PresentFiles, changes: ChangeSet): PlannedF
       continue;
     }
     if (file.now.content === null) throw gone(change.path);
-    if (change.kind === "trash") moveInto(at(change.scope, change.trashed), file.now, change.trashed);
+    const target = movedTo(change);
+    if (target !== null) moveInto(at(change.scope, target), file.now, target);
     file.now = { content: null, origin: null };
   }
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
-  const planned = Array.from(files.entries(), ([key, { scope, path, before, now }]) => {
+  const planned = Array.from(files.entries(), ([key, { scope, path, before, content, now }]) => {
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
     // A file that is moved away must be written again, even if its new content is the same.
-    const isSame = !moved.has(key) && areEqual(before, now.content);
+    const isSame = !moved.has(key) && areEqual(content, now.content);
     const [after, from] = [now.content, sourceOf(path, now)];
-    const growthBytes = (after?.length ?? 0) - (before?.length ?? 0);
-    return { scope, path, before: digestOf(before), after, from, isSame, growthBytes };
+    const growthBytes = (after?.length ?? 0) - (content?.length ?? 0);
+    return { scope, path, before, after, from, isSame, growthBytes };
   });
   refuseNesting(present, planned);
   return planned;
+}
+
+/** The digest with which each file was read. A file that was read with two has none that a file can have. */
+function digestsIn(seen: readonly Seen[]): Map<string, string | null> {
+  const digests = new Map<string, string | null>();
+  for (const { scope, path, digest } of seen) {
+    const key = `${scope}:${path}`;
+    digests.set(key, digests.has(key) && digests.get(key) !== digest ? "several" : digest);
+  }
+  return digests;
 }
 
 /**
@@ -136,9 +160,9 @@ function sourceOf(path: string, { content, origin }: FileState): string | null {
   return content !== null && origin !== path ? origin : null;
 }
 
-function moveInto(target: { now: FileState }, moved: FileState, trashed: string): void {
+function moveInto(target: { now: FileState }, moved: FileState, path: string): void {
   if (target.now.content !== null) {
-    throw new ToolError("STORAGE_FAILED", `Cannot use "${trashed}": it has been created meanwhile`);
+    throw new ToolError("STORAGE_FAILED", `Cannot use "${path}": it has been created meanwhile`);
   }
   target.now = moved;
 }
@@ -173,14 +197,5 @@ export async function untilFresh<Result>({ signal }: HoldOptions, work: () => Pr
     } catch (error) {
       if (!(error instanceof StaleCall) || attempt === attemptsMax) throw error;
     }
-  }
-}
-
-/** Throws `StaleCall` if someone has changed a planned file since the guest read it. */
-export function refuseStale(planned: readonly PlannedFile[], seen: readonly Seen[]): void {
-  const befores = new Map(planned.map(({ scope, path, before }) => [`${scope}:${path}`, before]));
-  for (const { scope, path, digest } of seen) {
-    const before = befores.get(`${scope}:${path}`);
-    if (before !== undefined && before !== digest) throw new StaleCall();
   }
 }

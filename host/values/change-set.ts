@@ -9,6 +9,8 @@ export type Change =
     }
   /** A move to a path below `trash/` that was free when the call looked. */
   | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string }
+  /** A move from a path below `trash/` to one that was free when the host looked. Never by a tool. */
+  | { readonly kind: "restore"; readonly scope: string; readonly path: string; readonly restored: string }
   /** A permanent removal. Never by a tool: only the owner of the data empties the trash. */
   | { readonly kind: "remove"; readonly scope: string; readonly path: string };
 
@@ -17,6 +19,12 @@ export type ChangeSet = readonly Change[];
 
 /** A change with the size of the file that is written, moved or removed, in bytes. */
 export type SizedChange = Change & { readonly bytes: number };
+
+/** The path that a change moves its file to; `null` if it moves none. */
+export function movedTo(change: Change): string | null {
+  if (change.kind === "trash") return change.trashed;
+  return change.kind === "restore" ? change.restored : null;
+}
 
 /** A file that a call has read, and the SHA-256 of its content, or `null` if there was no file. */
 export interface Seen {

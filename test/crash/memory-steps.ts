@@ -10,6 +10,7 @@ type Store = InstanceType<typeof FileStore>;
 export type Step =
   | { readonly kind: "upsert" | "mend"; readonly name: string; readonly text: string }
   | { readonly kind: "delete"; readonly name: string }
+  | { readonly kind: "restore"; readonly name: string }
   /** A call that changes nothing, but finishes unfinished work. */
   | { readonly kind: "look" }
   | { readonly kind: "close" };
@@ -32,10 +33,16 @@ function changesOf(step: Exclude<Step, { kind: "close" }>, reader: UserReader): 
   const path = `${step.name}.md`;
   const index = reader.read(scope, "MEMORY.md") ?? "";
   const others = index.split("\n").filter((line) => line !== "" && !line.startsWith(`- [${step.name}]`));
-  const trash = { kind: "trash", scope, path, trashed: `trash/${step.name}.20260101T000000000Z.md` } as const;
+  const trashed = `trash/${step.name}.20260101T000000000Z.md`;
+  const trash = { kind: "trash", scope, path, trashed } as const;
   if (step.kind === "delete") return [trash, indexOf(others)];
+  const indexWith = (text: string): ChangeSet[number] => indexOf([...others, `- [${step.name}](${path}) ${text}`]);
+  if (step.kind === "restore") {
+    const indexed = indexWith((reader.read(scope, trashed) ?? "").trimEnd());
+    return [{ kind: "restore", scope, path: trashed, restored: path }, indexed];
+  }
   const write = { kind: "write", scope, path, content: `${step.text}\n` } as const;
-  const indexed = indexOf([...others, `- [${step.name}](${path}) ${step.text}`]);
+  const indexed = indexWith(step.text);
   // A file that cannot be parsed is kept in the trash, and the entry is created again under the same path.
   return step.kind === "mend" ? [trash, write, indexed] : [write, indexed];
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Seen } from "../../host/values/change-set.ts";
-import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
+import { remove, restore, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 
@@ -30,10 +30,34 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/a.2.md": "anew", "trash/c.1.md": "brief" });
   });
 
+  test("moves several files out of the trash, together with a write and a removal", async () => {
+    await using stage = new StoreStage(kind);
+    const paths = ["r/1.md", "r/2.md", "r/sub/3.md"];
+    await stage.commit(
+      "alice",
+      paths.map((path) => write(path, path)),
+    );
+    await stage.commit(
+      "alice",
+      paths.map((path) => trash(path, `trash/${path}`)),
+    );
+    await stage.commit("alice", [
+      write("r/1.md", "r/1.md"),
+      remove("trash/r/1.md"),
+      ...paths.slice(1).map((path) => restore(`trash/${path}`, path)),
+    ]);
+    expect(await filesOf(stage)).toEqual(Object.fromEntries(paths.map((path) => [path, path])));
+    await stage.commit("alice", [trash("r/1.md", "trash/x"), restore("trash/x", "r/4.md")]);
+    expect(Object.keys(await filesOf(stage))).toEqual(["r/2.md", "r/4.md", "r/sub/3.md"]);
+  });
+
   test.each([
     { name: "a move of a missing file", last: trash("none.md", "trash/none.1.md") },
     { name: "a removal of a missing file", last: remove("none.md") },
     { name: "a move to a taken place", last: trash("b.md", "trash/a.1.md") },
+    { name: "a restore of a missing file", last: restore("trash/none.1.md", "none.md") },
+    { name: "a restore to a taken place", last: restore("trash/a.1.md", "b.md") },
+    { name: "a restore to an invalid path", last: restore("trash/a.1.md", "../a.md") },
     { name: "an invalid path", last: write("../b.md", "x") },
   ])("applies nothing of a change set that ends in $name", async ({ last }) => {
     await using stage = new StoreStage(kind);
@@ -101,6 +125,33 @@ describe.each(storeKinds)("%s", (kind) => {
     await expect(stale).rejects.toMatchObject({ code: "BUSY" });
     expect(attempts).toBe(3);
     expect(await filesOf(stage)).toEqual({ "a.md": "one" });
+  });
+
+  test("a place that was free when the call looked and is taken now makes the call stale", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), trash("b.md", "trash/b.1.md")]);
+    const seen: Seen[] = [{ scope: "memory", path: "a.md", digest: null }];
+    const stale = stage.commit("alice", [restore("trash/b.1.md", "a.md")], seen);
+    await expect(stale).rejects.toMatchObject({ code: "BUSY" });
+    expect(await filesOf(stage)).toEqual({ "a.md": "one", "trash/b.1.md": "two" });
+  });
+
+  test("a file that was read twice with different content makes the call stale, whichever was last", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commit("alice", [write("a.md", "one")]);
+    const [current] = await stage.hold("alice", async ({ reader }) => {
+      await reader.bytesOf("memory", "a.md");
+      return reader.seen;
+    });
+    const other: Seen = { scope: "memory", path: "a.md", digest: null };
+    for (const seen of [
+      [current, other],
+      [other, current],
+    ] as Seen[][]) {
+      await expect(stage.commit("alice", [write("a.md", "lost")], seen)).rejects.toMatchObject({ code: "BUSY" });
+    }
+    await stage.commit("alice", [write("a.md", "two")], [current, current] as Seen[]);
+    expect(await filesOf(stage)).toEqual({ "a.md": "two" });
   });
 
   test("a file that was read but is not changed can differ by now", async () => {

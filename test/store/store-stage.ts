@@ -91,4 +91,11 @@ export const trash = (path: string, trashed: string): ChangeSet[number] => ({
   trashed,
 });
 
+export const restore = (path: string, restored: string): ChangeSet[number] => ({
+  kind: "restore",
+  scope: "memory",
+  path,
+  restored,
+});
+
 export const remove = (path: string): ChangeSet[number] => ({ kind: "remove", scope: "memory", path });

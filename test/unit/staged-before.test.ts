@@ -19,12 +19,15 @@ test("staged files are visible, but count neither as the call's changes nor as b
     { kind: "trash", scope, path: "b.md", trashed: "trash/b.md", bytes: 7 },
     written("b.md", "1"),
     { kind: "remove", scope, path: "c.md", bytes: 3 },
+    { kind: "restore", scope, path: "trash/d.md", restored: "d.md", bytes: 4 },
   ]);
   expect(staged.fileAt(scope, "a.md")).toMatchObject({ kind: "written", bytes: 5 });
   expect(staged.fileAt(scope, "b.md")).toMatchObject({ kind: "written", bytes: 1 });
   expect(staged.fileAt(scope, "trash/b.md")).toEqual({ kind: "moved", from: "b.md", bytes: 7 });
   expect(staged.fileAt(scope, "c.md")).toEqual({ kind: "gone" });
-  expect(staged.touched(scope)).toHaveLength(4);
+  expect(staged.fileAt(scope, "trash/d.md")).toEqual({ kind: "gone" });
+  expect(staged.fileAt(scope, "d.md")).toEqual({ kind: "moved", from: "trash/d.md", bytes: 4 });
+  expect(staged.touched(scope)).toHaveLength(6);
   expect([staged.changeCount, staged.toChangeSet()]).toEqual([0, []]);
   expect(staged.writtenBytesWith(scope, "a.md", 2)).toBe(2);
   expect(staged.writtenBytesWith(scope, "new.md", 2)).toBe(2);

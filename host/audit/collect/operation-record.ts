@@ -119,14 +119,15 @@ export abstract class OperationRecord {
 
 export type ChangedFiles = Pick<CallEntry, "writes" | "trashed" | "removed">;
 
-/** The files of a change set, without their content. */
+/** The files of a change set, without their content. A restored file is written in one place and removed in another. */
 export function changedBy(changes: readonly SizedChange[]): ChangedFiles {
   const files: ChangedFiles = { writes: [], trashed: [], removed: [] };
   for (const change of changes) {
     const { scope, path, bytes } = change;
     if (change.kind === "write") files.writes.push({ scope, path, bytes });
-    else if (change.kind === "trash") files.trashed.push({ scope, path, bytes, trashed: change.trashed });
-    else files.removed.push({ scope, path, bytes });
+    if (change.kind === "restore") files.writes.push({ scope, path: change.restored, bytes });
+    if (change.kind === "trash") files.trashed.push({ scope, path, bytes, trashed: change.trashed });
+    if (change.kind === "remove" || change.kind === "restore") files.removed.push({ scope, path, bytes });
   }
   return files;
 }

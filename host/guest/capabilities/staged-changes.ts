@@ -1,3 +1,4 @@
+import { movedTo } from "../../values/change-set.ts";
 import type { SizedChange } from "../../values/change-set.ts";
 
 type WriteChange = Extract<SizedChange, { kind: "write" }>;
@@ -6,7 +7,7 @@ type WriteChange = Extract<SizedChange, { kind: "write" }>;
 export type StagedFile =
   | { readonly kind: "written"; readonly content: WriteChange["content"]; readonly bytes: number }
   | { readonly kind: "gone" }
-  /** Moved to the trash. On the disk, the file is still in its old place. */
+  /** Moved to or from the trash. On the disk, the file is still in its old place. */
   | { readonly kind: "moved"; readonly from: string; readonly bytes: number };
 
 /** The size of a touched file in bytes. */
@@ -88,7 +89,8 @@ export class StagedChanges {
     }
     const moved = this.#files.get(key) ?? { kind: "moved", from: path, bytes };
     this.#files.set(key, { kind: "gone" });
-    if (kind === "trash") this.#files.set(keyOf(scope, change.trashed), moved);
+    const target = movedTo(change);
+    if (target !== null) this.#files.set(keyOf(scope, target), moved);
   }
 }
 

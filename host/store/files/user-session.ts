@@ -8,7 +8,7 @@ import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { planChanges, refuseStale, StaleCall, usedAfter } from "../plan-changes.ts";
+import { planChanges, StaleCall, usedAfter } from "../plan-changes.ts";
 import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
 import type { UsedBytes } from "../store.ts";
 import {
@@ -86,8 +86,7 @@ export class UserSession implements Disposable {
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
   async commit(changes: ChangeSet, seen: readonly Seen[], usedBytes: UsedBytes = {}): Promise<UsedBytes> {
     using folders = this.#scopeFolders();
-    const planned = planChanges(folders, changes);
-    refuseStale(planned, seen);
+    const planned = planChanges(folders, changes, seen);
     const staged = stageFiles(this.#own, folders, planned);
     await this.#writeDown(planned);
     if (isEdited(folders, planned)) await this.#takeBack(folders, planned);

@@ -2,7 +2,7 @@ import { UserQueue } from "../../values/slots.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
-import { checkCommits, planChanges, refuseBytes, refuseStale, untilFresh } from "../plan-changes.ts";
+import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { UserFiles } from "./user-files.ts";
 
@@ -55,8 +55,7 @@ export class MemoryUsers implements Store {
           commit: async (changes, seen) => {
             if (changes.length === 0) return;
             checkCommits(options);
-            const planned = planChanges(files, changes);
-            refuseStale(planned, seen);
+            const planned = planChanges(files, changes, seen);
             refuseBytes(planned);
             files.apply(planned);
           },

@@ -45,6 +45,13 @@ export const scenarios: readonly Scenario[] = [
   },
   { name: "delete", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: { kind: "delete", name: "a" } },
   {
+    name: "restore",
+    prepare: takeSteps([...twoFacts, { kind: "delete", name: "a" }]),
+    boot: firstBoot,
+    warm: [],
+    step: { kind: "restore", name: "a" },
+  },
+  {
     name: "upsert over a file that is not text",
     prepare: async (dataDir) => {
       await takeSteps([upsert("a", "\uFFFD"), upsert("b", "second"), { kind: "close" }])(dataDir);

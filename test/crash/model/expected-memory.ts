@@ -1,4 +1,5 @@
 /** The expected content of a user's memory: an oracle that knows change sets and people's edits, but no WAL. */
+import { movedTo } from "../../../host/values/change-set.ts";
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 
 /** The scope's files: contents by path. */
@@ -26,7 +27,8 @@ export function afterChanges({ files, edits }: Expected, changes: ChangeSet, nam
   for (const change of changes) {
     left.delete(change.path);
     if (change.kind === "write") now.set(change.path, Buffer.from(change.content).toString());
-    if (change.kind === "trash") now.set(change.trashed, now.get(change.path) ?? "");
+    const target = movedTo(change);
+    if (target !== null) now.set(target, now.get(change.path) ?? "");
     if (change.kind !== "write") now.delete(change.path);
   }
   return { name, files: now, edits: left };

@@ -6,13 +6,16 @@ export type Operation =
   | { readonly do: "upsert"; readonly name: string; readonly body: string }
   /** The fact could not be parsed: it moves to the trash, and a new one takes its place. */
   | { readonly do: "recreate"; readonly name: string; readonly body: string }
-  | { readonly do: "delete"; readonly name: string };
+  | { readonly do: "delete"; readonly name: string }
+  /** Brings back the fact that was deleted last. */
+  | { readonly do: "restore"; readonly name: string };
 
 export const indexPath = "MEMORY.md";
 
 export function changesFor(reader: UserReader, operation: Operation, number: number): ChangeSet {
   const { name } = operation;
   const path = `${name}.md`;
+  if (operation.do === "restore") return restoring(reader, name);
   const isThere = reader.read("memory", path) !== null;
   const stamp = String(number).padStart(3, "0");
   const trash = {
@@ -27,6 +30,12 @@ export function changesFor(reader: UserReader, operation: Operation, number: num
   if (operation.do === "delete") return isThere ? [trash, newIndex] : [newIndex];
   const fact = write(path, `---\nname: ${name}\n---\n${operation.body}\n`);
   return operation.do === "recreate" && isThere ? [trash, fact, newIndex] : [fact, newIndex];
+}
+
+function restoring(reader: UserReader, name: string): ChangeSet {
+  const trashed = reader.list("memory", `trash/${name}.`).at(-1)?.path ?? "";
+  const index = withLine(reader.read("memory", indexPath) ?? "", name, `- [${name}](${name}.md) — restored`);
+  return [{ kind: "restore", scope: "memory", path: trashed, restored: `${name}.md` }, write(indexPath, index)];
 }
 
 const write = (path: string, content: string): Change => ({ kind: "write", scope: "memory", path, content });

@@ -10,6 +10,7 @@ export interface Script {
 
 const upsert = (name: string, body: string): Step => ({ do: "upsert", name, body });
 const remove = (name: string): Step => ({ do: "delete", name });
+const restore = (name: string): Step => ({ do: "restore", name });
 const recreate = (name: string, body: string): Step => ({ do: "recreate", name, body });
 const edit = (path: string, text: string | null): Step => ({ do: "edit", path, text });
 const process = (to: number): Step => ({ do: "change process", to });
@@ -30,6 +31,10 @@ export const scripts: readonly Script[] = [
   {
     name: "recreate",
     steps: [upsert("one", "First."), edit("one.md", "Not a fact.\n"), recreate("one", "Anew."), remove("one")],
+  },
+  {
+    name: "restore",
+    steps: [upsert("one", "First."), upsert("two", "Second."), remove("one"), restore("one"), remove("one"), close],
   },
   {
     name: "retire",

@@ -1,4 +1,5 @@
 /** The operations of the power-cut suite, in order, and each user's files after each of them. */
+import { movedTo } from "../../../host/values/change-set.ts";
 import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
 
@@ -76,5 +77,6 @@ function changed(files: UserState, change: Change): UserState {
   const place = `${change.scope}/${change.path}`;
   if (change.kind === "write") return { ...files, [place]: Buffer.from(change.content).toString() };
   const { [place]: moved = "", ...rest } = files;
-  return change.kind === "trash" ? { ...rest, [`${change.scope}/${change.trashed}`]: moved } : rest;
+  const target = movedTo(change);
+  return target === null ? rest : { ...rest, [`${change.scope}/${target}`]: moved };
 }

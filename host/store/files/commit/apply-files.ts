@@ -52,7 +52,7 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
   return { own, folders, files, staged };
 }
 
-/** First moves files to the trash, then puts new contents in place, then removes files. */
+/** First moves files to or from the trash, then puts new contents in place, then removes files. */
 export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlushed: boolean): void {
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
   for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
