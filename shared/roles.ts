@@ -118,7 +118,7 @@ export type RestoreInput = z.infer<typeof restoreInput>;
 export const restoreOutput = z.object({
   /** The restored file's path inside the scope. */
   path: z.string(),
-  /** Trashed files that belong to it, each with its new path. The tool neither reads nor writes them. */
+  /** Trashed files that belong to it, each with its path before. The tool neither reads nor writes them. */
   others: z.optional(z.array(z.object({ trashed: z.string(), path: z.string() }))),
 });
 

@@ -21,16 +21,25 @@ export interface AskedCall {
 /** What the host adds to a tool call of its own. */
 export interface CallOptions {
   /** Prepares changes under the user's lock; the guest then reads them as done. `epochMs`: the call's time. */
-  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<PreparedChanges>;
-  /** Checks a success and the guest's staged changes before the commit. If it throws, the call fails with that. */
-  readonly accepts?: (success: ToolSuccess, changes: readonly SizedChange[]) => void;
-  /** Changes that become durable together with the guest's. */
-  readonly alsoCommit?: PreparedChanges["changes"];
+  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<readonly SizedChange[]>;
+  /**
+   * Checks a success and the guest's staged changes before the commit. Returns the changes that become durable together
+   * with them. If it throws, the call fails with that, and nothing is committed.
+   */
+  readonly accepts?: Accepts<ToolSuccess>;
+  /** What the changes of `accepts` make the scope smaller by: the guest can write as many bytes more. Default: 0. */
+  readonly freedBytes?: number;
   /** Reads the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
   /** Ignores what the store has cached about the user. */
   readonly isThorough?: boolean;
 }
+
+export type Accepts<Answer> = (
+  answer: Answer,
+  changes: readonly SizedChange[],
+  reader: HeldReader,
+) => Promise<readonly SizedChange[]>;
 
 export interface EndedCall {
   readonly result: ToolResult;

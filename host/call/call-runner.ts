@@ -17,6 +17,7 @@ import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { EndedRun, GuestTask, Pool } from "../thread/pool.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
@@ -128,10 +129,10 @@ export class CallRunner {
     this.#log(log, record.source);
     turn.signal.throwIfAborted();
     if (!envelope.ok) return resultOf(envelope);
-    options.accepts?.(envelope, changes);
-    if (commits(call.found, options)) {
-      const all = [...staged.changes, ...changes, ...(options.alsoCommit ?? [])];
-      await this.commit({ changes: all, seen: [...seen, ...staged.seen], usedBytes }, held, record);
+    const accepted = (await options.accepts?.(envelope, changes, held.reader)) ?? [];
+    if (!options.isLookingOnly) {
+      const all = [...staged, ...changes, ...accepted];
+      await this.commit({ changes: all, seen: [...seen, ...held.reader.seen], usedBytes }, held, record);
     }
     return envelope;
   }
@@ -140,16 +141,16 @@ export class CallRunner {
   async #runGuest(
     call: CheckedCall,
     { held, turn, record }: { held: HeldUser; turn: Turn; record: CallRecord },
-    { stage }: CallOptions,
-  ): Promise<{ readonly staged: PreparedChanges; readonly outcome: EndedRun["outcome"] }> {
+    { stage, freedBytes }: CallOptions,
+  ): Promise<{ readonly staged: readonly SizedChange[]; readonly outcome: EndedRun["outcome"] }> {
     const { tool, moduleIndex } = call.found;
     const { until, signal } = turn;
     using thread = await this.#parts.pool.take(tool.name, turn);
     turn.endWait();
-    const task = this.#taskFor(call);
-    const staged = (await stage?.(held.reader, task.epochMs)) ?? nothingPrepared;
+    const task = this.#taskFor(call, freedBytes);
+    const staged = (await stage?.(held.reader, task.epochMs)) ?? [];
     const bounds = { name: tool.name, deadlineMs: this.#parts.deadlinesMs[moduleIndex] ?? 0, until, signal };
-    using run = await thread.run({ ...task, before: staged.changes, usedBytes: held.usedBytes }, bounds);
+    using run = await thread.run({ ...task, before: staged, usedBytes: held.usedBytes }, bounds);
     record.guestEnded(run.trail);
     return { staged, outcome: run.outcome };
   }
@@ -167,14 +168,14 @@ export class CallRunner {
     this.#parts.listeners.tell(changes, record.source);
   }
 
-  #taskFor({ found: { tool, moduleIndex }, input, userId }: CheckedCall): GuestTask {
+  #taskFor({ found: { tool, moduleIndex }, input, userId }: CheckedCall, freedBytes = 0): GuestTask {
     const epochMs = this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     }
     // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
     const { hostCalls, stagedBytes } = this.#parts.limits;
-    const grant = { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes } };
+    const grant = { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes }, freedBytes };
     return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant, epochMs };
   }
 
@@ -205,15 +206,11 @@ export class CallRunner {
   }
 }
 
-const nothingPrepared: PreparedChanges = { changes: [], seen: [] };
-
 /** The last millisecond that a JavaScript date can name. */
 const dateMsMax = 8.64e15;
 
-/** Whether a call can end in a commit: because its tool can change files, or because the host adds changes. */
-function commits(found: CatalogTool, { isLookingOnly, stage, alsoCommit }: CallOptions): boolean {
-  if (isLookingOnly) return false;
-  return stage !== undefined || alsoCommit !== undefined || mayChange(found);
-}
+/** Whether a call can end in a commit: because its tool can change files, or because the host stages changes. */
+const commits = (found: CatalogTool, { isLookingOnly, stage }: CallOptions): boolean =>
+  !isLookingOnly && (stage !== undefined || mayChange(found));
 
 const failed = (failure: ToolError): ToolResult => resultOf(envelopeOf(failure));

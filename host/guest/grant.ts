@@ -10,6 +10,8 @@ export interface Grant {
   readonly scopes: readonly string[];
   readonly rights: readonly Right[];
   readonly limits: GrantLimits;
+  /** Bytes of the scopes that the host frees when the call succeeds. The call can write as many more. */
+  readonly freedBytes: number;
 }
 
 /** How much one call may use. */

@@ -6,7 +6,7 @@ import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
 import type { Admission } from "../call/admission.ts";
-import type { CallOptions, HostWork } from "../call/asked-call.ts";
+import type { Accepts, CallOptions, HostWork } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
@@ -64,10 +64,7 @@ async function outcomeOf<Result>(action: string, work: () => Promise<Result>): P
 
 type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
 
-/** `accepts` may throw: then nothing is committed. */
-type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & {
-  readonly accepts?: (answer: RoleOutput<Of>, changes: readonly SizedChange[]) => void;
-};
+type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly accepts?: Accepts<RoleOutput<Of>> };
 
 export class Operation {
   readonly #parts: UpkeepParts;
@@ -129,9 +126,9 @@ export class Operation {
     { accepts, ...options }: AskOptions<Of> = {},
   ): Promise<RoleOutput<Of>> {
     const answerOf = (result: ToolResult): RoleOutput<Of> => roleAnswer(role, found.tool.name, result);
-    const judge: CallOptions["accepts"] = (success, changes) => {
+    const judge: Accepts<ToolResult> = async (success, changes, reader) => {
       const answer = answerOf(success);
-      accepts?.(answer, changes);
+      return (await accepts?.(answer, changes, reader)) ?? [];
     };
     return answerOf(await this.call(found, input, { ...options, accepts: judge }));
   }

@@ -1,18 +1,19 @@
 /**
- * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else byte for byte. A file leaves
- * the trash only if the same change set writes the same bytes outside the trash.
+ * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else by a move. A file leaves the
+ * trash only if the same change set moves it to its old place, or writes the same bytes outside the trash.
  */
 import type { ErrorCode } from "../../shared/errors.ts";
-import { isTrashPath, trashFolder } from "../../shared/path.ts";
+import { isTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
-import type { PreparedChanges } from "../call/asked-call.ts";
+import type { Accepts } from "../call/asked-call.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { moveBack, moveOthersBack, restoring } from "./move-back.ts";
 import type { Operation } from "./operation.ts";
-import { listTrash, removalOf } from "./trash.ts";
+import { listTrash, removalOf, trashPathOf } from "./trash.ts";
 import type { TrashedFile } from "./upkeep.ts";
 
 export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
@@ -26,7 +27,7 @@ export async function restoreFile(operation: Operation, name: string, scope: str
   if (isTrashPath(file.path)) {
     throw new ToolError(
       "INPUT_INVALID",
-      `${actionOn(file)}: ${quoted(file.path)}, where it lay, is in the trash itself`,
+      `${restoring(file)}: ${quoted(file.path)}, where it lay, is in the trash itself`,
     );
   }
   const restorer = tools.forScope("restore", file.scope);
@@ -36,25 +37,31 @@ export async function restoreFile(operation: Operation, name: string, scope: str
 
 /** Lets the plugin put the file back. Returns `false` if the file is not one of its entries, or is not text. */
 async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
-  let trashed: Uint8Array | undefined;
-  const stage = async (reader: HeldReader): Promise<PreparedChanges> => {
-    trashed = await trashedBytes(reader, file);
-    return { changes: [], seen: reader.seen };
-  };
-  const accepts = ({ path }: RestoreOutput, changes: readonly SizedChange[]): void => {
-    const isAt = (change: SizedChange): boolean => change.path.toLowerCase() === path.toLowerCase();
-    const last = changes.findLast((change) => change.scope === file.scope && isAt(change));
-    if (trashed && last?.kind === "write" && last.path === path && Buffer.from(last.content).equals(trashed)) return;
-    throw new ToolError("OUTPUT_INVALID", `${actionOn(file)}: the plugin has not put it back`);
+  // All changes are in the scope of the file: the tool has no other.
+  const accepts: Accepts<RestoreOutput> = async (answer, changes, reader) => {
+    checkPutBack(file, answer, changes, await trashedBytes(reader, file));
+    const written = changes.map(({ path }) => path);
+    return [removalOf(file), ...(await moveOthersBack(reader, file, answer, written))];
   };
   try {
-    const input = { trashed: trashPathOf(file) };
-    await operation.ask("restore", restorer, input, { stage, accepts, alsoCommit: [removalOf(file)] });
+    await operation.ask("restore", restorer, { trashed: trashPathOf(file) }, { accepts, freedBytes: file.bytes });
     return true;
   } catch (error) {
     if (error instanceof ToolError && noneOfItsOwn.has(error.tableCode)) return false;
     throw error;
   }
+}
+
+/** Throws `OUTPUT_INVALID` unless the plugin's last change at the path that it names is a write of the same bytes. */
+function checkPutBack(
+  file: TrashedFile,
+  { path }: RestoreOutput,
+  changes: readonly SizedChange[],
+  trashed: Uint8Array,
+): void {
+  const last = changes.findLast((change) => change.path.toLowerCase() === path.toLowerCase());
+  if (last?.kind === "write" && last.path === path && Buffer.from(last.content).equals(trashed)) return;
+  throw new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin has not put it back`);
 }
 
 /**
@@ -70,39 +77,18 @@ function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string)
 }
 
 async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
-  const { scope, path } = file;
+  const { scope } = file;
   if (!operation.tools.hasScope(scope)) {
-    throw new ToolError("TOOL_UNKNOWN", `${actionOn(file)}: no loaded plugin has the scope "${scope}"`);
+    throw new ToolError("TOOL_UNKNOWN", `${restoring(file)}: no loaded plugin has the scope "${scope}"`);
   }
   await operation.hold({ scopes: [scope], writes: true }, async (held) => {
-    const content = await trashedBytes(held.reader, file);
-    const taken = await takenBy(held.reader, file);
-    if (taken !== null) {
-      throw new ToolError("NAME_CONFLICT", `${actionOn(file)}: ${quoted(taken)} is in the place of "${path}"`);
-    }
-    await operation.commit(held, [{ kind: "write", scope, path, content, bytes: content.length }, removalOf(file)]);
+    const { length: bytes } = await trashedBytes(held.reader, file);
+    await operation.commit(held, [await moveBack(held.reader, { ...file, bytes })]);
   });
 }
 
 async function trashedBytes(reader: HeldReader, file: TrashedFile): Promise<Uint8Array> {
   const bytes = await reader.bytesOf(file.scope, trashPathOf(file));
   if (bytes !== null) return bytes;
-  throw new ToolError("ENTRY_NOT_FOUND", `${actionOn(file)}: it has gone meanwhile`);
-}
-
-const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
-
-const actionOn = ({ name }: TrashedFile): string => `Cannot restore ${quoted(name)}`;
-
-/**
- * A file that is in the way: at the path, at one of its folders, or below the path. Ignores case, as some disks do.
- */
-async function takenBy(reader: HeldReader, { scope, path }: TrashedFile): Promise<string | null> {
-  // Read as well, so that a file that is created meanwhile is noticed.
-  if ((await reader.bytesOf(scope, path)) !== null) return path;
-  const own = path.toLowerCase();
-  const isInTheWay = (other: string): boolean =>
-    other === own || other.startsWith(`${own}/`) || own.startsWith(`${other}/`);
-  const files = await reader.list(scope, "");
-  return files.find((file) => isInTheWay(file.path.toLowerCase()))?.path ?? null;
+  throw new ToolError("ENTRY_NOT_FOUND", `${restoring(file)}: it has gone meanwhile`);
 }

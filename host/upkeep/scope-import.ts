@@ -78,16 +78,19 @@ export class ScopeImport {
       planned = await planImport(reader, { ...this.#task, epochMs });
       refuse(planned.refused);
       // Refused files are not staged: the plugin then inspects what is there.
-      return { changes: planned.refused.length > 0 ? [] : planned.changes, seen: reader.seen };
+      return planned.refused.length > 0 ? [] : planned.changes;
     };
     let told = nothingFound;
     if (inspector !== null) {
-      const accepts = ({ refused = [] }: InspectOutput): void => refuse(refused);
+      const accepts = async ({ refused = [] }: InspectOutput): Promise<[]> => {
+        refuse(refused);
+        return [];
+      };
       const options = { stage, accepts, isLookingOnly: !commits };
       told = await operation.ask("inspect", inspector, { mend: commits, incoming: [...incoming] }, options);
     } else {
       await operation.hold({ scopes: [scope], writes: commits }, async (held) => {
-        const { changes } = await stage(held.reader, operation.now());
+        const changes = await stage(held.reader, operation.now());
         if (commits) await operation.commit(held, changes);
       });
     }

@@ -1,6 +1,7 @@
 /** Lists the trash of all of a user's scopes, and removes files from it for good. */
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
+import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { Operation } from "./operation.ts";
 import type { TrashedFile } from "./upkeep.ts";
@@ -22,23 +23,31 @@ export async function purgeTrash(operation: Operation, beforeEpochMs: number): P
   return latestFirst(purged.flat());
 }
 
-export const removalOf = ({ scope, name, bytes }: TrashedFile): SizedChange => ({
+export const removalOf = (file: TrashedFile): SizedChange => ({
   kind: "remove",
-  scope,
-  path: `${trashFolder}/${name}`,
-  bytes,
+  scope: file.scope,
+  path: trashPathOf(file),
+  bytes: file.bytes,
 });
 
-/** Leaves out a file larger than `fileBytesMax`: it cannot be read, so it is not removed either. */
+/** A trashed file's present path. */
+export const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
+
 async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
   const files: TrashedFile[] = [];
-  for (const scope of scopes) {
-    for (const { path, bytes } of await reader.list(scope, `${trashFolder}/`)) {
-      const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
-      if (parsed) files.push({ scope, name: path.slice(trashFolder.length + 1), ...parsed, bytes });
-    }
-  }
+  for (const scope of scopes) files.push(...(await trashOf(reader, scope)));
   return latestFirst(files);
+}
+
+/**
+ * The trash of one scope. Leaves out a file larger than `fileBytesMax`: it cannot be read, so it is not removed either.
+ */
+export async function trashOf(reader: HeldReader, scope: string): Promise<TrashedFile[]> {
+  const files = await reader.list(scope, `${trashFolder}/`);
+  return files.flatMap(({ path, bytes }) => {
+    const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
+    return parsed ? [{ scope, name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
+  });
 }
 
 const latestFirst = (files: readonly TrashedFile[]): TrashedFile[] =>

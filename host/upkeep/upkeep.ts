@@ -49,13 +49,15 @@ export interface Upkeep {
 
   /**
    * Puts a file back and takes it out of the trash. `name` is a name from `listTrash`. It can also be an entry's name,
-   * if the plugin keeps each entry in a file of its own: then the version that was trashed last comes back. `scope`
-   * limits the search to one scope's trash. If the plugin cannot put files back, or the file is not one of its entries,
-   * it comes back byte for byte.
+   * if the plugin keeps each entry in a file of its own: then the version that was trashed last comes back. If the
+   * plugin says that further trashed files belong to it, such as the other files of a run, they come back in the same
+   * commit. `scope` limits the search to one scope's trash. If the plugin cannot put files back, or the file is not one
+   * of its entries, it comes back byte for byte.
    *
    * Rejects with `ENTRY_NOT_FOUND`; with `NAME_CONFLICT` if something is in its place, which the message names; with
    * `TOOL_UNKNOWN` if no loaded plugin has its scope; with `INPUT_INVALID` if its former place is in the trash; with
-   * `OUTPUT_INVALID` if the plugin reports success but has not put it back: the file is then still in the trash.
+   * `OUTPUT_INVALID` if the plugin reports success but has not put it back, or names files that cannot belong to it:
+   * then nothing has changed.
    *
    * @example
    * await runtime.upkeep.restore({ userId: "alice" }, "editor", { scope: "memory" });

@@ -1,4 +1,5 @@
 /** Plugins that answer a host's calls falsely: no user's text is lost, and other plugins' calls still work. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -10,7 +11,7 @@ import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import type { Script } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
-import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
 const name = "x.20240101T000000000Z.md";
@@ -86,6 +87,57 @@ test("control: a restorer that puts the same bytes back takes the file out of th
     writeUserFiles(dataDir, { alice: trashed });
     expect(await runtime.upkeep.restore(alice, name)).toMatchObject({ name });
     expect(readUserFiles(dataDir, "alice")).toEqual({ "notes/back/x.md": "precious \u00fc" });
+  });
+});
+
+const stamp = "20240101T000000000Z";
+/** The trash beside the file, and a file in the place of some of it. */
+const more = {
+  ...trashed,
+  [`notes/trash/y.${stamp}.md`]: "of y",
+  [`notes/trash/live.${stamp}.md`]: "was live",
+  [`memory/trash/other.${stamp}.md`]: "another scope's",
+  "notes/live.md": "live",
+};
+
+const y = { trashed: `trash/y.${stamp}.md`, path: "y.md" };
+const backWith = (...others: readonly object[]): Script => ({
+  ...writes,
+  requests: [write("x.md", "precious \u00fc")],
+  answer: { path: "x.md", others },
+});
+
+// `restored-others.test.ts` has more of them, without a guest.
+test.for<readonly [name: string, code: string, script: Script]>([
+  ["to another place", "OUTPUT_INVALID", backWith(y, { ...y, path: "z.md" })],
+  ["of another scope", "OUTPUT_INVALID", backWith(y, { trashed: `trash/other.${stamp}.md`, path: "other.md" })],
+  ["without a path", "OUTPUT_INVALID", backWith({ trashed: y.trashed })],
+  ["over a file", "NAME_CONFLICT", backWith(y, { trashed: `trash/live.${stamp}.md`, path: "live.md" })],
+  [
+    "over what it has written",
+    "OUTPUT_INVALID",
+    { ...backWith(y), requests: [write("x.md", "precious \u00fc"), write("y.md", "mine")] },
+  ],
+])("a restorer that moves a further file %s changes nothing: %s", async ([, code, script]) => {
+  await withPlugin({ Restore: script }, async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { alice: more });
+    await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code });
+    expect(readUserFiles(dataDir, "alice")).toEqual(more);
+  });
+});
+
+test("control: a restorer that names further files has them moved to where they were, whatever their bytes", async () => {
+  const deep = { trashed: `trash/deep/b.${stamp}.bin`, path: "deep/b.bin" };
+  await withPlugin({ Restore: backWith(y, deep) }, async (runtime, dataDir) => {
+    writeUserFiles(dataDir, { alice: { ...more, [`notes/${deep.trashed}`]: "" } });
+    const notes = join(userFolder(dataDir, "alice"), "notes");
+    const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+    writeFileSync(join(notes, deep.trashed), bytes);
+    await runtime.upkeep.restore(alice, name);
+    expect(readFileSync(join(notes, deep.path))).toEqual(bytes);
+    const stayed = Object.entries(more).filter(([path]) => !/trash.[xy]/.test(path));
+    const restored = { "notes/x.md": "precious \u00fc", "notes/y.md": "of y", "notes/deep/b.bin": bytes.toString() };
+    expect(readUserFiles(dataDir, "alice")).toEqual({ ...Object.fromEntries(stayed), ...restored });
   });
 });
 

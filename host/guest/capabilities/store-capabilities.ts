@@ -108,7 +108,7 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
       `Cannot write ${quoted(path)}: it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
     );
   }
-  const growthBytes = growth(call, scope) - replacedBytes + bytes;
+  const growthBytes = growth(call, scope) - call.grant.freedBytes - replacedBytes + bytes;
   // A full scope can still shrink. Without growth, the scope need not be measured, which reads the size of every file.
   if (growthBytes <= 0) return;
   const used = call.store.bytesUsed(scope) + growthBytes;

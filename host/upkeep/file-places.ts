@@ -1,0 +1,26 @@
+import { foldersOf } from "../../shared/path.ts";
+
+/** The places of a scope's files. Ignores case, as some disks do. */
+export class FilePlaces {
+  /** The files by their own paths, in lower case. */
+  readonly #files = new Map<string, string>();
+  /** A file in each folder, by the folder's path in lower case. */
+  readonly #folders = new Map<string, string>();
+
+  constructor(paths: readonly string[]) {
+    for (const path of paths) this.add(path);
+  }
+
+  add(path: string): void {
+    const folded = path.toLowerCase();
+    this.#files.set(folded, path);
+    for (const folder of foldersOf(folded)) this.#folders.set(folder, path);
+  }
+
+  /** A file that is in the way of another: at its path, at one of its folders, or below its path. */
+  inTheWayOf(path: string): string | null {
+    const folded = path.toLowerCase();
+    const [found] = [folded, ...foldersOf(folded)].flatMap((each) => this.#files.get(each) ?? []);
+    return found ?? this.#folders.get(folded) ?? null;
+  }
+}
