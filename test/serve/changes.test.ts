@@ -138,6 +138,31 @@ test("changes of watched resources within one turn of the event loop are reporte
   ]);
 });
 
+test("an entry's name can have slashes; entries that nothing can read are no resources, so they never change", async () => {
+  const listeners: Parameters<Runtime["onChange"]>[0][] = [];
+  const onChange: Runtime["onChange"] = (listener) => {
+    listeners.push(listener);
+    return () => {};
+  };
+  const family = { hasIndex: false, hasEntries: true, indexScopes: [], entryFile: "{name}/run.json" };
+  const families = () => [
+    { ...family, name: "read", canRead: true, entryScopes: ["read"] },
+    { ...family, name: "listed", canRead: false, entryScopes: ["listed"] },
+  ];
+  const feed = new ChangeFeed({ onChange, families }, "alice");
+  feed.watch(families().map(({ name }) => `memory://${name}/entry/agent%2Frun`));
+  const told: string[] = [];
+  feed.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? event.uri : event.kind));
+  for (const scope of ["listed", "read"]) {
+    for (const path of ["run.json", "agent/run/000001.jsonl", "agent/run/run.json"]) {
+      listeners[0]?.({ userId: "alice", files: [{ scope, path }] });
+    }
+    await Promise.resolve();
+    told.push(scope);
+  }
+  expect(told).toEqual(["listed", "memory://read/entry/agent%2Frun", "resources_list_changed", "read"]);
+});
+
 test("a cancelled or answered listen request over standard input stops watching its resources", async () => {
   await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
   const feed = new ChangeFeed(runtime, "alice");

@@ -62,12 +62,12 @@ export class ChangeFeed {
     this.bus.publish({ kind: "resources_list_changed" });
   }
 
-  /** Files in the trash are not entries. */
+  /** Files in the trash are not entries, and entries that cannot be read are not resources. */
   #changedBy({ scope, path }: MemoryChange["files"][number]): string[] {
     if (isTrashPath(path)) return [];
-    return this.#families.flatMap(({ name, indexScopes, entryScopes, entryFile }) => [
+    return this.#families.flatMap(({ name, canRead, indexScopes, entryScopes, entryFile }) => [
       ...(indexScopes.includes(scope) ? [indexUri, indexUriOf(name)] : []),
-      ...(entryScopes.includes(scope) ? entriesAt(name, entryFile, path) : []),
+      ...(canRead && entryScopes.includes(scope) ? entriesAt(name, entryFile, path) : []),
     ]);
   }
 }
@@ -89,6 +89,6 @@ function entriesAt(family: string, entryFile: string | undefined, path: string):
   if (entryFile === undefined) return [entryUriTemplate(family)];
   const [before = "", after = ""] = entryFile.split("{name}");
   const name = path.slice(before.length, path.length - after.length);
-  const isEntry = name !== "" && !name.includes("/") && path === before + name + after;
+  const isEntry = name !== "" && path === before + name + after;
   return isEntry ? [entryUri(family, name)] : [];
 }

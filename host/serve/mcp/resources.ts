@@ -66,7 +66,7 @@ function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolea
   });
 }
 
-/** Lists indexes first. They are listed even for a user without entries. */
+/** Lists indexes first. They are listed even for a user without entries. Entries that cannot be read are left out. */
 async function list(
   { runtime, contextOf }: ServedUser,
   offset: number,
@@ -74,9 +74,9 @@ async function list(
 ): Promise<ListResourcesResult> {
   const families = runtime.families();
   const indexed = families.filter(({ hasIndex }) => hasIndex);
-  const hasEntries = families.some((family) => family.hasEntries);
-  const entries = hasEntries ? await runtime.memoryEntries(contextOf(request)) : [];
-  const listed = entries.flatMap(entryResource);
+  const readable = new Set(families.filter(({ hasEntries, canRead }) => hasEntries && canRead).map(({ name }) => name));
+  const entries = readable.size > 0 ? await runtime.memoryEntries(contextOf(request)) : [];
+  const listed = entries.filter(({ family }) => readable.has(family)).flatMap(entryResource);
   const all = [...(indexed.length > 0 ? [indexOfAll] : []), ...indexed.map(indexOf), ...listed];
   const resources = all.slice(offset, offset + mcpLimits.resourcesPerPage);
   return { resources, ...nextCursor(offset + resources.length, all.length) };
