@@ -11,7 +11,8 @@ export const trashCommand = defineCommand({
   description: `Lists files that tools have deleted, restores them, or removes them for good. For the owner of the
 data; tools cannot do this.
 
-"list" and "purge" cover all scopes of the user and print the scope of each file.`,
+"list" and "purge" cover all scopes of the user and print the scope of each file. "restore" prints the named file. If a
+plugin keeps an entry in several files, such as a run of an agent, all that were deleted together come back.`,
   operands: {
     "<list|restore|purge>": "what to do",
     "[NAME]":
@@ -27,6 +28,7 @@ data; tools cannot do this.
   examples: [
     "memcell trash list --user alice",
     "memcell trash restore editor --user alice",
+    "memcell trash restore my-agent/run-7 --scope runs --user alice",
     "memcell trash purge --older-than 30d --user alice",
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],

@@ -68,6 +68,23 @@ test("trash lists, restores and purges files", () => {
   });
 });
 
+test("trash restore brings back all files of a run by the run's name, and prints the first", () => {
+  using folder = temporaryFolder();
+  const stamp = "20200102T030405678Z";
+  const trashed = { [`run.${stamp}.json`]: "{}", [`000001.${stamp}.jsonl`]: "one", [`000002.${stamp}.jsonl`]: "two" };
+  const inTrash = Object.entries(trashed).map(([name, text]) => [`runs/trash/agent/run/${name}`, text]);
+  writeUserFiles(folder.path, { alice: Object.fromEntries(inTrash) as Record<string, string> });
+  expect(memcell(folder.path, "trash", "restore", "agent/run", "--user", "alice")).toMatchObject({
+    status: 0,
+    stderr: "",
+    stdout: `2020-01-02T03:04:05.678Z         2 bytes  agent/run/run.${stamp}.json  (runs)\n`,
+  });
+  const restored = { "run.json": "{}", "000001.jsonl": "one", "000002.jsonl": "two" };
+  expect(readUserFiles(folder.path, "alice")).toEqual(
+    Object.fromEntries(Object.entries(restored).map(([name, text]) => [`runs/agent/run/${name}`, text])),
+  );
+});
+
 test("a coded error is JSON and exit code 1, an invalid command line is exit code 2", () => {
   using folder = temporaryFolder();
   const missing = memcell(folder.path, "trash", "restore", "nothing", "--user", "alice");
