@@ -116,6 +116,7 @@ test("readEntry() requires a family if several can read", async () => {
 test("families() always returns the same list", async () => {
   await withLinks([], async (runtime) => {
     expect(runtime.families()).toBe(runtime.families());
-    expect([runtime.hasMemory, runtime.families().map(({ name }) => name)]).toEqual([true, ["journal", "user-memory"]]);
+    const names = runtime.families().map(({ name }) => name);
+    expect([runtime.hasMemory, names]).toEqual([true, ["journal", "run-history", "user-memory"]]);
   });
 });

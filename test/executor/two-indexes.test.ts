@@ -32,7 +32,8 @@ test("what fits is shown whole, each plugin in its own frame, in their order", a
   const files = { "memory/MEMORY.md": lines(3, "x"), "journal/MEMORY.md": blocks(3, "y") };
   await indexOf(files, async (text, runtime) => {
     const parts: string[] = [];
-    for (const { name } of runtime.families()) parts.push(await runtime.memoryIndex(alice, { family: name }));
+    const indexed = runtime.families().filter(({ hasIndex }) => hasIndex);
+    for (const { name } of indexed) parts.push(await runtime.memoryIndex(alice, { family: name }));
     expect(parts.filter((part) => part !== "")).toHaveLength(2);
     expect(text).toBe(parts.join(""));
     const entries = await runtime.memoryEntries(alice);
@@ -56,6 +57,7 @@ test("what does not fit is cut to 200 lines and 25,000 bytes, and a small index 
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25_000);
     const shown = runtime
       .families()
+      .filter(({ hasIndex }) => hasIndex)
       .map(({ name }) => ({ name, isFramed: text.includes(`<${name.replace("-", "_")}`) }));
     expect(shown.map(({ isFramed }) => isFramed)).toEqual([true, true]);
     expect(countOf(text, /^- \[e/gm)).toBeGreaterThan(20);
