@@ -5,6 +5,7 @@ import { measureGrowth } from "./growth/section.ts";
 import { measureJournal } from "./journal/section.ts";
 import { measureRecoverySection } from "./recovery-section.ts";
 import type { Section } from "./results.ts";
+import { measureRunHistory } from "./run-history/section.ts";
 import { measureSandbox } from "./sandbox/section.ts";
 import { measureThroughput } from "./throughput/section.ts";
 
@@ -17,4 +18,5 @@ export const sections: ReadonlyMap<number, (run: BenchRun) => Promise<Section>> 
   [5, measureCold],
   [6, measureRecoverySection],
   [7, measureJournal],
+  [8, measureRunHistory],
 ]);

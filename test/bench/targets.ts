@@ -20,6 +20,8 @@ export const targets = {
   growthTo1000: atMost(3, "×", "the time with 10 entries"),
   /** The guest's computing time, without the host's reads. */
   journalSearch: atMost(150, "ms", "the guest's own time in a search of 10,000 blocks"),
+  appendGrowth: atMost(1.5, "×", "an append to a run of 10 events"),
+  loadSince: atMost(2, "×", "a load of a run that does not exist"),
   cliFirstResult: atMost(400, "ms", "process start to first result"),
   runtimeFirstResult: atMost(250, "ms", "createRuntime to first result"),
   furtherWorker: atMost(40, "MB", "each further worker"),

@@ -1,11 +1,11 @@
 /** 1. A durable upsert: memcell, the naive way, and peers, on this machine's disk and on a separate ext4 disk. */
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 import { loopDisk } from "../../support/loop-disk.ts";
 import type { BenchRun } from "../bench-run.ts";
 import { figureOf } from "../figure.ts";
 import type { Section, Table } from "../results.ts";
+import { settler } from "../settler.ts";
 import { median } from "../statistics.ts";
 import { takeTurns, timesOf } from "../take-turns.ts";
 import type { Times } from "../take-turns.ts";
@@ -109,17 +109,5 @@ function withoutTransport(key: string, disk: string, { ways, times }: Found): Ta
     title: `Without the transport, against memcell in process, on ${disk}`,
     unit: "ms",
     figures,
-  };
-}
-
-/** Flushes the folder's disk as far as one file's flush does: on ext4, the journal with all that waits. */
-function settler(folder: string): Disposable & { readonly settle: () => void } {
-  const file = openSync(join(folder, "settle"), "a");
-  return {
-    settle: () => {
-      writeSync(file, "x");
-      fsyncSync(file);
-    },
-    [Symbol.dispose]: () => closeSync(file),
   };
 }
