@@ -1,5 +1,6 @@
 /** An event as one line of a segment: `{"type":…,"timestamp":…,"data":{…},"labels":{…}}`, the keys in this order. */
 import { isEventType } from "../../shared/run-history/event-types.ts";
+import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import { parseJson } from "./json-text.ts";
 import { parseForeignLine } from "./lossless-json.deferred.ts";
 import { isLabels, isObject } from "./run-event.ts";
@@ -45,14 +46,13 @@ function parseLine(line: string, value: unknown): ParsedLine {
   return parseForeignLine(line);
 }
 
-/**
- * Whether a timestamp has the form that tools write, as far as sorting needs it; the doctor looks closer. Cheaper than a
- * regular expression.
- */
+const normal =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{0,8}[1-9])?Z$/;
+
+/** Whether a timestamp has the form that tools write. Every month has 28 days, so few take a closer look. */
 function isNormal(timestamp: unknown): timestamp is string {
-  if (typeof timestamp !== "string" || timestamp[10] !== "T" || !timestamp.endsWith("Z")) return false;
-  const { length } = timestamp;
-  return length === 20 || (length > 21 && length <= 30 && timestamp[19] === "." && timestamp[length - 2] !== "0");
+  if (typeof timestamp !== "string" || !normal.test(timestamp)) return false;
+  return timestamp.slice(8, 10) <= "28" || normalTimestamp(timestamp) === timestamp;
 }
 
 /** In the guest's engine, `split` is three times as fast as a search. */

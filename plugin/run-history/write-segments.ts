@@ -1,5 +1,5 @@
-import type { CheckedEvent } from "./check-event.ts";
 /** Adds events to a run's open segment, and closes it when it is full. */
+import type { CheckedEvent } from "./check-event.ts";
 import { addClosed } from "./closed-segments.ts";
 import type { ClosedSegment } from "./closed-segments.ts";
 import type { Place } from "./cursor.ts";
