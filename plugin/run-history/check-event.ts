@@ -14,7 +14,7 @@ import { ToolError } from "../tool-error.ts";
 import { lineOf } from "./event-line.ts";
 import { inOneLine, parseJson } from "./json-text.ts";
 import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
-import { isLabels, isObject } from "./run-event.ts";
+import { isLabels, isObject, jsonFields } from "./run-event.ts";
 import type { Labels, RunEvent } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
@@ -89,8 +89,8 @@ function checkData(type: EventType, data: unknown, place: string): string {
   } catch (fault) {
     throw fault instanceof EventFault ? ofEvent(fault, place) : fault;
   }
-  checkJsonFields(value as Record<string, unknown>, place);
-  return isOld ? asPresentData(data as string) : inOneLine(data as string);
+  checkJsonFields(type, value as Record<string, unknown>, place);
+  return isOld ? asPresentData(type, data as string) : inOneLine(data as string);
 }
 
 /** A number can be refused only because JavaScript has rounded it. Then its digits decide. */
@@ -104,8 +104,8 @@ function readExactly(type: EventType, data: unknown, value: unknown, forms: Form
 }
 
 /** Texts that must be JSON themselves. A blank one counts as none. */
-function checkJsonFields(data: Record<string, unknown>, place: string): void {
-  for (const key of ["payload", "result_json", "server_data"]) {
+function checkJsonFields(type: EventType, data: Record<string, unknown>, place: string): void {
+  for (const key of jsonFields[type] ?? []) {
     const text = Object.hasOwn(data, key) ? data[key] : undefined;
     if (typeof text === "string" && text.trim() !== "") checkJson(text, `${place}.${key}`);
   }

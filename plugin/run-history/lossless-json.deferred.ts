@@ -2,9 +2,10 @@
 import { dataDepthMax, isTooDeep } from "../../shared/run-history/data-depth.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isEventType } from "../../shared/run-history/event-types.ts";
+import type { EventType } from "../../shared/run-history/event-types.ts";
 import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
-import { isLabels, isObject } from "./run-event.ts";
+import { isLabels, isObject, jsonFields } from "./run-event.ts";
 import type { RunEvent } from "./run-event.ts";
 
 /** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */
@@ -44,19 +45,17 @@ export function isFollowed(text: string): boolean {
 /** The value of a text that is JSON, with numbers that keep their digits. */
 export const numbersKept = (text: string): unknown => parseLossless(text);
 
-const jsonFields = ["payload", "result_json", "server_data"] as const;
-
 /**
  * Turns the older forms of fields into the present ones: JSON values into JSON texts, lists of bytes into base64. Keeps
  * all other fields as they are.
  */
-export function asPresentData(text: string): string {
+export function asPresentData(type: EventType, text: string): string {
   const data = parseLossless(text) as Record<string, unknown>;
-  for (const key of jsonFields) {
+  for (const key of jsonFields[type] ?? []) {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
     if (value !== undefined && value !== null && typeof value !== "string") data[key] = stringifyLossless(value);
   }
-  const redacted = Object.hasOwn(data, "redacted") ? data["redacted"] : undefined;
+  const redacted = type === "thinking" && Object.hasOwn(data, "redacted") ? data["redacted"] : undefined;
   if (Array.isArray(redacted)) data["redacted"] = base64Of(redacted.map(Number));
   return stringifyLossless(data);
 }

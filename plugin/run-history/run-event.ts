@@ -11,6 +11,12 @@ export interface RunEvent {
   readonly labels: Labels;
 }
 
+/** By type: the fields of its data that are JSON text. */
+export const jsonFields: Readonly<Partial<Record<EventType, readonly string[]>>> = {
+  tool_call: ["payload"],
+  tool_result: ["result_json", "server_data"],
+};
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
