@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { capabilityNames, capabilityRights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
+import { eventTypes } from "../../shared/run-history/event-types.ts";
 import { codeIn, tableUnder } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
@@ -103,17 +104,29 @@ test("every action and every outcome of UpdateUserMemory is covered", () => {
   expect(new Set(outcomes)).toEqual(new Set(["created", "replaced", "deleted"]));
 });
 
+test("every type of event is appended, loaded and read by a model", () => {
+  const typesOf = (tool: string): Set<string> => {
+    const served = calls.filter((call) => call.tool === tool && call.result["ok"] === true);
+    const events = served.flatMap(({ input, result }) => {
+      const holder = (tool === "AppendRunEvents" ? input : result["data"]) as { events: { type: string }[] };
+      return holder.events;
+    });
+    return new Set(events.map(({ type }) => type));
+  };
+  for (const tool of ["AppendRunEvents", "LoadRun", "ReadRunHistory"])
+    expect(typesOf(tool)).toEqual(new Set(eventTypes));
+});
+
 const lock = JSON.parse(textOf("build/plugins.lock.json")) as { plugins: Record<string, unknown> };
 
 test.for(Object.keys(lock.plugins))(
-  "every model tool of %s succeeds in a vector, and every own code of the plugin is covered",
+  "every tool of %s succeeds in a vector, and every own code of the plugin is covered",
   (name) => {
     const manifest = manifestOf(readFileSync(shippedPlugin(name)));
     const own = vectors.filter(({ vector }) => (vector.plugin ?? "user-memory") === name);
     const results = own.flatMap(({ vector }) => vector.calls.map(({ tool, result }) => ({ tool, result })));
     const served = new Set(results.flatMap(({ tool, result }) => (result["ok"] === true ? [tool] : [])));
-    const forModels = manifest.tools.filter(({ audience }) => audience === "model").map((tool) => tool.name);
-    expect(forModels.filter((tool) => !served.has(tool))).toEqual([]);
+    expect(manifest.tools.map((tool) => tool.name).filter((tool) => !served.has(tool))).toEqual([]);
     const provoked = new Set(refusalsIn(results).map(({ code }) => code));
     expect((manifest.errors ?? []).map(({ code }) => code).filter((code) => !provoked.has(code))).toEqual([]);
   },
