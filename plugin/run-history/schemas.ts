@@ -167,11 +167,12 @@ export const historyInput = z.strictObject(
         "Only events of these types. Default: all types",
       ),
     ),
-    last: bounded(1, shownMax, `How many events at most, the latest ones. Default ${shownDefault}`),
+    last: bounded(1, shownMax, `How many events at most, the latest ones: 1 to ${shownMax}. Default ${shownDefault}`),
     charsMax: bounded(
       charsMin,
       charsMax,
-      `How many characters all texts together may have; no text gets more than a quarter. Default ${charsDefault}`,
+      `How many characters all texts together may have, ${charsMin} to ${charsMax}; one text gets at most a quarter. ` +
+        `Default ${charsDefault}`,
     ),
   },
   { error: "no other fields than agentId, runId, types, last and charsMax" },
