@@ -18,6 +18,8 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 
 interface Component {
   readonly "bom-ref": string;
+  /** The scope of a package's name: `@noble` of `@noble/hashes`. */
+  readonly group?: string;
   readonly name: string;
   readonly version: string;
   readonly purl?: string;
@@ -52,6 +54,8 @@ const pluginNames = new Set(plugins.map(({ manifest }) => manifest.name));
 const plugin = plugins.find(({ manifest }) => manifest.name === "user-memory");
 if (!plugin) throw new Error("user-memory is not there");
 
+const fullName = ({ group, name }: Component): string => (group === undefined ? name : `${group}/${name}`);
+
 const named = (name: string): Component | undefined => sbom.components.find((each) => each.name === name);
 
 test("the list is valid CycloneDX 1.6 by its strict schema", async () => {
@@ -79,8 +83,8 @@ test.for(plugins)("the list has the plugin $manifest.name with its hash, version
 
 test("the list has the packages of which the bundle contains code, and the engine", () => {
   const kept = files.filter(({ bytes, path }) => bytes > 0 && path.includes("node_modules/"));
-  const names = new Set(kept.map(({ path }) => path.split("/")[1] ?? ""));
-  const listed = sbom.components.map(({ name }) => name).filter((name) => !pluginNames.has(name));
+  const names = new Set(kept.map(({ path }) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? ""));
+  const listed = sbom.components.map(fullName).filter((name) => !pluginNames.has(name));
   expect(listed.toSorted()).toEqual([...names, "quickjs-ng", "quickjs-wasi"].toSorted());
   // gray-matter depends on an older YAML library. It is installed, but the bundle contains a stand-in for it.
   expect(listed).toContain("gray-matter");
@@ -90,12 +94,14 @@ test("the list has the packages of which the bundle contains code, and the engin
 test("each package has the version, the hash and the licence that package-lock.json pins", () => {
   const found = sbom.components.filter(({ purl }) => purl?.startsWith("pkg:npm/"));
   expect(found.length).toBeGreaterThan(5);
-  for (const { name, version, purl, hashes, licenses } of found) {
+  for (const component of found) {
+    const { version, purl, hashes, licenses } = component;
+    const name = fullName(component);
     const pinned = locked[`node_modules/${name}`];
     const sha512 = Buffer.from(pinned?.integrity.replace("sha512-", "") ?? "", "base64").toString("hex");
     expect({ version, purl, hashes, licenses }).toEqual({
       version: pinned?.version,
-      purl: `pkg:npm/${name}@${version}`,
+      purl: `pkg:npm/${name.replace("@", "%40")}@${version}`,
       hashes: [{ alg: "SHA-512", content: sha512 }],
       licenses: [{ license: { id: pinned?.license } }],
     });
