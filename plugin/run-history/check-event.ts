@@ -11,7 +11,7 @@ import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/r
 import { presentValue, utf8Bytes } from "../../shared/text.ts";
 import { fieldName } from "../parse-input.ts";
 import { ToolError } from "../tool-error.ts";
-import { lineOf } from "./event-line.ts";
+import { bytesInAnswer, lineOf } from "./event-line.ts";
 import { inOneLine, parseJson } from "./json-text.ts";
 import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
 import { isLabels, isObject, jsonFields } from "./run-event.ts";
@@ -121,12 +121,12 @@ function checkJson(text: string, place: string): unknown {
 }
 
 function checkSize(event: RunEvent, place: string): CheckedEvent {
-  const line = `${lineOf(event)}\n`;
+  const line = lineOf(event);
   const bytes = utf8Bytes(line);
   if (bytes > eventBytesMax) throw inputFault(place, `${bytes} bytes`, `at most ${eventBytesMax} bytes`);
   // As JSON in an answer, a line takes twice its bytes at most.
-  const answerBytes = bytes * 2 < pageBytesMax ? 0 : utf8Bytes(JSON.stringify(line));
-  if (answerBytes <= pageBytesMax) return { timestamp: event.timestamp, line, bytes };
+  const answerBytes = bytes * 2 + 100 < pageBytesMax ? 0 : bytesInAnswer(line, false);
+  if (answerBytes <= pageBytesMax) return { timestamp: event.timestamp, line: `${line}\n`, bytes: bytes + 1 };
   throw inputFault(place, `${answerBytes} bytes as JSON in an answer`, `at most ${pageBytesMax} bytes`);
 }
 

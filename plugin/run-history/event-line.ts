@@ -1,6 +1,7 @@
 /** An event as one line of a segment: `{"type":…,"timestamp":…,"data":{…},"labels":{…}}`, the keys in this order. */
 import { isEventType } from "../../shared/run-history/event-types.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import { utf8Bytes } from "../../shared/text.ts";
 import { parseJson } from "./json-text.ts";
 import { parseForeignLine } from "./lossless-json.deferred.ts";
 import { isLabels, isObject } from "./run-event.ts";
@@ -60,3 +61,9 @@ const hasData = (text: string): boolean => text.split(',"data":', 2).length > 1;
 
 /** Whether a line that names its data twice, or has data with such a key, is one that `lineOf` wrote. */
 const isSame = (line: string, event: RunEvent): boolean => line === lineOf(event) && isObject(parseJson(event.data));
+
+/** At least as many as the event takes: an answer has the line's parts, a comma, and labels even if the line has none. */
+export function bytesInAnswer(line: string, isAscii: boolean): number {
+  const json = JSON.stringify(line);
+  return (isAscii ? json.length : utf8Bytes(json)) + 16;
+}

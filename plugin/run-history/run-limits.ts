@@ -32,7 +32,7 @@ export const runLimits = {
   shownMax: 200,
   charsDefault: 8_000,
   charsMin: 500,
-  charsMax: 40_000,
+  charsMax: 60_000,
   /** Damaged lines of one file that the doctor names; the others are only counted. */
   damageNamedMax: 5,
 } as const;

@@ -1,10 +1,9 @@
 /** The segments of a part of a run, each with the times between which its events are. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
-import { utf8Bytes } from "../../shared/text.ts";
 import { readClosed } from "./closed-segments.ts";
 import type { Place, TimePlace } from "./cursor.ts";
-import { parseLines } from "./event-line.ts";
+import { bytesInAnswer, parseLines } from "./event-line.ts";
 import type { Run } from "./find-run.ts";
 import type { RunEvent } from "./run-event.ts";
 import { filesIn, linesOf, readSegment, runFileAt, textOf } from "./run-files.ts";
@@ -93,12 +92,6 @@ function addDamage(damaged: DamagedLines[], { key, segment, line }: TimePlace): 
   const isNext = damaged.at(-1)?.line === line;
   const before = isNext ? damaged.pop() : undefined;
   damaged.push({ key, segment, line, count: (before?.count ?? 0) + 1 });
-}
-
-/** At least as many as the event takes: an answer has the line's parts, a comma, and labels even if the line has none. */
-function bytesInAnswer(line: string, isAscii: boolean): number {
-  const json = JSON.stringify(line);
-  return (isAscii ? json.length : utf8Bytes(json)) + 16;
 }
 
 export function compareInTime(a: TimePlace, b: TimePlace): number {

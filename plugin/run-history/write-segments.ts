@@ -18,9 +18,11 @@ export class StaleHead extends Error {}
  */
 export function writeSegments({ folder, head }: Run, openText: string, events: readonly CheckedEvent[]): RunHead {
   const segments = new Segments(head, openText);
+  // A reader without a lock can meet a run's first append before `run.json`: then it must see all of it or nothing.
+  const isFirst = head.closedSegments === 0 && head.open.lines === 0;
   let lastAppend: Place | null = null;
   for (const event of events) {
-    if (segments.isFull) {
+    if (segments.isFull && !isFirst) {
       segments.close();
       if (runs.read(segmentPath(folder, segments.number)) !== null) throw new StaleHead();
     }
