@@ -108,6 +108,18 @@ test("records the index of a prompt like any other call", async () => {
   expect(stage.recordsOf("call").at(-1)).toMatchObject({ tool: "PromptIndex", code: "USER_INVALID" });
 });
 
+test("records a tool that is named with its plugin by the tool's name", async () => {
+  await using stage = await openAuditedStage();
+  const named = ["user-memory/ListEntries", "user-memory/Nothing", "../ListEntries", "user-memory/a/b"];
+  for (const tool of named) await stage.runtime.callAsHost(tool, {}, { userId: "alice" });
+  expect(stage.recordsOf("call")).toMatchObject([
+    { tool: "ListEntries", plugin: { name: "user-memory" }, code: null },
+    { tool: "Nothing", plugin: null, code: "TOOL_UNKNOWN" },
+    { tool: null, plugin: null, code: "TOOL_UNKNOWN" },
+    { tool: null, plugin: null, code: "TOOL_UNKNOWN" },
+  ]);
+});
+
 test("a call with a denied use changes nothing, and its record shows the dropped changes", async () => {
   await using stage = await openAuditedStage();
   const steps = [write("a.md", "four"), ask("store_read", { scope: "memory", path: "../b" }), { output: "{}" }];
