@@ -1,51 +1,15 @@
 /**
- * How an executor of agents uses memcell. A model plays one movement of a task for one user, with the user's memory in
- * the prompt and the tools to change it. An adapter for a real model does the same. It needs only the package's public
- * API.
+ * How an executor of agents uses memcell. A model plays one movement of a task for one user, with the user's memory and
+ * the run's last turns in the prompt, and the tools to change the memory. An adapter for a real model does the same. It
+ * needs only the package's public API.
  */
 import { ToolError } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 
+import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
+import type { PlayedTurn } from "./played-movements.ts";
+import { RunRecord } from "./run-record.ts";
 import { definitionOfPages, definitionsWithInputSchema, pagesTool } from "./tool-definitions.ts";
-import type { InputSchemaDefinition } from "./tool-definitions.ts";
-
-/** A tool call that the model requests. */
-export interface ToolUse {
-  /** The model's own id, which the audit log uses as the call id. */
-  readonly id: string;
-  readonly name: string;
-  readonly input: unknown;
-}
-
-/** The result of a tool call, for the model. */
-export interface ToolReply {
-  readonly id: string;
-  readonly isError: boolean;
-  /** JSON text. */
-  readonly content: string;
-}
-
-export interface ModelRequest {
-  readonly system: string;
-  readonly tools: readonly InputSchemaDefinition[];
-  /** The task, and then each turn of the model with the results of its tool calls. */
-  readonly messages: readonly (string | ModelTurn | readonly ToolReply[])[];
-}
-
-/** A turn without tool uses ends the movement. */
-export interface ModelTurn {
-  readonly text: string;
-  readonly toolUses: readonly ToolUse[];
-}
-
-export type Model = (request: ModelRequest) => Promise<ModelTurn>;
-
-export interface Movement {
-  readonly name: string;
-  readonly agent: string;
-  readonly instructions: string;
-  readonly task: string;
-}
 
 export interface Stage {
   readonly runtime: Runtime;
@@ -55,28 +19,53 @@ export interface Stage {
 /** Stops a model that goes round in circles. */
 const turnsMax = 20;
 
-/** Plays a movement and resolves to the model's last words. Rejects with the signal's reason when it is cancelled. */
+/**
+ * Plays a movement and resolves to the model's last words. A movement that broke off earlier goes on where it was.
+ * Rejects with the signal's reason when it is cancelled.
+ */
 export async function playMovement(
   { runtime, model }: Stage,
-  { name, agent, instructions, task }: Movement,
+  movement: Movement,
   { userId, signal }: Pick<CallContext, "userId" | "signal">,
 ): Promise<string> {
+  const { name, agent, instructions } = movement;
   const ctx: CallContext = { userId, signal, labels: { movement: name, agent } };
+  const record = await RunRecord.open(runtime, movement, ctx);
   // Each movement reads the index again, because the previous one can have changed it. Empty for a new user.
   const system = `${instructions}\n${await runtime.memoryIndex(ctx)}`;
   const tools = [...definitionsWithInputSchema(runtime.tools()), definitionOfPages];
-  const messages: ModelRequest["messages"][number][] = [task];
-  for (let turns = 0; turns < turnsMax; turns++) {
+  const nextTurn = async (): Promise<PlayedTurn> => {
+    if (record.turns.length >= turnsMax) {
+      throw new Error(`The model has not ended movement "${name}" after ${turnsMax} turns`);
+    }
     signal?.throwIfAborted();
-    // oxlint-disable-next-line no-await-in-loop -- each turn answers the one before
-    const turn = await model({ system, tools, messages: [...messages] });
-    if (turn.toolUses.length === 0) return turn.text;
+    return await record.addTurn(await model({ system, tools, messages: record.messages() }));
+  };
+  let played = record.turns.at(-1) ?? (await nextTurn());
+  while (played.turn.toolUses.length > 0) {
+    const { turn, replies } = played;
+    const open = Array.from(turn.toolUses.keys()).filter((at) => replies[at] === undefined);
     // All at once: the runtime runs one user's calls in the order in which they are made.
-    const replies = turn.toolUses.map((toolUse) => replyTo(runtime, toolUse, ctx));
+    // oxlint-disable-next-line no-await-in-loop -- each turn answers the one before
+    await Promise.all(open.map((at) => answer(runtime, record, { at, ctx })));
     // oxlint-disable-next-line no-await-in-loop -- as above
-    messages.push(turn, await Promise.all(replies));
+    played = await nextTurn();
   }
-  throw new Error(`The model has not ended movement "${name}" after ${turnsMax} turns`);
+  return played.turn.text;
+}
+
+/** Makes the last turn's tool call at a place. */
+async function answer(
+  runtime: Runtime,
+  record: RunRecord,
+  { at, ctx }: { readonly at: number; readonly ctx: CallContext },
+): Promise<void> {
+  const toolUse = record.turns.at(-1)?.turn.toolUses[at];
+  if (toolUse === undefined) return;
+  const start = process.hrtime.bigint();
+  const reply = await replyTo(runtime, toolUse, ctx);
+  ctx.signal?.throwIfAborted();
+  await record.addReply(at, reply, process.hrtime.bigint() - start);
 }
 
 /** Always returns an answer with which the model can go on. */

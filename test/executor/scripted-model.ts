@@ -1,5 +1,5 @@
 /** A model with prepared turns, which records what it gets. */
-import type { Model, ModelRequest, ModelTurn, ToolReply, ToolUse } from "./movement.ts";
+import type { Model, ModelRequest, ModelTurn, ToolReply, ToolUse } from "./messages.ts";
 
 /** One turn: the tools to call, depending on the results of the previous turn. */
 export type ScriptedTurn = (replies: readonly ToolReply[]) => readonly ToolUse[];
@@ -20,10 +20,15 @@ export function scriptedModel(...turns: readonly ScriptedTurn[]): ScriptedModel 
     requests.push(request);
     const answered = repliesIn(request);
     replies.push(...answered);
-    const turn = turns[(request.messages.length - 1) / 2];
+    const turn = turns[turnsSoFar(request)];
     return turn ? { text: "", toolUses: turn(answered) } : { text: "done", toolUses: [] };
   };
   return { model, requests, replies };
+}
+
+/** In this movement, whose task is the last text. Each has the results of its tool calls after it. */
+function turnsSoFar({ messages }: ModelRequest): number {
+  return (messages.length - 1 - messages.findLastIndex((message) => typeof message === "string")) / 2;
 }
 
 function repliesIn({ messages }: ModelRequest): readonly ToolReply[] {

@@ -8,8 +8,8 @@ import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { readRecords } from "../audit/audited-stage.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
+import type { Movement } from "./messages.ts";
 import { playMovement } from "./movement.ts";
-import type { Movement } from "./movement.ts";
 import { scriptedModel } from "./scripted-model.ts";
 import type { ScriptedModel, ScriptedTurn } from "./scripted-model.ts";
 
@@ -18,14 +18,16 @@ export interface Theatre extends AsyncDisposable {
   readonly dataDir: string;
   /** Plays a user's movement with a scripted model. */
   readonly play: (userId: string, movement: string, ...turns: ScriptedTurn[]) => Promise<ScriptedModel>;
+  /** Without those that record the run. */
   calls(): Extract<AuditRecord, { kind: "call" }>[];
-  /** Files in a user's scope by path. Empty for a user without a folder. */
+  /** A user's memory, by path in the user's folder. Empty for a user without a folder. */
   filesOf(userId: string): Record<string, string>;
 }
 
 export const movementNamed = (name: string): Movement => ({
   name,
   agent: "planner",
+  run: "journey",
   instructions: "You plan journeys.",
   task: "Plan the next one.",
 });
@@ -43,8 +45,14 @@ export async function openTheatre(options: Partial<RuntimeOptions> = {}): Promis
       await playMovement({ runtime, model: script.model }, movementNamed(movement), { userId });
       return script;
     },
-    calls: () => readRecords(file).filter((record) => record.kind === "call"),
-    filesOf: (userId) => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
+    calls: () =>
+      readRecords(file)
+        .filter((record) => record.kind === "call")
+        .filter(({ tool }) => tool !== "LoadRun" && tool !== "AppendRunEvents"),
+    filesOf: (userId) => {
+      const files = userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {};
+      return Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith("runs/")));
+    },
     async [Symbol.asyncDispose]() {
       await runtime.close();
       folder[Symbol.dispose]();
