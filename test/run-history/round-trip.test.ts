@@ -135,6 +135,8 @@ const exactly = (value: unknown): string => stringify(value) ?? "";
 const textOf = ({ type, timestamp: at, data: found, labels: named }: Event): string =>
   `${type} ${at} ${exactly(found)} ${JSON.stringify(named)}`;
 
+const decode = (each: Event): string => exactly(decoders[each.type](each));
+
 test("what is appended is loaded, in the order of time", async () => {
   await using open = await openHistory();
   let runs = 0;
@@ -149,7 +151,6 @@ test("what is appended is loaded, in the order of time", async () => {
       const expected = new Reader({ events: [...small, ...large] }).events();
       const found = (await open.history.load("agent", runId)).events;
       expect(found.map(textOf)).toEqual(expected.map(textOf));
-      const decode = (each: Event): string => exactly(decoders[each.type](each));
       expect(found.map(decode)).toEqual(expected.map(decode));
     }),
     { numRuns: 25 },
