@@ -104,15 +104,16 @@ test("every action and every outcome of UpdateUserMemory is covered", () => {
   expect(new Set(outcomes)).toEqual(new Set(["created", "replaced", "deleted"]));
 });
 
+function typesOf(tool: string): Set<string> {
+  const served = calls.filter((call) => call.tool === tool && call.result["ok"] === true);
+  const events = served.flatMap(({ input, result }) => {
+    const holder = (tool === "AppendRunEvents" ? input : result["data"]) as { events: { type: string }[] };
+    return holder.events;
+  });
+  return new Set(events.map(({ type }) => type));
+}
+
 test("every type of event is appended, loaded and read by a model", () => {
-  const typesOf = (tool: string): Set<string> => {
-    const served = calls.filter((call) => call.tool === tool && call.result["ok"] === true);
-    const events = served.flatMap(({ input, result }) => {
-      const holder = (tool === "AppendRunEvents" ? input : result["data"]) as { events: { type: string }[] };
-      return holder.events;
-    });
-    return new Set(events.map(({ type }) => type));
-  };
   for (const tool of ["AppendRunEvents", "LoadRun", "ReadRunHistory"])
     expect(typesOf(tool)).toEqual(new Set(eventTypes));
 });

@@ -80,16 +80,17 @@ test("every tool that a model may call has a page, and the plugin has it as it i
   for (const name of names) expect(runtime.documentation(name)).toBe(pageOf(name));
 });
 
+const event = (type: string, timestamp: string, data: object): object => ({
+  type,
+  timestamp: `2026-01-02T03:04:${timestamp}Z`,
+  data: JSON.stringify(data),
+});
+
 /** The turn that the page of `ReadRunHistory` shows. */
 function appendTurn(userId: string): Promise<unknown> {
   const call = { tool_call_id: "t1", tool_name: "calendar.find" };
   const resultJson = '{"title":"Release 4.2","day":"Tuesday"}';
   const result = { ...call, preview: "1 event", result_json: resultJson, server_data: '{"row":17}', duration: 3e8 };
-  const event = (type: string, timestamp: string, data: object): object => ({
-    type,
-    timestamp: `2026-01-02T03:04:${timestamp}Z`,
-    data: JSON.stringify(data),
-  });
   const events = [
     event("user_message", "05", { message: "When is the release?" }),
     event("tool_call", "06.5", { ...call, payload: '{"q":"release"}' }),
