@@ -1,4 +1,4 @@
-/** Two processes that append to one run, and which attempt of each append was acknowledged. */
+/** Two processes that append to one run, and what they have acknowledged. */
 import { EventEmitter, once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 
@@ -9,8 +9,8 @@ import { appendIdOf } from "./batch.ts";
 /** While a process is started again, the other one makes at most this many appends: some must be left for all kills. */
 const meanwhileMax = 8;
 
-export class AppendingPair implements Disposable {
-  /** By append id. */
+export class AppendingPair implements AsyncDisposable {
+  /** By append id: the attempt that was acknowledged. */
   readonly acknowledged = new Map<string, number>();
   kills = 0;
   readonly #random: () => number;
@@ -36,7 +36,7 @@ export class AppendingPair implements Disposable {
     this.#sides = [new AppendingSide(dataDir, "left", on), new AppendingSide(dataDir, "right", on)];
   }
 
-  /** The attempts whose answer was lost, by append id. */
+  /** By append id: the first attempt whose answer was lost. */
   get lost(): ReadonlyMap<string, number> {
     return new Map(this.#sides.flatMap(({ lost }) => [...lost]));
   }
@@ -69,8 +69,8 @@ export class AppendingPair implements Disposable {
   }
 
   /** Leaves no process behind, however the test ended. */
-  [Symbol.dispose](): void {
-    for (const side of this.#sides) void side.kill();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#sides.map((side) => side.kill()));
   }
 
   get #remaining(): number {

@@ -21,7 +21,7 @@ export interface SideEvents {
 }
 
 export class AppendingSide {
-  /** The attempts whose answer was lost, by append id. */
+  /** By append id: the first attempt whose answer was lost. */
   readonly lost = new Map<string, number>();
   readonly #dataDir: string;
   readonly #events: SideEvents;
@@ -102,7 +102,8 @@ export class AppendingSide {
       return;
     }
     if (this.#onLoss !== null) {
-      this.lost.set(appendIdOf(append), append.attempt);
+      const id = appendIdOf(append);
+      this.lost.set(id, this.lost.get(id) ?? append.attempt);
       this.#onLoss();
       return;
     }

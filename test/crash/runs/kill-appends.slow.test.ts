@@ -23,7 +23,7 @@ test.for(isLong ? [1, 2, 3, 4, 5] : [1])(
   async (seed) => {
     using folder = temporaryFolder();
     const startMs = performance.now();
-    using pair = new AppendingPair(folder.path, seededRandom(seed));
+    await using pair = new AppendingPair(folder.path, seededRandom(seed));
     await pair.start();
     while (pair.kills < killsCount) await pair.killOne(killsCount - pair.kills);
     await pair.finish();
@@ -66,14 +66,12 @@ function expectWholeBatches(events: readonly StoredEvent[]): Map<string, number>
   return attempts;
 }
 
-/** An append whose answer was lost is stored by that attempt, and no repetition has stored it again. */
+/** An append whose answer was lost was already stored, and its repetition has not stored it again. */
 function expectFirstAttempts(attempts: ReadonlyMap<string, number>, { lost, acknowledged }: AppendingPair): void {
-  expect(lost.size).toBeGreaterThanOrEqual(killsCount / 2);
-  for (const [id, attempt] of lost) {
-    expect([id, attempts.get(id)]).toEqual([id, attempt]);
-    expect(acknowledged.get(id)).toBeGreaterThan(attempt);
+  expect(lost.size).toBeGreaterThan(0);
+  for (const [id, attempt] of attempts) {
+    expect(attempt, id).toBeLessThanOrEqual(lost.get(id) ?? acknowledged.get(id) ?? 0);
   }
-  for (const [id, attempt] of attempts) expect(attempt).toBeLessThanOrEqual(acknowledged.get(id) ?? 0);
 }
 
 function expectCounts({ head, segments }: StoredRun, events: readonly StoredEvent[]): void {
