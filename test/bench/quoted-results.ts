@@ -31,7 +31,7 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
     ["journal-guest", "not-ascii"],
   ],
   ["an append to a run of 50,000 events, against one of 10", ["run-history-bounds", "append-long"]],
-  ["the last 10 of 50,000 events, against a load of no run", ["run-history-bounds", "since"]],
+  ["a load of the last 10 of 50,000 events, against one of a run that does not exist", ["run-history-bounds", "since"]],
   ["first result of a new process, command / `createRuntime`", ["cold", "output"], ["cold", "runtime"]],
   ["memory of each further worker", ["memory", "further"]],
   ["the plugin / gzipped", ["size", "plain"], ["size", "zipped"]],
