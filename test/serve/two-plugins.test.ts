@@ -1,4 +1,4 @@
-/** What clients get of two plugins at once, and of the journal alone. */
+/** What clients get of several plugins at once, and of the journal alone. */
 import { join } from "node:path";
 
 import type { Client } from "@modelcontextprotocol/client";
@@ -6,7 +6,7 @@ import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles } from "../support/user-files.ts";
+import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
 import { openHttpStage } from "./http-stage.ts";
 import { clientKinds, connect } from "./mcp-clients.ts";
 
@@ -38,6 +38,8 @@ async function goThrough(client: Client, own: string): Promise<void> {
   });
 }
 
+const event = '{"type":"planner_note","timestamp":"2026-01-02T03:04:05Z","data":{"note":"n"},"labels":{}}\n';
+
 /** What tools wrote can be read as resources. */
 async function readsJournal(client: Client, content: string): Promise<void> {
   const uri = "memory://journal/entry/editor";
@@ -50,10 +52,11 @@ async function readsJournal(client: Client, content: string): Promise<void> {
 }
 
 test.for(clientKinds)(
-  "a client (%s) gets the tools of both plugins, and their memory as prompt and resources",
+  "a client (%s) gets the tools of all plugins, and their memory as prompt and resources",
   async (kind) => {
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
+    writeUserFiles(dataDir, { alice: { "runs/planner/run-1/000001.jsonl": event } });
     await using served = await connect(kind, ["--user", "alice", "--data", dataDir]);
     const { client } = served;
     const { tools } = await client.listTools();
@@ -64,6 +67,7 @@ test.for(clientKinds)(
       memory_search: reading,
       UpdateUserMemory: writing,
       ReadUserMemory: reading,
+      ReadRunHistory: reading,
     });
     const names = tools.map(({ name }) => name);
     expect(names.filter((name) => name.startsWith("memory_"))).toEqual([
@@ -79,9 +83,13 @@ test.for(clientKinds)(
     await goThrough(client, "alice");
     const { resources } = await client.listResources();
     const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    // The run is an entry that no family can read.
     expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://journal/entry/editor"]);
+    const run = await client.callTool({ name: "ReadRunHistory", arguments: { agentId: "planner", runId: "run-1" } });
+    expect(run.structuredContent).toMatchObject({ events: [{ type: "planner_note", note: "n" }] });
     await readsJournal(client, "alice uses vi");
-    expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual(["journal/MEMORY.md"]);
+    const files = Object.keys(readUserFiles(dataDir, "alice"));
+    expect(files).toEqual(["journal/MEMORY.md", "runs/planner/run-1/000001.jsonl"]);
   },
 );
 

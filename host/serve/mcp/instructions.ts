@@ -6,7 +6,7 @@ import { promptName } from "./prompts.ts";
 export function instructionsFor(families: readonly MemoryFamily[]): string {
   const hasIndex = families.some((family) => family.hasIndex);
   const readTools = families.flatMap(({ readTool }) => readTool ?? []);
-  const hasEntries = families.some((family) => family.hasEntries);
+  const hasEntries = families.some((family) => family.hasEntries && family.canRead);
   const listed = hasEntries ? " The list of resources has what is remembered." : "";
   const look = hasIndex
     ? ` Before you answer or write, read the resource ${indexUri} (or the prompt ${promptName}): it lists what is remembered.`

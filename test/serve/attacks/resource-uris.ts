@@ -144,11 +144,12 @@ const subscriptions: Attack[] = [
   ),
 ];
 
+/** The calls behind the list of resources. */
+const listing = ["JournalEntries", "ListEntries", "ListRuns"].map((tool) => `call ${tool} alice done`);
+
 const lists: Attack[] = [
-  row(
-    "the list, with the victim",
-    served(200, ["call JournalEntries alice done", "call ListEntries alice done"], "where Alice goes"),
-    ({ userId }, { alice }) => inSession(alice.session, "resources/list", { userId, _meta: { userId } }),
+  row("the list, with the victim", served(200, listing, "where Alice goes"), ({ userId }, { alice }) =>
+    inSession(alice.session, "resources/list", { userId, _meta: { userId } }),
   ),
   ...["0", "", "../", "from 1", "__proto__"].map((cursor) =>
     row(`a forged cursor ${JSON.stringify(cursor)}`, unfit, (_victim, { alice }) =>
@@ -158,11 +159,8 @@ const lists: Attack[] = [
   row("a cursor that names the victim", unfit, ({ userId }, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from(`from 1 of ${userId}`).toString("base64url") }),
   ),
-  row(
-    "a cursor beyond the end",
-    served(200, ["call JournalEntries alice done", "call ListEntries alice done"], '"resources":[]'),
-    (_victim, { alice }) =>
-      inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
+  row("a cursor beyond the end", served(200, listing, '"resources":[]'), (_victim, { alice }) =>
+    inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
   ),
   row("a cursor below zero", unfit, (_victim, { alice }) =>
     inSession(alice.session, "resources/list", { cursor: Buffer.from("from -1").toString("base64url") }),
