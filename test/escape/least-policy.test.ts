@@ -6,6 +6,8 @@ import { createRuntime } from "memcell";
 import type { PolicyFile, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import type { Right } from "../../shared/abi.ts";
+import type { Manifest } from "../../shared/manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -70,13 +72,20 @@ test.for(grants)("$tool really uses $part of its $kind", async ({ plugin: name, 
   // A role without its scope or right is refused at load. Here the capability must refuse, so the role is removed.
   const withoutRole = { role: undefined, entryFile: undefined };
   const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part), ...withoutRole });
-  writeFileSync(plugin, resealPlugin(shipped, narrowed));
+  writeFileSync(plugin, resealPlugin(shipped, kind === "rights" ? stillAsked(narrowed, tool, part) : narrowed));
   const plugins = [plugin];
   const dataDir = dataFolder(task.id);
   await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
   const denials = await denialsIn(uses[tool]?.(runtime) ?? []);
   expect(denials).toContainEqual(expect.stringMatching(new RegExp(`not granted "${part}"|scope "${part}"`)));
 });
+
+/** A right that no tool asks for is refused at load as well: then another tool asks for it. */
+function stillAsked(manifest: Manifest, tool: string, right: string): Manifest {
+  const other = manifest.tools.find(({ name }) => name !== tool);
+  if (!other || manifest.tools.some(({ rights }) => rights.some((each) => each === right))) return manifest;
+  return withTool(manifest, other.name, { rights: [...other.rights, right as Right] });
+}
 
 interface ChangeablePolicy {
   plugins: Record<string, { tools: Record<string, { rights: string[]; scopes: string[] }> }>;
@@ -106,7 +115,20 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
   memory_update: (runtime) => [() => called(runtime, "memory_update", { key: "kept", content: "b" })],
   memory_read: (runtime) => [() => called(runtime, "memory_read", { key: "kept" })],
   memory_search: (runtime) => [() => called(runtime, "memory_search", { query: "b" })],
+  ReadRunHistory: (runtime) => [() => called(runtime, "ReadRunHistory", run("kept"))],
+  AppendRunEvents: (runtime) => [() => asHost(runtime, "AppendRunEvents", { ...run("new"), events: [noteEvent] })],
+  LoadRun: (runtime) => [() => asHost(runtime, "LoadRun", run("kept"))],
+  ListRuns: (runtime) => [() => asHost(runtime, "ListRuns", {})],
+  DeleteRun: (runtime) => [() => asHost(runtime, "DeleteRun", run("old"))],
+  InspectRuns: (runtime) => [() => asHost(runtime, "InspectRuns", { mend: true })],
+  RestoreRun: (runtime) => [
+    () => asHost(runtime, "RestoreRun", { trashed: "trash/planner/gone/000001.20260102T030405000Z.jsonl" }),
+  ],
 };
+
+const run = (runId: string): object => ({ agentId: "planner", runId });
+const noteEvent = { type: "planner_note", data: '{"note":"n"}' };
+const eventLine = '{"type":"planner_note","timestamp":"2026-01-02T03:04:05Z","data":{"note":"n"},"labels":{}}\n';
 
 async function called(runtime: Runtime, tool: string, input: object): Promise<string[]> {
   const result = await runtime.call(tool, input, alice);
@@ -128,7 +150,7 @@ const fact = (name: string): string =>
   `---\nname: ${name}\ndescription: d\ntype: user\ncreated: '2026-01-02T03:04:05.000Z'\n` +
   "updated: '2026-01-02T03:04:05.000Z'\n---\nbody\n";
 
-/** A folder with entries and no index, one entry that cannot be read, and one in the trash. */
+/** A folder with entries and runs without an index or facts, some that cannot be read, and some in the trash. */
 function dataFolder(name: string): string {
   const dataDir = join(folder.path, `data-${name}`);
   const files = {
@@ -138,6 +160,11 @@ function dataFolder(name: string): string {
     "memory/trash/gone.20260102T030405000Z.md": fact("gone"),
     "journal/MEMORY.md": "### always\n\nb\n",
     "journal/2026/01/02.md": "### kept\n\nb\n",
+    "runs/planner/old/000001.jsonl": eventLine,
+    "runs/planner/kept/000001.jsonl": eventLine,
+    "runs/planner/broken/000001.jsonl": eventLine,
+    "runs/planner/broken/run.json": "No facts.\n",
+    "runs/trash/planner/gone/000001.20260102T030405000Z.jsonl": eventLine,
   };
   writeUserFiles(dataDir, { alice: files });
   return dataDir;
