@@ -173,7 +173,8 @@ type Request struct {
 	Audience string  // "model", or "host" for a tool that is not offered to models
 	UserID   *string // from your authentication, never from a model; nil is refused
 	Input    json.RawMessage
-	EpochMs  *int64 // the time that the plugin sees; nil is the machine's
+	EpochMs  *int64          // the time that the plugin sees; nil is the machine's
+	Context  context.Context // when it ends, the call is CANCELLED and changes nothing; nil never ends
 }
 
 // Call returns the call's envelope: {"ok":true,"message","data"} or {"ok":false,"error":{"code","message"}}.
@@ -194,6 +195,9 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	isUser := userIDForm.MatchString(userID) && userID != "." && userID != ".." && len(userID) <= 128 && utf8.ValidString(userID)
 	refuse(!isUser, "USER_INVALID", "Cannot call a tool: ctx.userId is %s, allowed: 1 to 128 bytes without "+
 		`control characters, "/", "\", leading or trailing space, and other than "." and ".."`, quoted(userID))
+	call := &call{tool: tool, folderName: folderName(userID), epochMs: time.Now().UnixMilli(), staged: map[place]change{}}
+	call.ofCaller = cmp.Or(request.Context, context.Background())
+	call.checkCaller()
 	var input bytes.Buffer
 	isJSON := utf8.Valid(request.Input) && json.Compact(&input, request.Input) == nil
 	if size := input.Len(); !isJSON || size > inputBytesMax {
@@ -204,7 +208,6 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 		message := fmt.Sprintf("Cannot call %s: input is %s, allowed: %s", tool.Name, found, most)
 		panic(&Refusal{"INPUT_INVALID", message, []any{map[string]string{"field": "input", "value": found, "allowed": most}}})
 	}
-	call := &call{tool: tool, folderName: folderName(userID), epochMs: time.Now().UnixMilli(), staged: map[place]change{}}
 	if request.EpochMs != nil {
 		call.epochMs = *request.EpochMs
 	}
@@ -215,6 +218,7 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 	}()
 	call.open(h.data, false)
 	output := h.run(call, input.Bytes())
+	call.checkCaller()
 	if len(call.staged) > 0 {
 		call.apply(h.data)
 	}
@@ -226,15 +230,19 @@ type callKey struct{} // finds the call in a context, because host functions are
 // run calls the tool on a new instance, so that nothing in memory is left from an earlier call.
 func (h *Host) run(call *call, input []byte) json.RawMessage {
 	name, deadline := call.tool.Name, time.Duration(h.manifest.DeadlineMs)*time.Millisecond
-	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, call), deadline)
+	limited, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, call), deadline)
 	defer cancel()
-	instance, err := h.plugin.Instance(ctx, extism.PluginInstanceConfig{})
+	ctx, stop := context.WithCancel(limited)
+	defer context.AfterFunc(call.ofCaller, stop)()
+	instance, err := h.plugin.Instance(limited, extism.PluginInstanceConfig{})
 	refuse(err != nil, "INTERNAL", "Cannot call %s: the engine cannot create an instance of the plugin", name)
 	// Runs at the deadline or after the call. In config_get and log_* the SDK walks the list of blocks without the context; a guest
-	// that has bent the list into a ring would keep it there for ever.
-	context.AfterFunc(ctx, func() { _ = instance.Close(context.Background()) })
+	// that has bent the list into a ring would keep it there for ever. It does not run when the caller cancels: before the guest
+	// runs, the SDK would print that to standard output.
+	context.AfterFunc(limited, func() { _ = instance.Close(context.Background()) })
 	code, output, err := instance.CallWithContext(ctx, call.tool.Export, input)
-	refuse(ctx.Err() != nil, "DEADLINE_EXCEEDED", "Cannot finish %s: it ran for over %d ms", name, h.manifest.DeadlineMs)
+	call.checkCaller()
+	refuse(limited.Err() != nil, "DEADLINE_EXCEEDED", "Cannot finish %s: it ran for over %d ms", name, h.manifest.DeadlineMs)
 	if call.final != nil {
 		panic(call.final)
 	}
@@ -288,6 +296,7 @@ func bind(of capability) extism.HostFunction {
 // refuses links.
 type call struct {
 	tool       tool
+	ofCaller   context.Context
 	folderName string
 	epochMs    int64
 	requests   int
@@ -305,6 +314,11 @@ type change struct {
 	text   []byte
 	origin string
 	bytes  int
+}
+
+// checkCaller ends the call if its caller no longer waits for it. Applying changes cannot be cancelled.
+func (c *call) checkCaller() {
+	refuse(c.ofCaller.Err() != nil, "CANCELLED", "Cannot call %s: the caller cancelled it", c.tool.Name)
 }
 
 func (c *call) answer(of capability, request []byte) (reply any) {

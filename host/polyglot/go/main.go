@@ -43,7 +43,8 @@ func main() {
 		next := line{Audience: "model"}
 		answer := (&Refusal{Code: "INPUT_INVALID", Message: "Cannot call a tool: the line is no call"}).Envelope()
 		if json.Unmarshal(text, &next) == nil {
-			answer = host.Call(Request{next.Tool, next.Audience, next.Context.UserID, next.Input, next.Context.EpochMs})
+			of := next.Context
+			answer = host.Call(Request{Tool: next.Tool, Audience: next.Audience, UserID: of.UserID, Input: next.Input, EpochMs: of.EpochMs})
 		}
 		if err := out.Encode(answer); err != nil {
 			panic(err)
