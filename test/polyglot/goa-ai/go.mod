@@ -1,0 +1,3 @@
+module goa.design/goa-ai
+
+go 1.25.0
