@@ -50,8 +50,8 @@ export class AppendingPair implements AsyncDisposable {
    * has just committed an append, and its answer is lost; otherwise it is at any point of its work.
    */
   async killOne(killsLeft: number): Promise<void> {
-    // A little less than would spread the kills over all appends, so that the last kill still finds some.
-    await this.#progress(this.#whole((1.2 * this.#remaining) / killsLeft));
+    // At most an equal part, so that the last kill still finds some appends.
+    await this.#progress(this.#whole(this.#remaining / (killsLeft + 1)));
     const [victim, other] = this.#choose();
     if (this.kills % 2 === 0) await this.#unlessFailed(victim.loseAnswer());
     else for (let turns = this.#whole(2_000); turns > 0; turns--) await setImmediate();
@@ -80,6 +80,7 @@ export class AppendingPair implements AsyncDisposable {
   /** Of the sides that still append. */
   #choose(): readonly [victim: AppendingSide, other: AppendingSide] {
     const [left, right] = this.#sides;
+    if (this.#remaining === 0) throw new Error(`All appends were made after ${this.kills} kills`);
     const isLeft = right.remaining === 0 || (left.remaining > 0 && this.#random() < 0.5);
     return isLeft ? [left, right] : [right, left];
   }
