@@ -2,7 +2,6 @@
 import { join } from "node:path";
 
 import type { Client } from "@modelcontextprotocol/client";
-import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -85,6 +84,10 @@ test.for(clientKinds)(
     const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
     // The run is an entry that no family can read.
     expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://journal/entry/editor"]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.filter(({ uriTemplate }) => uriTemplate.includes("run"))).toEqual([]);
+    const read = client.readResource({ uri: "memory://run-history/entry/planner%2Frun-1" });
+    await expect(read).rejects.toThrow(/not found/i);
     const run = await client.callTool({ name: "ReadRunHistory", arguments: { agentId: "planner", runId: "run-1" } });
     expect(run.structuredContent).toMatchObject({ events: [{ type: "planner_note", note: "n" }] });
     await readsJournal(client, "alice uses vi");
@@ -92,28 +95,6 @@ test.for(clientKinds)(
     expect(files).toEqual(["journal/MEMORY.md", "runs/planner/run-1/000001.jsonl"]);
   },
 );
-
-test.for(clientKinds)("a client (%s) is not offered runs, which no tool reads as entries", async (kind) => {
-  using folder = temporaryFolder();
-  const dataDir = join(folder.path, "data");
-  const event = { type: "planner_note", data: '{"note":"x"}' };
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
-  const run = { agentId: "agent", runId: "run", events: [event] };
-  expect(await runtime.callAsHost("AppendRunEvents", run, { userId: "alice" })).toMatchObject({ ok: true });
-  expect(await runtime.memoryEntries({ userId: "alice" })).toMatchObject([
-    { family: "run-history", name: "agent/run" },
-  ]);
-  await using served = await connect(kind, ["--user", "alice", "--data", dataDir]);
-  const [{ resources }, { resourceTemplates }] = await Promise.all([
-    served.client.listResources(),
-    served.client.listResourceTemplates(),
-  ]);
-  const uris = [...resources.map(({ uri }) => uri), ...resourceTemplates.map(({ uriTemplate }) => uriTemplate)];
-  expect(uris).toContain("memory://user-memory/index");
-  expect(uris.filter((uri) => uri.includes("run"))).toEqual([]);
-  const read = served.client.readResource({ uri: "memory://run-history/entry/agent%2Frun" });
-  await expect(read).rejects.toThrow(/not found/i);
-});
 
 test.for(clientKinds)("with the journal alone, a client (%s) gets its tools and its entries", async (kind) => {
   using folder = temporaryFolder();
