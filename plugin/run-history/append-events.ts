@@ -72,8 +72,7 @@ function store(run: Run, events: readonly CheckedEvent[], appendId: string | und
 function writeFresh(run: Run, events: readonly CheckedEvent[]): Run["head"] {
   const openText = readFile(openPath(run)) ?? "";
   try {
-    const isKnown = openText !== unreadable && utf8Bytes(openText) === run.head.open.bytes;
-    if (isKnown) return writeSegments(run, openText, events);
+    if (openText !== unreadable && isOfSize(openText, run.head.open.bytes)) return writeSegments(run, openText, events);
   } catch (error) {
     if (!(error instanceof StaleHead)) throw error;
   }
@@ -81,6 +80,9 @@ function writeFresh(run: Run, events: readonly CheckedEvent[]): Run["head"] {
   const fresh = rebuildRun({ agentId, runId }, run.folder) ?? beginRun({ agentId, runId }, createdAt);
   return writeSegments({ ...fresh, head: { ...fresh.head, createdAt } }, runs.read(openPath(fresh)) ?? "", events);
 }
+
+/** An ASCII text has as many characters as bytes. To count the bytes takes a tenth of an append. */
+const isOfSize = (text: string, bytes: number): boolean => text.length === bytes || utf8Bytes(text) === bytes;
 
 const openPath = ({ folder, head }: Run): string => segmentPath(folder, head.closedSegments + 1);
 

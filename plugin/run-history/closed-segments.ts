@@ -1,5 +1,5 @@
-import { parseJson } from "./json-text.ts";
 /** `closed.jsonl`: a line for each closed segment, so that a reader opens only the segments that it needs. */
+import { parseJson } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
 import { closedName, readOrEmpty, runs } from "./run-files.ts";
 import type { Span } from "./run-head.ts";

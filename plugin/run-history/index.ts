@@ -9,11 +9,9 @@ import { listRuns } from "./list-runs.ts";
 import { loadRun } from "./load-run.ts";
 import { readRunHistory } from "./read-run-history.ts";
 import { restoreRun } from "./restore-run.ts";
-import { headForm, sampleHead } from "./run-head.ts";
 import { appendInput, deleteInput, historyInput, listInput, loadInput } from "./schemas.ts";
 
 rehearseInput(appendInput, { agentId: "a", runId: "a", events: [{}], appendId: "a" });
-rehearseInput(headForm, sampleHead);
 rehearseInput(loadInput, { agentId: "a", runId: "a", cursor: "a" });
 rehearseInput(historyInput, { agentId: "a", runId: "a", types: ["thinking"], last: 1, charsMax: 500 });
 

@@ -4,7 +4,7 @@ import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cur
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
-import { linesOf, readSegment, textOf, unreadable } from "./run-files.ts";
+import { readSegment, unreadable } from "./run-files.ts";
 import { checkIds } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
@@ -59,14 +59,14 @@ function findWhole(ids: RunIds): Run | null {
 
 const openOf = ({ head }: Run): number => head.closedSegments + 1;
 
-const linesIn = ({ folder }: Run, segment: number): number => linesOf(textOf(readSegment(folder, segment))).length;
+const linesIn = ({ folder }: Run, segment: number): number => readSegment(folder, segment).lines.length;
 
 /** Where the run ends: where its last append began, if a reader without a lock meets its segments before their end. */
 function endOf(run: Run): Place {
   const { segment, line } = run.head.lastAppend;
   const open = openOf(run);
   for (let number = segment; number < open; number++) {
-    const isText = readSegment(run.folder, number) !== unreadable;
+    const isText = readSegment(run.folder, number).text !== unreadable;
     if (isText && linesIn(run, number) <= (number === segment ? line : 0)) return { segment, line };
   }
   const lines = linesIn(run, open);

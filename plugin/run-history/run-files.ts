@@ -63,13 +63,21 @@ export const textOf = (text: FileText): string => (typeof text === "string" ? te
 
 export const readOrEmpty = (path: string): string => textOf(readFile(path));
 
-let last: { readonly path: string; readonly text: FileText } | null = null;
+/** A segment that has been read. */
+export interface ReadSegment {
+  readonly text: FileText;
+  readonly lines: readonly string[];
+}
+
+let last: (ReadSegment & { readonly path: string }) | null = null;
 
 /** A load reads the open segment twice, to find the run's end and for its events, so the last one is kept. */
-export function readSegment(folder: string, number: number): FileText {
+export function readSegment(folder: string, number: number): ReadSegment {
   const path = segmentPath(folder, number);
-  if (last?.path !== path) last = { path, text: readFile(path) };
-  return last.text;
+  if (last?.path === path) return last;
+  const text = readFile(path);
+  last = { path, text, lines: linesOf(textOf(text)) };
+  return last;
 }
 
 /** The lines of a segment. The last one counts even if its line end is missing. */

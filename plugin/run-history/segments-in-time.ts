@@ -6,7 +6,7 @@ import type { Place, TimePlace } from "./cursor.ts";
 import { bytesInAnswer, parseLines } from "./event-line.ts";
 import type { Run } from "./find-run.ts";
 import type { RunEvent } from "./run-event.ts";
-import { filesIn, linesOf, readSegment, runFileAt, textOf } from "./run-files.ts";
+import { filesIn, readSegment, runFileAt, textOf } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
 
@@ -68,9 +68,8 @@ export function eventsIn(
   { number: segment, bytes: segmentBytes }: Segment,
   { since, until }: { readonly since: Place; readonly until: Place },
 ): { readonly events: PlacedEvent[]; readonly damaged: DamagedLines[] } {
-  const whole = textOf(readSegment(folder, segment));
-  const isAscii = whole.length === segmentBytes;
-  const lines = linesOf(whole);
+  const { text: whole, lines } = readSegment(folder, segment);
+  const isAscii = textOf(whole).length === segmentBytes;
   const first = segment === since.segment ? since.line : 0;
   const end = segment === until.segment ? Math.min(until.line, lines.length) : lines.length;
   const wanted = lines.slice(first, end);

@@ -95,7 +95,7 @@ export class DataFields {
     if (value === null) return 0;
     const whole = isNumeric(value) ? wholeOf(value) : null;
     if (whole !== null && Number.isSafeInteger(Number(whole))) return Number(whole);
-    throw this.#wrong(key, value, { form: "int", allowed: "a whole number up to 2^53 - 1" });
+    throw this.#wrong(key, value, { form: "int-compatible", allowed: "a whole number up to 2^53 - 1" });
   }
 
   /** Nanoseconds. */
@@ -117,11 +117,9 @@ export class DataFields {
     const raw = typeof value === "string" ? null : rawBytes(value);
     const bytes = typeof value === "string" ? this.#forms.readBase64(value) : raw && this.#forms.readBytes(raw);
     if (bytes !== null) return bytes;
-    const found = typeof value === "string" ? "invalid string" : goTypeOf(value);
-    throw this.#fieldFault(key, value, {
-      clause: `must be base64, got ${found}`,
-      allowed: "standard base64 with padding",
-    });
+    const clause =
+      typeof value === "string" ? "must be base64, got invalid string" : `must be string, got ${goTypeOf(value)}`;
+    throw this.#fieldFault(key, value, { clause, allowed: "standard base64 with padding" });
   }
 
   /** Absent counts as `null`. */

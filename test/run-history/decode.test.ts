@@ -144,10 +144,12 @@ test("numbers: whole, or cut towards zero; in any form", () => {
   ]);
   expect(childrenOf(Number.MAX_SAFE_INTEGER)).toBe(Number.MAX_SAFE_INTEGER);
   for (const value of ["3", true, [], new LosslessNumber("1e400"), 2 ** 53, Number.NaN]) {
-    expect(() => childrenOf(value)).toThrow(/^memory: tool_call field "expected_children_total" must be int, got /);
+    expect(() => childrenOf(value)).toThrow(
+      /^memory: tool_call field "expected_children_total" must be int-compatible, got /,
+    );
   }
   expect(refusal("thinking", { content_index: "3" }).message).toBe(
-    'memory: thinking field "content_index" must be int, got string',
+    'memory: thinking field "content_index" must be int-compatible, got string',
   );
 });
 
@@ -210,7 +212,7 @@ test("redacted thinking: base64, or the bytes themselves", () => {
     [{}, "map[string]interface {}"],
   ] as const) {
     expect(refusal("thinking", { redacted: value }).message).toBe(
-      `memory: thinking field "redacted" must be base64, got ${goType}`,
+      `memory: thinking field "redacted" must be string, got ${goType}`,
     );
   }
 });
