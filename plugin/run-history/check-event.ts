@@ -70,7 +70,7 @@ function checkData(type: EventType, data: unknown, place: string): string {
   }
   const value = typeof data === "string" ? checkJson(data, place) : null;
   if (isTooDeep(value)) {
-    throw inputFault(place, "nested deeper", `at most ${dataDepthMax} nested objects and arrays`);
+    throw inputFault(place, "nested deeper", `at most ${dataDepthMax} nested levels`);
   }
   let isOld = false;
   const forms: Forms = {

@@ -1,15 +1,19 @@
 /** The slow way of reading JSON, which keeps the digits of every number. Loaded only for what tools do not write. */
-import { dataDepthMax, isTooDeep } from "../../shared/run-history/data-depth.ts";
+import { dataDepthMax } from "../../shared/run-history/data-depth.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isEventType } from "../../shared/run-history/event-types.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import { jsonDepth } from "../../shared/text.ts";
 import { isLabels, isObject, jsonFields } from "./run-event.ts";
 import type { RunEvent } from "./run-event.ts";
+import { runLimits } from "./run-limits.ts";
 
 /** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */
 export function parseForeignLine(line: string): { readonly event: RunEvent } | { readonly damage: string } {
+  // The data is one level below the line.
+  if (jsonDepth(line) > dataDepthMax + 1) return { damage: `its data has more than ${dataDepthMax} nested levels` };
   const value = valueOf(line);
   if (value === undefined) return { damage: "it is not JSON" };
   if (!isObject(value)) return { damage: "it is not a JSON object" };
@@ -18,7 +22,6 @@ export function parseForeignLine(line: string): { readonly event: RunEvent } | {
   const time = typeof timestamp === "string" ? normalTimestamp(timestamp) : null;
   if (time === null) return { damage: "its timestamp is not RFC 3339" };
   if (!isObject(data)) return { damage: "its data is not a JSON object" };
-  if (isTooDeep(data)) return { damage: `its data has more than ${dataDepthMax} nested objects and arrays` };
   if (labels !== undefined && labels !== null && !isLabels(labels)) return { damage: "its labels are not texts" };
   return { event: { type, timestamp: time, data: stringifyLossless(data), labels: labels ?? {} } };
 }
@@ -34,6 +37,7 @@ function valueOf(text: string): unknown {
 
 /** Why a text is not one JSON value: goa-ai has words of its own for a second value after the first. */
 export function isFollowed(text: string): boolean {
+  if (jsonDepth(text) > runLimits.exactDepthMax) return false;
   try {
     parseLossless(text);
     return false;
@@ -60,11 +64,11 @@ export function asPresentData(type: EventType, text: string): string {
   return stringifyLossless(data);
 }
 
-/** A field of some data as JSON text with all its digits; `null` if there is none, or if a person nested it too deep. */
+/** A field of some data as JSON text with all its digits, or `null` if there is none. */
 export function fieldText(text: string, key: string): string | null {
   const data = valueOf(text);
   const value = isObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
-  return value === undefined || value === null || isTooDeep(value) ? null : stringifyLossless(value);
+  return value === undefined || value === null ? null : stringifyLossless(value);
 }
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

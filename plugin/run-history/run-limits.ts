@@ -10,6 +10,8 @@ export const runLimits = {
   eventsMax: 1_000,
   /** UTF-8 bytes of one event, as a line of its file. */
   eventBytesMax: 256 * kib,
+  /** Levels of JSON that the library that keeps digits reads: from 400 on, it fills the stack of some hosts. */
+  exactDepthMax: 300,
   /** A segment that has reached this size is closed, so an append never rewrites much more. */
   segmentBytes: 64 * kib,
   /**

@@ -1,4 +1,5 @@
 /** What a model sees of an event: only the fields named here, so nothing that is for servers or providers alone. */
+import { isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import { parseJson } from "./json-text.ts";
 import { fieldText } from "./lossless-json.deferred.ts";
@@ -30,11 +31,14 @@ export interface CutEvent {
 export function showEvent({ type, timestamp, data }: RunEvent, fieldCharsMax: number): CutEvent {
   const value = parseJson(data);
   const fields = isObject(value) ? value : {};
+  // A person can have nested data too deep for the library that keeps digits.
+  const isDeep = isTooDeep(value);
   const shown: Partial<Record<ShownField, string>> = {};
   let [chars, charsCut] = [0, 0];
   for (const field of shownFields[type]) {
     const present = Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
-    const text = typeof present === "string" ? present : present === null ? "" : (fieldText(data, field) ?? "");
+    const isAbsent = present === null || isDeep;
+    const text = typeof present === "string" ? present : isAbsent ? "" : (fieldText(data, field) ?? "");
     if (text === "") continue;
     const cut = text.length > fieldCharsMax ? text.length - fieldCharsMax : 0;
     // An answer cannot have a lone surrogate, but a stored text can.
