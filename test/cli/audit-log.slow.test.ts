@@ -20,7 +20,7 @@ const commands = [
     kinds: ["staged", "call"],
   },
   { args: ["index", "--user", "alice"], kinds: ["call", "call"] },
-  { args: ["doctor"], kinds: ["call", "call", "upkeep"] },
+  { args: ["doctor"], kinds: ["call", "call", "call", "upkeep"] },
   { args: ["trash", "list", "--user", "alice"], kinds: ["upkeep"] },
 ];
 

@@ -2,14 +2,19 @@
 import { isUserId } from "../../host/values/user-id.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 
-/** The first reason that holds for one of a vector's calls counts. */
-const reasons = {
-  "a tool for the host alone": ({ audience }: VectorCall) => audience === "host",
+/** Why no client can send a call. */
+const unsendable = {
   "an input that is no JSON object": ({ input }: VectorCall) =>
     typeof input !== "object" || input === null || Array.isArray(input),
   "a key that the server's JSON has not": ({ input }: VectorCall) => JSON.stringify(input).includes('"__proto__":'),
   "a user whom no token can name": ({ context: { userId } }: VectorCall) => !canBeNamed(userId),
 } as const satisfies Record<string, (call: VectorCall) => boolean>;
+
+/** The first reason that holds for one of a vector's calls counts. */
+const reasons = {
+  "a tool for the host alone": ({ audience }: VectorCall) => audience === "host",
+  ...unsendable,
+} as const;
 
 /** Returns `null` if the vector can go through MCP. */
 export function wayBarred({ calls, parallel }: Vector): string | null {
@@ -17,6 +22,11 @@ export function wayBarred({ calls, parallel }: Vector): string | null {
   if (parallel) return "calls at once, in one order";
   const barred = Object.entries(reasons).find(([, isTrueOf]) => calls.some(isTrueOf));
   return barred?.[0] ?? null;
+}
+
+/** Whether a client can send a call, so that the server can refuse it. */
+export function canBeSent(call: VectorCall): boolean {
+  return Object.values(unsendable).every((isTrueOf) => !isTrueOf(call));
 }
 
 /** A server admits the same user ids as a runtime. */

@@ -9,7 +9,7 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { McpReplay } from "./replay-over-mcp.ts";
 import { VectorProcess } from "./vector-process.ts";
-import { canBeNamed, wayBarred } from "./vector-routes.ts";
+import { canBeNamed, canBeSent, wayBarred } from "./vector-routes.ts";
 
 const vectors = readVectors();
 const through = vectors.filter(({ vector }) => wayBarred(vector) === null);
@@ -63,7 +63,7 @@ describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
     vector.calls.filter(({ audience }) => audience === "host").map((call) => ({ name, vector, call })),
   );
 
-  test.for(forHosts.filter(({ call }) => canBeNamed(call.context.userId)))(
+  test.for(forHosts.filter(({ call }) => canBeSent(call)))(
     "$call.tool of $name is for the host only",
     async ({ vector, call }) => {
       expect(await replay.call(vector, call)).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
