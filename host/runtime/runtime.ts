@@ -125,11 +125,14 @@ class LocalRuntime implements Runtime {
   }
 
   call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#call(tool, () => this.#forModel(tool), input, ctx);
+    return this.#call({ tool, recorded: tool }, () => this.#forModel(tool), input, ctx);
   }
 
   callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#call(tool, () => toolForHost(this.#catalog.tools, tool, this.#parts.identities), input, ctx);
+    const { tools } = this.#catalog;
+    // A program can name a tool with its plugin. The record names the plugin anyway.
+    const recorded = tools.forHost(tool)[0]?.tool.name ?? tool;
+    return this.#call({ tool, recorded }, () => toolForHost(tools, tool, this.#parts.identities), input, ctx);
   }
 
   tools(): ToolDescription[] {
@@ -190,15 +193,20 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  /** `toolName` is what the caller passed; `lookUp` throws if there is no such tool. */
-  async #call(toolName: string, lookUp: () => CatalogTool, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    const action = `call ${toolLabel(toolName)}`;
+  /** `tool` is what the caller passed; `lookUp` throws if there is no such tool. */
+  async #call(
+    { tool, recorded }: { readonly tool: string; readonly recorded: string },
+    lookUp: () => CatalogTool,
+    input: unknown,
+    ctx: CallContext,
+  ): Promise<ToolResult> {
+    const action = `call ${toolLabel(tool)}`;
     const { runner, admission } = this.#parts;
     const find = (): CatalogTool => {
       admission.checkOpen(action);
       return lookUp();
     };
-    return (await runner.call({ toolName, action, find, input, ctx })).result;
+    return (await runner.call({ toolName: recorded, action, find, input, ctx })).result;
   }
 
   #forModel(toolName: string): CatalogTool {

@@ -114,7 +114,7 @@ test("records a tool that is named with its plugin by the tool's name", async ()
   for (const tool of named) await stage.runtime.callAsHost(tool, {}, { userId: "alice" });
   expect(stage.recordsOf("call")).toMatchObject([
     { tool: "ListEntries", plugin: { name: "user-memory" }, code: null },
-    { tool: "Nothing", plugin: null, code: "TOOL_UNKNOWN" },
+    { tool: null, plugin: null, code: "TOOL_UNKNOWN" },
     { tool: null, plugin: null, code: "TOOL_UNKNOWN" },
     { tool: null, plugin: null, code: "TOOL_UNKNOWN" },
   ]);

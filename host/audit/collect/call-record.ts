@@ -1,5 +1,5 @@
 import type { FailureName } from "../../../shared/errors.ts";
-import { familyName, toolName } from "../../../shared/manifest.ts";
+import { toolName } from "../../../shared/manifest.ts";
 import type { AskedContext } from "../../values/call-context.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { CallEntry } from "../audit-record.ts";
@@ -27,7 +27,7 @@ export class CallRecord extends OperationRecord {
 
   /** `asked.tool` is the caller's unchecked value. */
   constructor(parts: RecordParts, asked: { tool: unknown; action: string; context: AskedContext }) {
-    const tool = nameIn(asked.tool);
+    const tool = typeof asked.tool === "string" && toolName.test(asked.tool) ? asked.tool : null;
     super(parts, asked.context, { tool, shownTool: tool ?? "", action: asked.action });
     this.#span = startCallSpan(tool);
   }
@@ -96,12 +96,4 @@ export class CallRecord extends OperationRecord {
       durationMs,
     };
   }
-}
-
-/** A program can name a tool with its plugin, as in `user-memory/ListEntries`: the record has the plugin anyway. */
-function nameIn(asked: unknown): string | null {
-  if (typeof asked !== "string") return null;
-  const slash = asked.indexOf("/");
-  const name = slash === -1 || familyName.test(asked.slice(0, slash)) ? asked.slice(slash + 1) : "";
-  return toolName.test(name) ? name : null;
 }
