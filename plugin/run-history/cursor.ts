@@ -1,7 +1,4 @@
-/**
- * A reader's place in a run: `since`, up to where it has everything, in the order of insertion; and while it reads in
- * pages, `until`, where the run ended when it began, and `after`, the last event that it got, in the order of time.
- */
+/** A reader's place in a run, as an opaque text. */
 import { ToolError } from "../tool-error.ts";
 import { fnv } from "./fnv.ts";
 import type { RunHead } from "./run-head.ts";
@@ -19,7 +16,12 @@ export interface TimePlace extends Place {
 }
 
 export interface Cursor {
+  /** The reader has all events before this place, in the order of insertion. */
   readonly since: Place;
+  /**
+   * Only while the reader loads in pages. `until`: where the run ended when the load began. `after`: the last event of the
+   * page before, in the order of time.
+   */
   readonly page: { readonly until: Place; readonly after: TimePlace } | null;
 }
 

@@ -33,7 +33,7 @@ interface WrongFacts {
   readonly path: string;
   /** What the file should say; `null` if there should be none. */
   readonly right: string | null;
-  /** Whether the present file is one that a tool wrote, so that nobody misses it; `null` if there is no file. */
+  /** Whether a tool wrote the present file, so that it can be overwritten; `null` if there is no file. */
   readonly isOwn: boolean | null;
 }
 

@@ -19,7 +19,7 @@ export interface Span {
 export interface RunHead {
   readonly agentId: string;
   readonly runId: string;
-  /** When the run was begun, by the clock of its first append. A run that is begun anew has another time. */
+  /** When the run was begun, by the clock of its first append. A run that is begun again has another time. */
   readonly createdAt: string;
   readonly closedSegments: number;
   /** All closed segments together. */

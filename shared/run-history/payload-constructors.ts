@@ -8,7 +8,7 @@ import type { ToolCallData } from "./payloads/tool-call.ts";
 import type { ToolResultData } from "./payloads/tool-result.ts";
 
 /**
- * What a person said.
+ * Makes the data of a user's message.
  *
  * @example
  * console.log(userMessageData({ message: "Hello" }).eventType); // user_message
@@ -18,7 +18,7 @@ export function userMessageData(value: UserMessageData): Payload<"user_message">
 }
 
 /**
- * What an agent answered.
+ * Makes the data of an agent's answer.
  *
  * @example
  * const data = assistantMessageData({ message: "Two trains", structured: { trains: [1, 2] } });
@@ -29,7 +29,7 @@ export function assistantMessageData(value: AssistantMessageData): Payload<"assi
 }
 
 /**
- * A tool call that an agent has scheduled. `payload` is JSON text.
+ * Makes the data of a scheduled tool call. `payload` is JSON text.
  *
  * @example
  * const call = toolCallData({ toolCallId: "call_1", toolName: "search", payload: '{"id":9007199254740993}' });
@@ -40,7 +40,7 @@ export function toolCallData(value: ToolCallData): Payload<"tool_call"> {
 }
 
 /**
- * The end of a tool call. `resultJson` and `serverData` are JSON text, `duration` is in nanoseconds.
+ * Makes the data of a tool call's end. `resultJson` and `serverData` are JSON text, `duration` is in nanoseconds.
  *
  * @example
  * const result = toolResultData({ toolCallId: "call_1", toolName: "search", duration: 2_000_000_000n });
@@ -51,7 +51,7 @@ export function toolResultData(value: ToolResultData): Payload<"tool_result"> {
 }
 
 /**
- * A note of a planner.
+ * Makes the data of a planner's note.
  *
  * @example
  * console.log(plannerNoteData({ note: "Look at the map" }).note); // Look at the map
@@ -61,7 +61,7 @@ export function plannerNoteData(value: PlannerNoteData): Payload<"planner_note">
 }
 
 /**
- * A block of a model's reasoning.
+ * Makes the data of a block of reasoning.
  *
  * @example
  * const thought = thinkingData({ redacted: new Uint8Array([1, 2, 3]), contentIndex: 0, final: true });

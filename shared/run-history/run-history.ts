@@ -102,7 +102,7 @@ export class RunHistory {
       return await this.#load({ agentId, runId });
     } catch (error) {
       if (!(error instanceof RunHistoryError) || error.code !== "CURSOR_INVALID") throw error;
-      // Someone has deleted the run between two pages, and perhaps begun it anew.
+      // Someone has deleted the run between two pages, and perhaps begun it again.
       return await this.#load({ agentId, runId });
     }
   }
