@@ -9,8 +9,8 @@ import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import { deleteRun } from "./runs/delete-run.ts";
 import { listRuns } from "./runs/list-runs.ts";
-import { RunHistory } from "./runs/run-history.ts";
-import type { RunIds } from "./runs/run-history.ts";
+import { RunTools } from "./runs/run-tools.ts";
+import type { RunIds } from "./runs/run-tools.ts";
 import { showRun } from "./runs/show-run.ts";
 import type { Output } from "./runs/show-run.ts";
 
@@ -46,9 +46,9 @@ With --json, each line is an event as JSON: numbers have all their digits, and n
     const { operands, options, settings } = line;
     const perform = performerOf(line);
     await using runtime = await openRuntime(settings, options.user);
-    const history = new RunHistory(runtime, { userId: options.user as string });
+    const tools = new RunTools(runtime, { userId: options.user as string });
     const isJson = options.json === true;
-    await withProgress(`runs ${operands[0]}`, (progress) => perform(history, { progress, isJson }), isJson);
+    await withProgress(`runs ${operands[0]}`, (progress) => perform(tools, { progress, isJson }), isJson);
     return 0;
   },
 });
@@ -60,7 +60,7 @@ function performerOf({
   operands: [action, agentId, runId],
   options: { user, agent, last, type: types, json },
   settings,
-}: CommandLine<Options, "json", "type">): (history: RunHistory, output: Output) => Promise<void> {
+}: CommandLine<Options, "json", "type">): (tools: RunTools, output: Output) => Promise<void> {
   if (action !== "list" && agent !== undefined) throw new UsageError("--agent is for list");
   if (action !== "show" && types !== undefined) throw new UsageError("--type is for show");
   if (action !== "show" && last !== undefined) throw new UsageError("--last is for show");
@@ -68,15 +68,15 @@ function performerOf({
   switch (action) {
     case "list":
       if (agentId !== undefined) throw new UsageError(`unexpected argument "${agentId}"`);
-      return (history, output) => listRuns(history, agent, output);
+      return (tools, output) => listRuns(tools, agent, output);
     case "show": {
       const ids = idsOf(agentId, runId);
       const selection = { types: types?.map(checkType), last: last === undefined ? undefined : countIn(last) };
-      return (history, output) => showRun(history, ids, selection, output);
+      return (tools, output) => showRun(tools, ids, selection, output);
     }
     case "delete": {
       const ids = idsOf(agentId, runId);
-      return (history, output) => deleteRun(history, ids, { userId: user as string, settings }, output);
+      return (tools, output) => deleteRun(tools, ids, { userId: user as string, settings }, output);
     }
     case undefined:
     default:

@@ -8,6 +8,7 @@ import type { EventType } from "../../shared/run-history/event-types.ts";
 import { isNumeric } from "../../shared/run-history/numeric.ts";
 import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
+import type { Labels, WireEvent } from "../../shared/run-history/wire-event.ts";
 import { presentValue, utf8Bytes } from "../../shared/text.ts";
 import { fieldName } from "../parse-input.ts";
 import { ToolError } from "../tool-error.ts";
@@ -15,7 +16,6 @@ import { bytesInAnswer, lineOf } from "./event-line.ts";
 import { inOneLine, parseJson } from "./json-text.ts";
 import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
 import { isLabels, isObject, jsonFields } from "./run-event.ts";
-import type { Labels, RunEvent } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
 const { eventBytesMax, pageBytesMax } = runLimits;
@@ -42,7 +42,7 @@ export function checkEvent(given: unknown, place: string, now: string): CheckedE
     );
   }
   if (!isEventType(type)) throw wrong(`${place}.type`, type, eventTypes.map((each) => `"${each}"`).join(", "));
-  const event: RunEvent = {
+  const event: WireEvent = {
     type,
     timestamp: checkTimestamp(timestamp, place, now),
     data: checkData(type, data, `${place}.data`),
@@ -120,7 +120,7 @@ function checkJson(text: string, place: string): unknown {
   throw ofEvent(new EventFault(code, message, { value: text, allowed: "one JSON value" }), place);
 }
 
-function checkSize(event: RunEvent, place: string): CheckedEvent {
+function checkSize(event: WireEvent, place: string): CheckedEvent {
   const line = lineOf(event);
   const bytes = utf8Bytes(line);
   if (bytes > eventBytesMax) throw inputFault(place, `${bytes} bytes`, `at most ${eventBytesMax} bytes`);

@@ -1,16 +1,16 @@
 /** An event as one line of a segment: `{"type":…,"timestamp":…,"data":{…},"labels":{…}}`, the keys in this order. */
 import { isEventType } from "../../shared/run-history/event-types.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { parseJson } from "./json-text.ts";
 import { parseForeignLine } from "./lossless-json.deferred.ts";
 import { isLabels, isObject } from "./run-event.ts";
-import type { RunEvent } from "./run-event.ts";
 
 /** A line, or why it is no event. */
-export type ParsedLine = { readonly event: RunEvent } | { readonly damage: string };
+export type ParsedLine = { readonly event: WireEvent } | { readonly damage: string };
 
-export function lineOf({ type, timestamp, data, labels }: RunEvent): string {
+export function lineOf({ type, timestamp, data, labels }: WireEvent): string {
   return `${beginningOf(type, timestamp)}${data}${endOf(labels)}`;
 }
 
@@ -18,7 +18,7 @@ const beginningOf = (type: string, timestamp: string): string => `{"type":"${typ
 
 const noLabels = ',"labels":{}}';
 
-function endOf(labels: RunEvent["labels"]): string {
+function endOf(labels: WireEvent["labels"]): string {
   for (const _name in labels) return `,"labels":${JSON.stringify(labels)}}`;
   return noLabels;
 }
@@ -60,7 +60,7 @@ function isNormal(timestamp: unknown): timestamp is string {
 const hasData = (text: string): boolean => text.split(',"data":', 2).length > 1;
 
 /** Whether a line that names its data twice, or has data with such a key, is one that `lineOf` wrote. */
-const isSame = (line: string, event: RunEvent): boolean => line === lineOf(event) && isObject(parseJson(event.data));
+const isSame = (line: string, event: WireEvent): boolean => line === lineOf(event) && isObject(parseJson(event.data));
 
 /** At least as many as the event takes: an answer has the line's parts, a comma, and labels even if the line has none. */
 export function bytesInAnswer(line: string, isAscii: boolean): number {

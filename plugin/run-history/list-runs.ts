@@ -36,7 +36,7 @@ export function listRuns({ agentId, after }: ListInput): Answer<ListOutput> {
 }
 
 /** The bytes of each folder that has a file of this family. */
-export function bytesByFolder(files: readonly ListedFile[]): Map<string, number> {
+function bytesByFolder(files: readonly ListedFile[]): Map<string, number> {
   const found = new Map<string, number>();
   for (const { path, bytes } of files) {
     const folder = runFileAt(path)?.folder;
@@ -46,7 +46,7 @@ export function bytesByFolder(files: readonly ListedFile[]): Map<string, number>
 }
 
 /** The head of a run, made from its events if it is missing or damaged; `null` if nothing tells the run's ids. */
-export function headOf(folder: string): RunHead | null {
+function headOf(folder: string): RunHead | null {
   const head = parseHead(readOrEmpty(`${folder}/${headName}`));
   if (head !== null) return head;
   const [agentId, runId] = folder.split("/").map(idOf);

@@ -5,13 +5,13 @@ import { isEventType } from "../../shared/run-history/event-types.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
+import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { jsonDepth } from "../../shared/text.ts";
 import { isLabels, isObject, jsonFields } from "./run-event.ts";
-import type { RunEvent } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
 /** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */
-export function parseForeignLine(line: string): { readonly event: RunEvent } | { readonly damage: string } {
+export function parseForeignLine(line: string): { readonly event: WireEvent } | { readonly damage: string } {
   // The data is one level below the line.
   if (jsonDepth(line) > dataDepthMax + 1) return { damage: `its data has more than ${dataDepthMax} nested levels` };
   const value = valueOf(line);

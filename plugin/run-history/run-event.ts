@@ -1,15 +1,5 @@
 import type { EventType } from "../../shared/run-history/event-types.ts";
-
-export type Labels = Readonly<Record<string, string>>;
-
-export interface RunEvent {
-  readonly type: EventType;
-  /** RFC 3339 in UTC, as `normalTimestamp` returns it. */
-  readonly timestamp: string;
-  /** JSON text of an object, so that every number keeps its digits. */
-  readonly data: string;
-  readonly labels: Labels;
-}
+import type { Labels } from "../../shared/run-history/wire-event.ts";
 
 /** By type: the fields of its data that are JSON text. */
 export const jsonFields: Readonly<Partial<Record<EventType, readonly string[]>>> = {

@@ -1,11 +1,11 @@
 /** The segments of a part of a run, each with the times between which its events are. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
+import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { readClosed } from "./closed-segments.ts";
 import type { Place, TimePlace } from "./cursor.ts";
 import { bytesInAnswer, parseLines } from "./event-line.ts";
 import type { Run } from "./find-run.ts";
-import type { RunEvent } from "./run-event.ts";
 import { filesIn, readSegment, runFileAt, textOf } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
@@ -52,7 +52,7 @@ function sizesOf(files: readonly ListedFile[]): Map<number, number> {
 }
 
 export interface PlacedEvent extends TimePlace {
-  readonly event: RunEvent;
+  readonly event: WireEvent;
   /** In an answer. */
   readonly bytes: number;
 }

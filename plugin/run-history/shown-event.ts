@@ -1,10 +1,10 @@
 /** What a model sees of an event: only the fields named here, so nothing that is for servers or providers alone. */
 import { isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
+import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { parseJson } from "./json-text.ts";
 import { fieldText } from "./lossless-json.deferred.ts";
 import { isObject } from "./run-event.ts";
-import type { RunEvent } from "./run-event.ts";
 
 const shownFields = {
   user_message: ["message", "structured"],
@@ -28,7 +28,7 @@ export interface CutEvent {
 }
 
 /** Each field as text of at most `fieldCharsMax` characters. A longer one says how much is missing. */
-export function showEvent({ type, timestamp, data }: RunEvent, fieldCharsMax: number): CutEvent {
+export function showEvent({ type, timestamp, data }: WireEvent, fieldCharsMax: number): CutEvent {
   const value = parseJson(data);
   const fields = isObject(value) ? value : {};
   // A person can have nested data too deep for the library that keeps digits.

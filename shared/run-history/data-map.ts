@@ -157,7 +157,7 @@ function rawBytes(value: unknown): Uint8Array | null {
 }
 
 /** The name of a value's type: as Go prints it if it is one of JSON. */
-export function goTypeOf(value: unknown): string {
+function goTypeOf(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "string") return "string";
   if (typeof value === "boolean") return "bool";

@@ -2,9 +2,7 @@ import { copyJson } from "./copy-json.ts";
 import type { DataMap } from "./data-map.ts";
 import type { EventType } from "./event-types.ts";
 import { presentTimestamp } from "./present-timestamp.ts";
-
-/** Texts to find and filter something by, for example `{ severity: "warning" }`. */
-export type Labels = Readonly<Record<string, string>>;
+import type { Labels } from "./wire-event.ts";
 
 /** One entry of a run's history. */
 export interface Event {

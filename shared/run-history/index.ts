@@ -12,7 +12,7 @@ export type { DataMap } from "./data-map.ts";
 export { eventTypes } from "./event-types.ts";
 export type { EventType } from "./event-types.ts";
 export { newEvent } from "./event.ts";
-export type { Annotation, Event, EventData, Labels } from "./event.ts";
+export type { Annotation, Event, EventData } from "./event.ts";
 export { LosslessNumber } from "./lossless.ts";
 export type { Payload } from "./payload.ts";
 export {
@@ -37,3 +37,4 @@ export { RunHistoryError } from "./run-history-error.ts";
 export type { Snapshot, SnapshotMeta } from "./snapshot.ts";
 export { toolCallInput } from "./tool-call-input.ts";
 export type { GivenEvent } from "./wire.ts";
+export type { Labels } from "./wire-event.ts";

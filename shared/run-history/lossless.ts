@@ -1,10 +1,10 @@
 /** JSON whose numbers keep every digit. The only file that imports `lossless-json`. */
-import { isLosslessNumber, LosslessNumber, parse, stringify } from "lossless-json";
+import { LosslessNumber, parse, stringify } from "lossless-json";
 
 import { EventFault } from "./event-fault.ts";
 import { refusedJson } from "./refused-json.ts";
 
-export { isLosslessNumber, LosslessNumber };
+export { LosslessNumber };
 
 /**
  * Parses one JSON value; each number becomes a `LosslessNumber`. Of equal keys the last one counts, as in Go. Throws

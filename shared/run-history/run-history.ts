@@ -2,8 +2,9 @@ import type { InputIssue } from "../envelope.ts";
 import { RunHistoryError } from "./run-history-error.ts";
 import type { CallFailure } from "./run-history-error.ts";
 import type { Snapshot, SnapshotMeta } from "./snapshot.ts";
+import type { WireEvent } from "./wire-event.ts";
 import { decodeEvent, encodeEvent } from "./wire.ts";
-import type { GivenEvent, WireEvent } from "./wire.ts";
+import type { GivenEvent } from "./wire.ts";
 
 /** On whose behalf a program reads and writes: the context of every call. memcell's `CallContext` has the same fields. */
 export interface RunHistoryContext {

@@ -6,12 +6,13 @@ import { isMap } from "./data-map.ts";
 import type { DataMap } from "./data-map.ts";
 import { EventFault } from "./event-fault.ts";
 import type { EventType } from "./event-types.ts";
-import type { Event, EventData, Labels } from "./event.ts";
+import type { Event, EventData } from "./event.ts";
 import { jsonOf } from "./json-of.ts";
 import { parseLossless } from "./lossless.ts";
 import { isPayload } from "./payload.ts";
 import { presentTimestamp } from "./present-timestamp.ts";
 import { inputError } from "./run-history-error.ts";
+import type { Labels, WireEvent } from "./wire-event.ts";
 
 /** An event to append: one of `newEvent`, or one that a program has made itself. */
 export interface GivenEvent {
@@ -22,14 +23,6 @@ export interface GivenEvent {
   readonly data: DataMap | EventData;
   /** Default: none. */
   readonly labels?: Labels | undefined;
-}
-
-export interface WireEvent {
-  readonly type: EventType;
-  readonly timestamp: string;
-  /** JSON text. */
-  readonly data: string;
-  readonly labels: Labels;
 }
 
 /** `place`: `events[0]`, say. */

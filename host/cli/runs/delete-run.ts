@@ -2,7 +2,7 @@
 import type { SettingFlags } from "../../config/read-settings.ts";
 import { flagOf } from "../../config/settings.ts";
 import { visibleText } from "../../values/visible-text.ts";
-import type { DeletedRun, RunHistory, RunIds } from "./run-history.ts";
+import type { DeletedRun, RunTools, RunIds } from "./run-tools.ts";
 import type { Output } from "./show-run.ts";
 
 interface Owner {
@@ -11,8 +11,8 @@ interface Owner {
   readonly settings: SettingFlags;
 }
 
-export async function deleteRun(history: RunHistory, ids: RunIds, owner: Owner, { progress }: Output): Promise<void> {
-  const deleted = await history.delete(ids);
+export async function deleteRun(tools: RunTools, ids: RunIds, owner: Owner, { progress }: Output): Promise<void> {
+  const deleted = await tools.delete(ids);
   const { files, bytes } = deleted;
   const counts = `${files} ${files === 1 ? "file" : "files"}, ${bytes} bytes moved to the trash`;
   progress.print(`${counts}\nTo bring the run back: ${visibleText(restoreLine(deleted, owner))}\n`);

@@ -1,19 +1,19 @@
 /** Prints a user's runs. */
 import { visibleJson, visibleName } from "../../values/visible-text.ts";
 import { columns } from "../columns.ts";
-import type { ListedRun, RunHistory } from "./run-history.ts";
+import type { ListedRun, RunTools } from "./run-tools.ts";
 import type { Output } from "./show-run.ts";
 
 /** No id is shortened: the other actions need it in full. */
 const idCharsMax = 256;
 
 export async function listRuns(
-  history: RunHistory,
+  tools: RunTools,
   agentId: string | undefined,
   { progress, isJson }: Output,
 ): Promise<void> {
   const runs: ListedRun[] = [];
-  for await (const page of history.list(agentId)) {
+  for await (const page of tools.list(agentId)) {
     runs.push(...page);
     progress.show(`${runs.length} runs`);
   }

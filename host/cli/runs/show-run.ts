@@ -2,9 +2,10 @@
 import { once } from "node:events";
 
 import type { EventType } from "../../../shared/run-history/event-types.ts";
+import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
 import { visibleJsonText } from "../../values/visible-text.ts";
 import type { Progress } from "../progress.ts";
-import type { LoadedEvent, RunHistory, RunIds } from "./run-history.ts";
+import type { RunTools, RunIds } from "./run-tools.ts";
 import { timelineLine } from "./timeline.ts";
 
 export interface Selection {
@@ -21,14 +22,14 @@ export interface Output {
 
 /** Holds one page in memory, and with `last` at most so many events. */
 export async function showRun(
-  history: RunHistory,
+  tools: RunTools,
   ids: RunIds,
   { types, last }: Selection,
   { progress, isJson }: Output,
 ): Promise<void> {
-  let kept: readonly LoadedEvent[] = [];
+  let kept: readonly WireEvent[] = [];
   let [loaded, isEmpty, isDamaged] = [0, true, false];
-  for await (const { events, meta } of history.load(ids)) {
+  for await (const { events, meta } of tools.load(ids)) {
     const fit = events.filter(({ type }) => types === undefined || types.includes(type));
     if (last === undefined) await print(fit);
     else kept = kept.concat(fit).slice(-last);
@@ -41,7 +42,7 @@ export async function showRun(
   if (isEmpty && !isJson) progress.print("No events\n");
   if (isDamaged) progress.warn('memcell runs: some lines are no events; "memcell doctor" names them\n');
 
-  async function print(shown: readonly LoadedEvent[]): Promise<void> {
+  async function print(shown: readonly WireEvent[]): Promise<void> {
     if (shown.length === 0) return;
     const columnsMax = process.stdout.isTTY ? process.stdout.columns || null : null;
     const lines = shown.map((event) => (isJson ? jsonLine(event) : timelineLine(event, columnsMax)));
@@ -51,7 +52,7 @@ export async function showRun(
 }
 
 /** The data stays the JSON text that it is, so that its numbers keep every digit. */
-function jsonLine({ type, timestamp, data, labels }: LoadedEvent): string {
+function jsonLine({ type, timestamp, data, labels }: WireEvent): string {
   const [named, texts] = [`"type":${JSON.stringify(type)}`, JSON.stringify(labels)];
   const json = `{${named},"timestamp":${JSON.stringify(timestamp)},"data":${data},"labels":${texts}}`;
   return visibleJsonText(json.replaceAll(/[\n\r]/g, " "));

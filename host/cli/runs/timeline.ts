@@ -1,15 +1,15 @@
 /** An event as one line for people: its time, its type, the size of its data, and what happened. */
 import { eventTypes } from "../../../shared/run-history/event-types.ts";
+import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
 import { visibleName, visibleText } from "../../values/visible-text.ts";
 import { shortened } from "../columns.ts";
-import type { LoadedEvent } from "./run-history.ts";
 
 const timeChars = "2026-01-01T00:00:00.000000000Z".length;
 const typeChars = Math.max(...eventTypes.map(({ length }) => length));
 
 /** `columnsMax`: the terminal's columns, or `null` for a line of any length. */
-export function timelineLine({ type, timestamp, data }: LoadedEvent, columnsMax: number | null): string {
+export function timelineLine({ type, timestamp, data }: WireEvent, columnsMax: number | null): string {
   const size = `${String(utf8Bytes(data)).padStart(6)} bytes`;
   const words = wordsOf({ type, fields: JSON.parse(data) as Fields }).filter((each) => each !== "");
   const line = visibleText([timestamp.padEnd(timeChars), type.padEnd(typeChars), size, ...words].join("  "));
@@ -19,7 +19,7 @@ export function timelineLine({ type, timestamp, data }: LoadedEvent, columnsMax:
 /** Not checked: only the types of the fields that are shown are looked at. */
 type Fields = Readonly<Record<string, unknown>>;
 
-function wordsOf({ type, fields }: { readonly type: LoadedEvent["type"]; readonly fields: Fields }): string[] {
+function wordsOf({ type, fields }: { readonly type: WireEvent["type"]; readonly fields: Fields }): string[] {
   switch (type) {
     case "user_message":
     case "assistant_message":

@@ -3,7 +3,7 @@
  * events with times and types.
  */
 import { trashFolder } from "../../../shared/path.ts";
-import type { EventType } from "../../../shared/run-history/event-types.ts";
+import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import type { MemoryChange } from "../../values/memory-change.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -29,14 +29,6 @@ export interface ListedRun extends RunIds {
   readonly bytes: number;
 }
 
-export interface LoadedEvent {
-  readonly type: EventType;
-  readonly timestamp: string;
-  /** JSON text of an object. */
-  readonly data: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
 interface RunsPage {
   readonly entries: readonly ListedRun[];
   /** For the next page; `null` if there is none. */
@@ -44,7 +36,7 @@ interface RunsPage {
 }
 
 export interface EventsPage {
-  readonly events: readonly LoadedEvent[];
+  readonly events: readonly WireEvent[];
   readonly more: boolean;
   readonly meta: { readonly damagedLines: number; readonly cursor: string };
 }
@@ -58,7 +50,7 @@ export interface DeletedRun {
   readonly name: string;
 }
 
-export class RunHistory {
+export class RunTools {
   readonly #runtime: Runtime;
   readonly #ctx: { readonly userId: string };
 
