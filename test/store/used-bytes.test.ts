@@ -43,6 +43,19 @@ test("after each kind of change, the kept size is the measured one", async () =>
   await store.close();
 });
 
+test("each commit of one hold counts", async () => {
+  using folder = temporaryFolder();
+  const store = fileStore({ dir: join(folder.path, "data") }).open(() => {});
+  await commit(store, [write("a.md", "one"), write("b.md", "two"), write("c.md", "three")]);
+  await hold(store, async (held) => {
+    for (const name of ["a.md", "b.md"]) await held.commit([remove(name)], []);
+  });
+  const kept = await hold(store, async ({ usedBytes }) => usedBytes["memory"]);
+  expect(kept).toBe(await measured(store));
+  expect(kept).toBe("three".length);
+  await store.close();
+});
+
 test("nothing is kept of a scope that is more than half full", async () => {
   using folder = temporaryFolder();
   const store = fileStore({ dir: join(folder.path, "data") }).open(() => {});

@@ -89,17 +89,18 @@ export class FileStore implements Store {
     let session = options.isLookingOnly ? null : await this.#open(userId, request, isThorough);
     const reader = new HeldReads(() => this.openUser(userId));
     const known = this.#sizes.of(userId, session?.tail ?? null);
+    let latest = known;
     try {
       return await work({
         reader,
         usedBytes: known,
         findings: async () => examineUser(this.#homeOf(userId), this.#boot),
-        commit: async (changes, seen, usedBytes = known) => {
+        commit: async (changes, seen, usedBytes = latest) => {
           if (changes.length === 0) return;
           checkCommits(options);
           session ??= await this.#openFirst(userId, options);
-          const bytes = await session.commit(changes, seen, usedBytes);
-          this.#sizes.keep(userId, session.tail, { bytes, known });
+          latest = await session.commit(changes, seen, usedBytes);
+          this.#sizes.keep(userId, session.tail, { bytes: latest, known });
           reader.forget();
           this.#schedule.noteUse(userId);
         },
