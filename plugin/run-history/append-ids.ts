@@ -6,7 +6,7 @@
 import { fnv } from "./fnv.ts";
 import { parseJson } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
-import { appendIdsPath, linesOf, readOrEmpty, runs } from "./run-files.ts";
+import { appendIdsPath, linesOf, readOrEmpty, runs, wholeLines } from "./run-files.ts";
 import { runLimits } from "./run-limits.ts";
 
 /** How many ids there are, and in how many files. */
@@ -35,7 +35,7 @@ export function addAppend(
   const isFull = appendIds > counts.appendIdFiles * runLimits.appendIdsPerFile;
   const appendIdFiles = isFull ? splitFile(folder, counts.appendIdFiles) : counts.appendIdFiles;
   const path = appendIdsPath(folder, fileOf(appendId, appendIdFiles));
-  runs.write(path, `${readOrEmpty(path)}${beginning(appendId)}${appended}}\n`);
+  runs.write(path, `${wholeLines(readOrEmpty(path))}${beginning(appendId)}${appended}}\n`);
   return { appendIds, appendIdFiles };
 }
 

@@ -1,7 +1,7 @@
 /** `closed.jsonl`: a line for each closed segment, so that a reader opens only the segments that it needs. */
 import { parseJson } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
-import { closedName, readOrEmpty, runs } from "./run-files.ts";
+import { closedName, readOrEmpty, runs, wholeLines } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 
 export type ClosedSegment = { readonly segment: number } & Span;
@@ -25,7 +25,7 @@ function isClosedSegment(value: unknown): value is ClosedSegment {
 
 export function addClosed(folder: string, segments: readonly ClosedSegment[]): void {
   const path = `${folder}/${closedName}`;
-  runs.write(path, readOrEmpty(path) + formatClosed(segments));
+  runs.write(path, wholeLines(readOrEmpty(path)) + formatClosed(segments));
 }
 
 export function formatClosed(segments: readonly ClosedSegment[]): string {

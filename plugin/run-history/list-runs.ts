@@ -16,7 +16,7 @@ export function listRuns({ agentId, after }: ListInput): Answer<ListOutput> {
   const folders = [...bytes.keys()]
     .toSorted()
     .filter((folder) => after === undefined || folder > after)
-    .filter((folder) => agentId === undefined || folder.startsWith(`${folderNameOf(agentId)}/`));
+    .filter((folder) => agentId === undefined || isOf(agentId, folder));
   const entries: ListedRun[] = [];
   let room: number = runLimits.pageBytesMax;
   let read = 0;
@@ -34,6 +34,10 @@ export function listRuns({ agentId, after }: ListInput): Answer<ListOutput> {
     data: { entries, after: isMore ? (folders[read - 1] ?? null) : null },
   };
 }
+
+/** No agent has an id with a lone surrogate, and such an id has no folder name. */
+const isOf = (agentId: string, folder: string): boolean =>
+  agentId.isWellFormed() && folder.startsWith(`${folderNameOf(agentId)}/`);
 
 /** The bytes of each folder that has a file of this family. */
 function bytesByFolder(files: readonly ListedFile[]): Map<string, number> {

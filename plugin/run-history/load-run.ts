@@ -67,10 +67,10 @@ function endOf(run: Run): Place {
   const open = openOf(run);
   for (let number = segment; number < open; number++) {
     const isText = readSegment(run.folder, number).text !== unreadable;
-    if (isText && linesIn(run, number) <= (number === segment ? line : 0)) return { segment, line };
+    if (isText && linesIn(run, number) === (number === segment ? line : 0)) return { segment, line };
   }
   const lines = linesIn(run, open);
-  const isOld = lines < run.head.open.lines && lines <= (open === segment ? line : 0);
+  const isOld = lines < run.head.open.lines && lines === (open === segment ? line : 0);
   return isOld ? { segment, line } : { segment: open, line: lines };
 }
 

@@ -87,6 +87,9 @@ export function linesOf(text: string): string[] {
   return lines;
 }
 
+/** Ends the last line, so that one that was torn off stays a line of its own when more follow. */
+export const wholeLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
+
 /** What a segment's text contains. Damaged lines count, but have no timestamp. */
 export function spanOf(text: string): Span {
   const lines = linesOf(text);

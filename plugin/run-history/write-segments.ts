@@ -4,7 +4,7 @@ import { addClosed } from "./closed-segments.ts";
 import type { ClosedSegment } from "./closed-segments.ts";
 import type { Place } from "./cursor.ts";
 import type { Run } from "./find-run.ts";
-import { runs, segmentPath } from "./run-files.ts";
+import { readFile, runs, segmentPath } from "./run-files.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";
 import type { RunHead } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
@@ -24,7 +24,7 @@ export function writeSegments({ folder, head }: Run, openText: string, events: r
   for (const event of events) {
     if (segments.isFull && !isFirst) {
       segments.close();
-      if (runs.read(segmentPath(folder, segments.number)) !== null) throw new StaleHead();
+      if (readFile(segmentPath(folder, segments.number)) !== null) throw new StaleHead();
     }
     lastAppend ??= { segment: segments.number, line: segments.open.lines };
     segments.add(event);
