@@ -1,7 +1,7 @@
 /** The answers of a tool with the role `inspect`, one for each kind of question. */
 import { roleLimits } from "../shared/limits.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../shared/roles.ts";
-import { quoted } from "../shared/text.ts";
+import { counted, quoted } from "../shared/text.ts";
 import type { Answer } from "./serve-tool.ts";
 import { ToolError } from "./tool-error.ts";
 
@@ -47,7 +47,7 @@ function answerOf({ findings, ...others }: Omit<InspectOutput, "findingsHidden">
   const ordered = findings.length > room ? findings.toSorted(mendableFirst) : findings;
   const shown = ordered.slice(0, room);
   return {
-    message: `${findings.length} findings`,
+    message: counted(findings.length, "finding"),
     data: { findings: shown, findingsHidden: findings.length - shown.length, ...others },
   };
 }

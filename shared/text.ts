@@ -32,6 +32,9 @@ export function hasLoneSurrogate(text: string): boolean {
   return !text.isWellFormed();
 }
 
+/** A number of things in words: "1 file", "2 files". The noun's plural ends in "s". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** The number of Unicode code points, as JSON Schema counts `maxLength`. */
 export function codePoints(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

@@ -1,3 +1,4 @@
+import { counted } from "../../shared/text.ts";
 import { runtimePaths } from "../config/settings.ts";
 import type { Runtime } from "../runtime/api.ts";
 import { mendedOf } from "../upkeep/doctor.ts";
@@ -36,7 +37,7 @@ With --fix it then mends them. It never destroys what a person has written: that
     };
     const reports = await withProgress("doctor", lookAtAll, isQuiet);
     if (isQuiet) process.stdout.write(`${visibleJson(reports)}\n`);
-    else process.stdout.write(`${users.length} ${users.length === 1 ? "user" : "users"} checked\n`);
+    else process.stdout.write(`${counted(users.length, "user")} checked\n`);
     return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
   },
 });

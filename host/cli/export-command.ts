@@ -1,3 +1,4 @@
+import { counted } from "../../shared/text.ts";
 import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { runtimePaths } from "../config/settings.ts";
@@ -39,7 +40,7 @@ scopes.`,
     }
     for (const { scope, path, reason } of leftOut) print(visibleText(`left out: ${scope}/${path}: ${reason}`));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-    print(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytes} bytes written`);
+    print(`${counted(files.length, "file")}, ${bytes} bytes written`);
     return 0;
   },
 });

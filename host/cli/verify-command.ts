@@ -1,5 +1,5 @@
 import { auditLimits } from "../../shared/limits.ts";
-import { quoted } from "../../shared/text.ts";
+import { counted, quoted } from "../../shared/text.ts";
 import type { ChainHead } from "../audit/audit-log.ts";
 import type { LogFinding, LogVerification } from "../audit/verify/findings.ts";
 import { verifyLog } from "../audit/verify/verify-log.ts";
@@ -45,7 +45,7 @@ export function textOfVerification(result: LogVerification): string {
   const { isIntact, files, records, bytes, firstSeq, head, findings, findingsNotShown, notes } = result;
   const range = head === null ? "" : `, ${firstSeq} to ${head.seq}`;
   const lines = [
-    `${isIntact ? "PASS" : "FAIL"}  ${plural(records, "record")}${range}, in ${plural(files, "file")}, ${bytes} bytes`,
+    `${isIntact ? "PASS" : "FAIL"}  ${counted(records, "record")}${range}, in ${counted(files, "file")}, ${bytes} bytes`,
     ...findings.map((finding) => `  ${describeFinding(finding)}`),
     ...(findingsNotShown > 0 ? [`  ${findingsNotShown} more findings are not shown`] : []),
     ...notes.map((note) => `  note: ${note}`),
@@ -60,5 +60,3 @@ function describeFinding({ text, file, line }: LogFinding): string {
   if (file === null) return text;
   return `${quoted(file, 200)}${line === null ? "" : ` line ${line}`}: ${text}`;
 }
-
-const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 /** The files of a journal: lists and reads them, and records which cannot be read. */
 import type { ListedFile } from "../../shared/abi.ts";
-import { quoted } from "../../shared/text.ts";
+import { counted, quoted } from "../../shared/text.ts";
 import { Scope } from "../capabilities.ts";
 import { ToolError } from "../tool-error.ts";
 import { journalLimits } from "./journal-limits.ts";
@@ -73,7 +73,7 @@ export class JournalFiles {
     if (count === 0) return "";
     const named = this.#unreadable.slice(0, journalLimits.namedMax).map((path) => quoted(path, 255));
     const more = count > named.length ? ` and ${count - named.length} more` : "";
-    return `; ${count} ${count === 1 ? "file" : "files"} could not be read: ${named.join(", ")}${more}`;
+    return `; ${counted(count, "file")} could not be read: ${named.join(", ")}${more}`;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../shared/abi.ts";
+import { counted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { bytesMinOf, BestHits } from "./best-hits.ts";
@@ -83,7 +84,7 @@ function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">)
 }
 
 function foundNote(count: number, leftOut: number): string {
-  const found = count === 0 ? "No block found" : count === 1 ? "1 block found" : `${count} blocks found`;
+  const found = count === 0 ? "No block found" : `${counted(count, "block")} found`;
   if (leftOut === 0) return found;
   return `${found}; ${leftOut} more left out for lack of room: use a longer query, tags or memory_read`;
 }

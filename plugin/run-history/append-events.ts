@@ -1,6 +1,6 @@
 /** Appends a batch of events to a run: all of them, next to each other, or none. */
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
-import { utf8Bytes } from "../../shared/text.ts";
+import { counted, utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -45,7 +45,7 @@ function callTime(): string {
 }
 
 const answerOf = (appended: number): Answer<AppendOutput> => ({
-  message: `${appended} ${appended === 1 ? "event" : "events"} appended`,
+  message: `${counted(appended, "event")} appended`,
   data: { appended },
 });
 

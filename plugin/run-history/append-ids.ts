@@ -3,10 +3,12 @@
  * when the files hold 400 ids on average, one file is split into two. So an append reads and writes one file of them,
  * however many there are.
  */
+import { quoted } from "../../shared/text.ts";
+import { ToolError } from "../tool-error.ts";
 import { fnv } from "./fnv.ts";
 import { parseJson } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
-import { appendIdsPath, linesOf, readOrEmpty, runs, wholeLines } from "./run-files.ts";
+import { appendIdsPath, linesOf, readFile, runs, unreadable, wholeLines } from "./run-files.ts";
 import { runLimits } from "./run-limits.ts";
 
 /** How many ids there are, and in how many files. */
@@ -19,9 +21,10 @@ export interface AppendIdCounts {
 export function findAppend(folder: string, { appendIdFiles }: AppendIdCounts, appendId: string): number | null {
   if (appendIdFiles === 0) return null;
   const start = beginning(appendId);
-  const text = readOrEmpty(appendIdsPath(folder, fileOf(appendId, appendIdFiles)));
-  const at = text.startsWith(start) ? 0 : text.indexOf(`\n${start}`) + 1;
-  if (at === 0 && !text.startsWith(start)) return null;
+  const text = readIds(appendIdsPath(folder, fileOf(appendId, appendIdFiles)));
+  // Inside a JSON string, its quotes are escaped. So it is only where a line begins.
+  const at = text.indexOf(start);
+  if (at === -1) return null;
   const value = parseJson(text.slice(at).split("\n", 1)[0] ?? "");
   return isObject(value) && Number.isSafeInteger(value["appended"]) ? Number(value["appended"]) : null;
 }
@@ -35,8 +38,16 @@ export function addAppend(
   const isFull = appendIds > counts.appendIdFiles * runLimits.appendIdsPerFile;
   const appendIdFiles = isFull ? splitFile(folder, counts.appendIdFiles) : counts.appendIdFiles;
   const path = appendIdsPath(folder, fileOf(appendId, appendIdFiles));
-  runs.write(path, `${wholeLines(readOrEmpty(path))}${beginning(appendId)}${appended}}\n`);
+  runs.write(path, `${wholeLines(readIds(path))}${beginning(appendId)}${appended}}\n`);
   return { appendIds, appendIdFiles };
+}
+
+/** Throws if the file is no text: an append that is repeated could not be told from a new one. */
+function readIds(path: string): string {
+  const text = readFile(path);
+  if (text !== unreadable) return text ?? "";
+  const message = `Cannot append: the append ids in ${quoted(path)} are not UTF-8 text; to mend the memory moves them to the trash`;
+  throw new ToolError("ENTRY_UNREADABLE", message);
 }
 
 const beginning = (appendId: string): string => `{"appendId":${JSON.stringify(appendId)},"appended":`;
@@ -57,7 +68,7 @@ function splitFile(folder: string, files: number): number {
   const path = appendIdsPath(folder, split);
   const kept: string[] = [];
   const moved: string[] = [];
-  for (const line of linesOf(readOrEmpty(path))) {
+  for (const line of linesOf(readIds(path))) {
     const value = parseJson(line);
     const isMoved = isObject(value) && fileOf(String(value["appendId"]), added) === added;
     (isMoved ? moved : kept).push(`${line}\n`);

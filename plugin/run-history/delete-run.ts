@@ -1,4 +1,4 @@
-import { quoted } from "../../shared/text.ts";
+import { counted, quoted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { filesIn, runFileAt, runs } from "./run-files.ts";
@@ -16,7 +16,7 @@ export function deleteRun(ids: DeleteInput): Answer<DeleteOutput> {
   for (const { path } of files) runs.trash(path);
   const bytes = files.reduce((sum, each) => sum + each.bytes, 0);
   return {
-    message: `Run moved to the trash: ${files.length} files, ${bytes} bytes`,
+    message: `Run moved to the trash: ${counted(files.length, "file")}, ${bytes} bytes`,
     data: { files: files.length, bytes },
   };
 }

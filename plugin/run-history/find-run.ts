@@ -34,7 +34,7 @@ export function findRun(ids: RunIds): Run | null {
   return { folder, head };
 }
 
-/** Only two ids with the same SHA-256, or a hand-made file, can lead here. */
+/** Ids that differ only in case lead here on a disk that ignores it; so does a file that a person has moved. */
 function checkSame(head: RunHead, ids: RunIds): void {
   if (head.agentId === ids.agentId && head.runId === ids.runId) return;
   throw new ToolError(

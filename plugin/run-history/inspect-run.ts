@@ -25,7 +25,7 @@ import { idOf } from "./run-path.ts";
 
 export interface RunState {
   readonly findings: readonly InspectFinding[];
-  /** Facts that the run's events contradict. */
+  /** Facts that the run's events contradict, and append ids that cannot be read. */
   readonly wrong: readonly WrongFacts[];
 }
 
@@ -47,7 +47,8 @@ export function inspectRun(folder: string, paths: readonly string[]): RunState {
     });
   const presentAt = (path: string): FileText => (paths.includes(path) ? readFile(path) : null);
   const spans = inspectSegments(folder, numbersOf("segment"), findings);
-  const appendIds = inspectAppendIds(folder, numbersOf("appends"), findings);
+  const { lost, ...appendIds } = inspectAppendIds(folder, numbersOf("appends"));
+  findings.push(...lost.map((path) => ({ ...finding("file-unreadable", path, isLost), remedy: forgetsIds })));
 
   const [headPath, closedPath] = [`${folder}/${headName}`, `${folder}/${closedName}`];
   const headText = presentAt(headPath);
@@ -64,7 +65,8 @@ export function inspectRun(folder: string, paths: readonly string[]): RunState {
   const right = closedSpans.length > 0 ? formatClosed(closedSpans) : null;
   const isOwn = closedText === null ? null : right !== null && textOf(closedText).startsWith("{");
   if (right !== closedText) wrong.push({ path: closedPath, right, isOwn });
-  return { findings: [...findings, ...wrong.map(factsWrong)], wrong };
+  const emptied = lost.map((path) => ({ path, right: "", isOwn: false }));
+  return { findings: [...findings, ...wrong.map(factsWrong)], wrong: [...wrong, ...emptied] };
 }
 
 const isUnknown = "it is missing or damaged, and the folder's name does not tell the run's ids";
@@ -96,19 +98,21 @@ function inspectSegments(folder: string, numbers: readonly number[], findings: I
 function inspectAppendIds(
   folder: string,
   numbers: readonly number[],
-  findings: InspectFinding[],
-): Pick<RunHead, "appendIds" | "appendIdFiles"> {
+): Pick<RunHead, "appendIds" | "appendIdFiles"> & { readonly lost: readonly string[] } {
   let appendIds = 0;
+  const lost: string[] = [];
   for (const number of numbers) {
     const path = appendIdsPath(folder, number);
     const text = readFile(path);
     appendIds += linesOf(textOf(text)).length;
-    if (text === unreadable) findings.push(finding("file-unreadable", path, isForgotten));
+    if (text === unreadable) lost.push(path);
   }
-  return { appendIds, appendIdFiles: Math.max(0, ...numbers) };
+  return { appendIds, appendIdFiles: Math.max(0, ...numbers), lost };
 }
 
-const isForgotten = "it is not UTF-8 text, so appends with its ids would be stored again";
+const isLost = "it is not UTF-8 text, so appends whose ids belong in it fail";
+
+const forgetsIds = "moves it to the trash: appends with its ids would be stored again";
 
 function inspectLines(path: string, text: string, findings: InspectFinding[]): Span {
   const lines = linesOf(text);

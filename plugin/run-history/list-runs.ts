@@ -1,6 +1,6 @@
 /** Lists the runs of a user, sorted by folder, in pages. */
 import type { ListedFile } from "../../shared/abi.ts";
-import { utf8Bytes } from "../../shared/text.ts";
+import { counted, utf8Bytes } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { rebuildRun } from "./find-run.ts";
 import { headName, readOrEmpty, runFileAt, runs } from "./run-files.ts";
@@ -30,7 +30,7 @@ export function listRuns({ agentId, after }: ListInput): Answer<ListOutput> {
   }
   const isMore = read < folders.length;
   return {
-    message: `${entries.length} ${entries.length === 1 ? "run" : "runs"}${isMore ? ", more follow" : ""}`,
+    message: `${counted(entries.length, "run")}${isMore ? ", more follow" : ""}`,
     data: { entries, after: isMore ? (folders[read - 1] ?? null) : null },
   };
 }
@@ -63,7 +63,7 @@ function describe(folder: string, head: RunHead, bytes: number): ListedRun {
   const { lines: events, firstAt, lastAt } = joinSpans(head.closed, head.open);
   const { agentId, runId } = head;
   const times = firstAt === "" ? "" : `, ${firstAt} to ${lastAt}`;
-  const description = `${events} ${events === 1 ? "event" : "events"}${times}`;
+  const description = `${counted(events, "event")}${times}`;
   return { name: folder, description, agentId, runId, events, firstAt, lastAt, bytes };
 }
 

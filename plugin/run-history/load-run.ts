@@ -1,4 +1,5 @@
 /** Loads a run in the order of time, in pages, or only what is new since an earlier load. */
+import { counted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cursor.ts";
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
@@ -25,7 +26,7 @@ export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutpu
   const next: Cursor =
     isMore && last !== undefined ? { since: from.since, page: { until, after: last } } : { since: until, page: null };
   return {
-    message: `${events.length} ${events.length === 1 ? "event" : "events"}${isMore ? ", more follow" : ""}`,
+    message: `${counted(events.length, "event")}${isMore ? ", more follow" : ""}`,
     data: {
       agentId,
       runId,

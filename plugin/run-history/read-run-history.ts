@@ -1,4 +1,5 @@
 /** Earlier events of a run for a model: the latest ones, within a budget of characters. */
+import { counted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { findRun } from "./find-run.ts";
 import { latestEvents } from "./latest-events.ts";
@@ -41,7 +42,7 @@ export function readRunHistory(input: HistoryInput): Answer<HistoryOutput> {
 }
 
 function messageOf(shown: number, leftOut: number, cut: number): string {
-  const parts = [`${shown} ${shown === 1 ? "event" : "events"}`];
+  const parts = [counted(shown, "event")];
   if (leftOut > 0) parts.push(`${leftOut} earlier ones left out for lack of room`);
   if (cut > 0) parts.push(`${cut} characters cut`);
   return parts.join("; ");

@@ -1,6 +1,6 @@
 import { parseTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
-import { quoted } from "../../shared/text.ts";
+import { counted, quoted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { filesIn, runFileAt, runs } from "./run-files.ts";
@@ -29,7 +29,7 @@ export function restoreRun(trashed: string): Answer<RestoreOutput> {
       ? [{ trashed: each.path, path: other.path }]
       : [];
   });
-  return { message: `${others.length + 1} files of the run restored`, data: { path, others } };
+  return { message: `${counted(others.length + 1, "file")} of the run restored`, data: { path, others } };
 }
 
 /** All files of one deletion have the same stamp. */

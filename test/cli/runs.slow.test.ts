@@ -34,6 +34,15 @@ test("show prints all pages, and --last the end of the last one", () => {
   );
 });
 
+test("list prints the runs of all pages", () => {
+  const line = `{"type":"planner_note","timestamp":"2026-01-01T10:00:00Z","data":{"note":"x"},"labels":{}}\n`;
+  const names = Array.from({ length: 1_001 }, (_, at) => `r${at + 1_000}`);
+  writeUserFiles(data, { bob: Object.fromEntries(names.map((name) => [`runs/a/${name}/000001.jsonl`, line])) });
+  const { stdout, stderr } = memcellRuns(data, "list", "--user", "bob", "--json");
+  expect(stderr).toBe("");
+  expect((JSON.parse(stdout) as { runId: string }[]).map(({ runId }) => runId)).toEqual(names);
+});
+
 test("show ends quietly when its reader has read enough", () => {
   const show = `"$0" "$1" runs show planner long --user alice --data "it's data"`;
   const { stdout, stderr } = shell(`{ ${show}; echo "exit code $?" >&2; } | head -1`);
@@ -68,6 +77,7 @@ test("delete prints the command that brings the run back", async () => {
   const restored = shell(`"$0" "$1" ${line}`);
   expect(restored).toMatchObject({ status: 0, stderr: "", stdout: expect.stringContaining("-a/r/run.") as string });
   expect(memcellRuns(data, "list", "--user", user).stdout).toContain("-a     r         1  2026-01-01");
+  expect(memcellRuns(data, "show", "--user", user, "--", "-a", "r").stdout).toMatch(/^2026\S+ +planner_note .* x\n$/);
 });
 
 test("a damaged run is shown without its damaged lines, and its files are named when it is deleted", () => {

@@ -2,8 +2,10 @@
 import { join } from "node:path";
 
 import { fileStore } from "memcell";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
+import type { WalTail } from "../../host/store/files/commit/find-records.ts";
+import { KeptSizes } from "../../host/store/files/used-bytes.ts";
 import type { HeldUser, Store } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
@@ -86,4 +88,17 @@ test("a commit that nobody has measured for keeps no size", async () => {
   await hold(store, (held) => held.commit([write("a.md", "one")], []));
   expect(await hold(store, async ({ usedBytes }) => usedBytes)).toEqual({});
   await store.close();
+});
+
+test("a size is used for a minute, also if another scope is measured meanwhile", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const tail = { identity: "1", checkpoint: { salt: 1 }, next: 1, end: 0 } as unknown as WalTail;
+  const kept = new KeptSizes();
+  kept.keep(alice, tail, { bytes: { runs: 1 }, known: {} });
+  vi.advanceTimersByTime(59_000);
+  kept.keep(alice, tail, { bytes: { runs: 1, memory: 2 }, known: { runs: 1 } });
+  expect(kept.of(alice, tail)).toEqual({ runs: 1, memory: 2 });
+  vi.advanceTimersByTime(2_000);
+  expect(kept.of(alice, tail)).toEqual({});
+  vi.useRealTimers();
 });

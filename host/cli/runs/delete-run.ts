@@ -1,4 +1,5 @@
 /** Moves a run to the trash, and prints the command that brings it back. */
+import { counted } from "../../../shared/text.ts";
 import type { SettingFlags } from "../../config/read-settings.ts";
 import { flagOf } from "../../config/settings.ts";
 import { visibleText } from "../../values/visible-text.ts";
@@ -14,7 +15,7 @@ interface Owner {
 export async function deleteRun(tools: RunTools, ids: RunIds, owner: Owner, { progress }: Output): Promise<void> {
   const deleted = await tools.delete(ids);
   const { files, bytes } = deleted;
-  const counts = `${files} ${files === 1 ? "file" : "files"}, ${bytes} bytes moved to the trash`;
+  const counts = `${counted(files, "file")}, ${bytes} bytes moved to the trash`;
   progress.print(`${counts}\nTo bring the run back: ${visibleText(restoreLine(deleted, owner))}\n`);
 }
 

@@ -34,7 +34,8 @@ export class KeptSizes {
     this.#kept.delete(userId);
     const few = Object.entries(bytes).filter(([, used]) => used <= storeLimits.scopeBytesMax / 2);
     if (tail === null || few.length === 0) return;
-    const isOld = kept !== undefined && few.every(([scope]) => Object.hasOwn(known, scope));
+    // If one of them was known, all are as old as that one.
+    const isOld = kept !== undefined && few.some(([scope]) => Object.hasOwn(known, scope));
     this.#kept.set(userId, {
       tail,
       bytes: Object.fromEntries(few),
