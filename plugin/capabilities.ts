@@ -11,7 +11,10 @@ import type {
   CapabilityRequest,
   ListedFile,
 } from "../shared/abi.ts";
+import { LastRead } from "./last-read.ts";
 import { ToolError } from "./tool-error.ts";
+
+const lastRead = new LastRead();
 
 /** One scope of the user's folder. */
 export class Scope {
@@ -23,7 +26,10 @@ export class Scope {
 
   /** Returns a file's text, including what this call has written, or `null` if there is no file. */
   read(path: string): string | null {
-    return callHost("store_read", { scope: this.#name, path }).content;
+    const json = ask("store_read", JSON.stringify({ scope: this.#name, path }));
+    const reply = parseReply<"store_read">(json);
+    lastRead.keep(reply, json);
+    return reply.content;
   }
 
   /** Lists files sorted by path: those whose path begins with the prefix; without a prefix, all outside `trash/`. */
@@ -33,7 +39,8 @@ export class Scope {
 
   /** Stages a whole file. It reaches the disk only if the call succeeds. */
   write(path: string, content: string): void {
-    callHost("store_write", { scope: this.#name, path, content });
+    const place = JSON.stringify({ scope: this.#name, path });
+    parseReply(ask("store_write", `${place.slice(0, -1)},"content":${lastRead.jsonOf(content)}}`));
   }
 
   /** Stages a move into `trash/` and returns the path there. */
@@ -48,14 +55,22 @@ export function now(): string {
 }
 
 function callHost<Name extends CapabilityName>(name: Name, request: CapabilityRequest<Name>): CapabilityReply<Name> {
+  return parseReply<Name>(ask(name, JSON.stringify(request)));
+}
+
+function ask(name: CapabilityName, request: string): string {
   const capability = Host.getFunctions()[name];
   if (!capability) throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: this plugin does not import it`);
-  const requestBlock = Memory.fromString(JSON.stringify(request));
+  const requestBlock = Memory.fromString(request);
   const replyBlock = Memory.find(capability(requestBlock.offset));
   const text = replyBlock.readString();
   requestBlock.free();
   replyBlock.free();
   if (text === "") throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: the host gave no reply`);
+  return text;
+}
+
+function parseReply<Name extends CapabilityName>(text: string): CapabilityReply<Name> {
   const reply = JSON.parse(text) as CapabilityReply<Name> | CapabilityRefusal;
   if (!reply.ok) throw new ToolError(reply.error.code, reply.error.message);
   return reply;
