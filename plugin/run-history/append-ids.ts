@@ -46,7 +46,7 @@ export function addAppend(
 function readIds(path: string): string {
   const text = readFile(path);
   if (text !== unreadable) return text ?? "";
-  const message = `Cannot append: the append ids in ${quoted(path)} are not UTF-8 text; to mend the memory moves them to the trash`;
+  const message = `Cannot append: the append ids in ${quoted(path)} are not UTF-8 text; the doctor can move them to the trash`;
   throw new ToolError("ENTRY_UNREADABLE", message);
 }
 
