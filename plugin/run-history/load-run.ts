@@ -5,8 +5,8 @@ import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cur
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
-import { readSegment, unreadable } from "./run-files.ts";
-import { checkIds } from "./run-ids.ts";
+import { SegmentReader, unreadable } from "./run-files.ts";
+import { checkIds, folderOf } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
 import { runLimits } from "./run-limits.ts";
 import type { LoadInput, LoadOutput } from "./schemas.ts";
@@ -15,13 +15,14 @@ import type { DamagedLines, PlacedEvent, Segment } from "./segments-in-time.ts";
 
 export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
   checkIds("LoadRun", { agentId, runId });
-  const run = findWhole({ agentId, runId });
+  const reader = new SegmentReader(folderOf({ agentId, runId }));
+  const run = findWhole({ agentId, runId }, reader);
   if (run === null) return emptyAnswer({ agentId, runId, cursor });
   const { head } = run;
   const from = cursor === undefined ? { since: runStart, page: null } : parseCursor(cursor, head);
-  const until = from.page?.until ?? endOf(run);
+  const until = from.page?.until ?? endOf(run, reader);
   if (comparePlaces(from.since, until) > 0) throw invalidCursor(cursor ?? "");
-  const { events, isMore, damaged } = loadPage(run, from, until);
+  const { events, isMore, damaged } = loadPage(run, reader, from, until);
   const last = events.at(-1);
   const next: Cursor =
     isMore && last !== undefined ? { since: from.since, page: { until, after: last } } : { since: until, page: null };
@@ -53,24 +54,24 @@ function emptyAnswer({ agentId, runId, cursor = noRun }: LoadInput): Answer<Load
  * Hosts without a write-ahead log replace the files of an append one after the other. A reader without their lock can
  * meet the new segments before the new head, so it looks at the head once more.
  */
-function findWhole(ids: RunIds): Run | null {
+function findWhole(ids: RunIds, reader: SegmentReader): Run | null {
   const run = findRun(ids);
-  return run !== null && linesIn(run, openOf(run)) > run.head.open.lines ? findRun(ids) : run;
+  return run !== null && linesIn(reader, openOf(run)) > run.head.open.lines ? findRun(ids) : run;
 }
 
 const openOf = ({ head }: Run): number => head.closedSegments + 1;
 
-const linesIn = ({ folder }: Run, segment: number): number => readSegment(folder, segment).lines.length;
+const linesIn = (reader: SegmentReader, segment: number): number => reader.read(segment).lines.length;
 
 /** Where the run ends: where its last append began, if a reader without a lock meets its segments before their end. */
-function endOf(run: Run): Place {
+function endOf(run: Run, reader: SegmentReader): Place {
   const { segment, line } = run.head.lastAppend;
   const open = openOf(run);
   for (let number = segment; number < open; number++) {
-    const isText = readSegment(run.folder, number).text !== unreadable;
-    if (isText && linesIn(run, number) === (number === segment ? line : 0)) return { segment, line };
+    const isText = reader.read(number).text !== unreadable;
+    if (isText && linesIn(reader, number) === (number === segment ? line : 0)) return { segment, line };
   }
-  const lines = linesIn(run, open);
+  const lines = linesIn(reader, open);
   const isOld = lines < run.head.open.lines && lines === (open === segment ? line : 0);
   return isOld ? { segment, line } : { segment: open, line: lines };
 }
@@ -82,7 +83,7 @@ interface Page {
 }
 
 /** Opens segments in the order of their first events, and stops when no other can have an event of this page. */
-function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
+function loadPage(run: Run, reader: SegmentReader, { since, page }: Cursor, until: Place): Page {
   const segments = segmentsFrom(run, since)
     .filter(({ number, lastKey }) => number <= until.segment && (page === null || lastKey >= page.after.key))
     .toSorted((a, b) => compareKeys(a.firstKey, b.firstKey) || a.number - b.number);
@@ -92,7 +93,7 @@ function loadPage(run: Run, { since, page }: Cursor, until: Place): Page {
   const damaged: DamagedLines[] = [];
   for (const segment of segments) {
     if (next !== undefined && isAfter(segment, events.at(-1))) break;
-    const found = eventsIn(run.folder, segment, { since, until });
+    const found = eventsIn(reader, segment, { since, until });
     for (const each of found.damaged) damaged.push({ ...each, key: each.key || segment.firstKey });
     const before = next;
     const joined = joinInTime(

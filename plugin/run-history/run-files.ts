@@ -69,15 +69,24 @@ export interface ReadSegment {
   readonly lines: readonly string[];
 }
 
-let last: (ReadSegment & { readonly path: string }) | null = null;
+/**
+ * The segments of one run. A load reads the open one twice, to find the run's end and for its events, so the last one is
+ * kept: for one call only, because a program could make several calls with one instance.
+ */
+export class SegmentReader {
+  readonly #folder: string;
+  #last: (ReadSegment & { readonly number: number }) | null = null;
 
-/** A load reads the open segment twice, to find the run's end and for its events, so the last one is kept. */
-export function readSegment(folder: string, number: number): ReadSegment {
-  const path = segmentPath(folder, number);
-  if (last?.path === path) return last;
-  const text = readFile(path);
-  last = { path, text, lines: linesOf(textOf(text)) };
-  return last;
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  read(number: number): ReadSegment {
+    if (this.#last?.number === number) return this.#last;
+    const text = readFile(segmentPath(this.#folder, number));
+    this.#last = { number, text, lines: linesOf(textOf(text)) };
+    return this.#last;
+  }
 }
 
 /** The lines of a segment. The last one counts even if its line end is missing. */

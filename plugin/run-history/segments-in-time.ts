@@ -6,7 +6,8 @@ import { readClosed } from "./closed-segments.ts";
 import type { Place, TimePlace } from "./cursor.ts";
 import { bytesInAnswer, parseLines } from "./event-line.ts";
 import type { Run } from "./find-run.ts";
-import { filesIn, readSegment, runFileAt, textOf } from "./run-files.ts";
+import { filesIn, runFileAt, textOf } from "./run-files.ts";
+import type { SegmentReader } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
 
@@ -64,11 +65,11 @@ export interface DamagedLines extends TimePlace {
 
 /** The events of one segment between two places, and the damaged lines there. */
 export function eventsIn(
-  folder: string,
+  segments: SegmentReader,
   { number: segment, bytes: segmentBytes }: Segment,
   { since, until }: { readonly since: Place; readonly until: Place },
 ): { readonly events: PlacedEvent[]; readonly damaged: DamagedLines[] } {
-  const { text: whole, lines } = readSegment(folder, segment);
+  const { text: whole, lines } = segments.read(segment);
   const isAscii = textOf(whole).length === segmentBytes;
   const first = segment === since.segment ? since.line : 0;
   const end = segment === until.segment ? Math.min(until.line, lines.length) : lines.length;
