@@ -2,7 +2,8 @@
 import type { InputIssue } from "../shared/envelope.ts";
 import { presentValue, quoted } from "../shared/text.ts";
 import * as z from "../shared/zod.ts";
-import { ToolError } from "./tool-error.ts";
+import { inputError } from "./tool-error.ts";
+import type { ToolError } from "./tool-error.ts";
 
 /** More issues would not help the caller. */
 const issuesShownMax = 8;
@@ -28,7 +29,7 @@ export function parseInput<Input>(rules: InputRules<Input>, text: string): Input
   const parsed = z.safeParse(typeof schema === "function" ? schema(value) : schema, value);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap((issue) => inputIssues(issue, value)).slice(0, issuesShownMax);
-  throw inputError(rules, issues, value);
+  throw refusal(rules, issues, value);
 }
 
 /**
@@ -43,20 +44,18 @@ function parseJson(rules: Pick<InputRules<never>, "toolName" | "codeOfField">, t
   try {
     return JSON.parse(text);
   } catch {
-    throw inputError(rules, [{ field: "input", value: quoted(text), allowed: "a JSON object" }], undefined);
+    throw refusal(rules, [{ field: "input", value: quoted(text), allowed: "a JSON object" }], undefined);
   }
 }
 
 /** The code is that of the first wrong field. */
-function inputError(
+function refusal(
   { toolName, codeOfField }: Pick<InputRules<never>, "toolName" | "codeOfField">,
   issues: readonly InputIssue[],
   input: unknown,
 ): ToolError {
-  const parts = issues.map(({ field, value, allowed }) => `${field} is ${value}, allowed: ${allowed}`);
   const first = issues[0]?.field ?? "input";
-  const code = codeOfField?.(first, ownProperty(input, first)) ?? "INPUT_INVALID";
-  return new ToolError(code, `Cannot call ${toolName}: ${parts.join("; ")}`, issues);
+  return inputError(toolName, issues, codeOfField?.(first, ownProperty(input, first)));
 }
 
 interface SchemaIssue {

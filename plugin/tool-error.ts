@@ -14,3 +14,9 @@ export class ToolError extends Error {
     this.issues = issues;
   }
 }
+
+/** Names each wrong field, its value and what is allowed. `code` is `INPUT_INVALID`, or a case of it. */
+export function inputError(toolName: string, issues: readonly InputIssue[], code: string = "INPUT_INVALID"): ToolError {
+  const parts = issues.map(({ field, value, allowed }) => `${field} is ${value}, allowed: ${allowed}`);
+  return new ToolError(code, `Cannot call ${toolName}: ${parts.join("; ")}`, issues);
+}

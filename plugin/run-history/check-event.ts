@@ -11,7 +11,7 @@ import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/r
 import type { Labels, WireEvent } from "../../shared/run-history/wire-event.ts";
 import { presentValue, utf8Bytes } from "../../shared/text.ts";
 import { fieldName } from "../parse-input.ts";
-import { ToolError } from "../tool-error.ts";
+import { inputError, ToolError } from "../tool-error.ts";
 import { bytesInAnswer, lineOf } from "./event-line.ts";
 import { inOneLine, parseJson } from "./json-text.ts";
 import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
@@ -142,7 +142,5 @@ const present = (value: unknown): string => (isNumeric(value) ? String(value).sl
 const wrong = (field: string, value: unknown, allowed: string): ToolError =>
   inputFault(field, presentValue(value), allowed);
 
-function inputFault(field: string, value: string, allowed: string): ToolError {
-  const message = `Cannot call AppendRunEvents: ${field} is ${value}, allowed: ${allowed}`;
-  return new ToolError("INPUT_INVALID", message, [{ field, value, allowed }]);
-}
+const inputFault = (field: string, value: string, allowed: string): ToolError =>
+  inputError("AppendRunEvents", [{ field, value, allowed }]);

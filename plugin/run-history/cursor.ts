@@ -1,5 +1,6 @@
 /** A reader's place in a run, as an opaque text. */
-import { ToolError } from "../tool-error.ts";
+import { inputError } from "../tool-error.ts";
+import type { ToolError } from "../tool-error.ts";
 import { fnv } from "./fnv.ts";
 import type { RunHead } from "./run-head.ts";
 
@@ -56,9 +57,7 @@ export function parseCursor(text: string, run: Identity): Cursor {
 export function invalidCursor(text: string): ToolError {
   const allowed = "a cursor that LoadRun returned for this run, or none to load it from its start";
   const value = text.length > 100 ? "a long text" : JSON.stringify(text);
-  return new ToolError("CURSOR_INVALID", `Cannot call LoadRun: cursor is ${value}, allowed: ${allowed}`, [
-    { field: "cursor", value, allowed },
-  ]);
+  return inputError("LoadRun", [{ field: "cursor", value, allowed }], "CURSOR_INVALID");
 }
 
 const identityOf = ({ agentId, runId, createdAt }: Identity): string =>

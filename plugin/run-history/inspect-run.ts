@@ -131,7 +131,8 @@ function inspectLines(path: string, text: string, findings: InspectFinding[]): S
   return span;
 }
 
-function finding(problem: string, path: string, message: string): InspectFinding {
+/** A finding that only a person can mend. */
+export function finding(problem: string, path: string, message: string): InspectFinding {
   return { problem, path, message, remedy: null };
 }
 

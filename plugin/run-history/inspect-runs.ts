@@ -5,7 +5,7 @@
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
-import { inspectRun, mendRun } from "./inspect-run.ts";
+import { finding, inspectRun, mendRun } from "./inspect-run.ts";
 import { runFileAt, runs } from "./run-files.ts";
 import { runLimits } from "./run-limits.ts";
 
@@ -54,10 +54,3 @@ const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", rea
 
 const crowded = (path: string, count: number): InspectFinding =>
   finding("too-many-files", path, `it is one of ${count} files, at most ${filesMax} are inspected`);
-
-const finding = (problem: string, path: string, message: string): InspectFinding => ({
-  problem,
-  path,
-  message,
-  remedy: null,
-});

@@ -3,7 +3,7 @@ import { dataDepthMax } from "../../shared/run-history/data-depth.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isEventType } from "../../shared/run-history/event-types.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
-import { parseLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
+import { parseLossless, readLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { jsonDepth } from "../../shared/text.ts";
@@ -14,7 +14,7 @@ import { runLimits } from "./run-limits.ts";
 export function parseForeignLine(line: string): { readonly event: WireEvent } | { readonly damage: string } {
   // The data is one level below the line.
   if (jsonDepth(line) > dataDepthMax + 1) return { damage: `its data has more than ${dataDepthMax} nested levels` };
-  const value = valueOf(line);
+  const value = readLossless(line);
   if (value === undefined) return { damage: "it is not JSON" };
   if (!isObject(value)) return { damage: "it is not a JSON object" };
   const { type, timestamp, data, labels } = value;
@@ -24,15 +24,6 @@ export function parseForeignLine(line: string): { readonly event: WireEvent } | 
   if (!isObject(data)) return { damage: "its data is not a JSON object" };
   if (labels !== undefined && labels !== null && !isLabels(labels)) return { damage: "its labels are not texts" };
   return { event: { type, timestamp: time, data: stringifyLossless(data), labels: labels ?? {} } };
-}
-
-function valueOf(text: string): unknown {
-  try {
-    return parseLossless(text);
-  } catch (error) {
-    if (error instanceof EventFault) return undefined;
-    throw error;
-  }
 }
 
 /** Why a text is not one JSON value: goa-ai has words of its own for a second value after the first. */
@@ -66,7 +57,7 @@ export function asPresentData(type: EventType, text: string): string {
 
 /** A field of some data as JSON text with all its digits, or `null` if there is none. */
 export function fieldText(text: string, key: string): string | null {
-  const data = valueOf(text);
+  const data = readLossless(text);
   const value = isObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
   return value === undefined || value === null ? null : stringifyLossless(value);
 }

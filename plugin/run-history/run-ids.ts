@@ -1,6 +1,6 @@
 /** The ids of an agent and its run, as a caller gives them, and the folder that they map to. */
 import { hasLoneSurrogate, presentValue, utf8Bytes } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
+import { inputError, ToolError } from "../tool-error.ts";
 import { runLimits } from "./run-limits.ts";
 import { folderNameOf } from "./run-path.ts";
 
@@ -19,9 +19,7 @@ export function checkIds(toolName: string, { agentId, runId }: RunIds): void {
 
 export function checkId(toolName: string, field: string, id: string, bytesMax: number): void {
   if (id !== "" && utf8Bytes(id) <= bytesMax && !hasLoneSurrogate(id)) return;
-  const [value, allowed] = [presentValue(id), idAllowed(bytesMax)];
-  const message = `Cannot call ${toolName}: ${field} is ${value}, allowed: ${allowed}`;
-  throw new ToolError("INPUT_INVALID", message, [{ field, value, allowed }]);
+  throw inputError(toolName, [{ field, value: presentValue(id), allowed: idAllowed(bytesMax) }]);
 }
 
 const idAllowed = (bytesMax: number): string => `1 to ${bytesMax} UTF-8 bytes without lone surrogates`;

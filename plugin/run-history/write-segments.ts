@@ -4,7 +4,7 @@ import { addClosed } from "./closed-segments.ts";
 import type { ClosedSegment } from "./closed-segments.ts";
 import type { Place } from "./cursor.ts";
 import type { Run } from "./find-run.ts";
-import { readFile, runs, segmentPath } from "./run-files.ts";
+import { readFile, runs, segmentPath, wholeLines } from "./run-files.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";
 import type { RunHead } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
@@ -47,9 +47,8 @@ class Segments {
   constructor({ closedSegments, open, closed }: RunHead, openText: string) {
     [this.number, this.open, this.closed] = [closedSegments + 1, open, closed];
     // A line that was torn off stays a line of its own. A full segment gets no more lines.
-    const end = openText === "" || openText.endsWith("\n") || this.isFull ? "" : "\n";
-    this.#text = openText + end;
-    this.open = { ...open, bytes: open.bytes + end.length };
+    this.#text = this.isFull ? openText : wholeLines(openText);
+    this.open = { ...open, bytes: open.bytes + this.#text.length - openText.length };
   }
 
   get isFull(): boolean {

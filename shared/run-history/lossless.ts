@@ -18,6 +18,16 @@ export function parseLossless(text: string): unknown {
   }
 }
 
+/** As `parseLossless`, but `undefined` for a text that is not one JSON value. */
+export function readLossless(text: string): unknown {
+  try {
+    return parseLossless(text);
+  } catch (error) {
+    if (error instanceof EventFault) return undefined;
+    throw error;
+  }
+}
+
 /** Writes a value in one line. Numbers can be `number`, `bigint` or `LosslessNumber`. */
 export function stringifyLossless(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   const text = stringify(value, replacer);

@@ -4,11 +4,10 @@ import { copyJson } from "./copy-json.ts";
 import { isTooDeep } from "./data-depth.ts";
 import { isMap } from "./data-map.ts";
 import type { DataMap } from "./data-map.ts";
-import { EventFault } from "./event-fault.ts";
 import type { EventType } from "./event-types.ts";
 import type { Event, EventData } from "./event.ts";
 import { jsonOf } from "./json-of.ts";
-import { parseLossless } from "./lossless.ts";
+import { readLossless } from "./lossless.ts";
 import { isPayload } from "./payload.ts";
 import { presentTimestamp } from "./present-timestamp.ts";
 import { inputError } from "./run-history-error.ts";
@@ -44,15 +43,6 @@ export function encodeEvent({ type, timestamp, data, labels }: GivenEvent, place
 
 /** `null` if the data is nested too deeply to be handed on. Only a person can have written that into a file. */
 export function decodeEvent({ type, timestamp, data, labels }: WireEvent): Event | null {
-  const map = valueOf(data);
+  const map = readLossless(data);
   return isMap(map) && !isTooDeep(map) ? { type, timestamp, data: map, labels: { ...labels } } : null;
-}
-
-function valueOf(text: string): unknown {
-  try {
-    return parseLossless(text);
-  } catch (error) {
-    if (error instanceof EventFault) return null;
-    throw error;
-  }
 }
