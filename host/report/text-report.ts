@@ -9,7 +9,7 @@ import wrapAnsi from "wrap-ansi";
 import { capabilityModule, capabilityNames, kernelModule, rights } from "../../shared/abi.ts";
 import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
-import { quoted } from "../../shared/text.ts";
+import { counted, quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { visibleName, visibleText } from "../values/visible-text.ts";
 import { modelGranting, rightGranting, scopeGrantings } from "./report.ts";
@@ -147,8 +147,7 @@ function verdictLines({ verdict, deviations }: AuditReport): Line[] {
   const pass = "PASS  it is what its manifest says, and asks for no more than the policy grants";
   if (verdict === "PASS") return [{ text: pass, style: "green" }];
   const found = deviations.flatMap(({ about, text }) => wrapText(`  ${about}: `, text));
-  const count = deviations.length === 1 ? "1 deviation" : `${deviations.length} deviations`;
-  return [...found, { text: `FAIL  ${count}`, style: "red" }];
+  return [...found, { text: `FAIL  ${counted(deviations.length, "deviation")}`, style: "red" }];
 }
 
 const kib = 1024;
@@ -158,7 +157,7 @@ const mib = 1024 * kib;
 function bytesText(bytes: number): string {
   if (bytes % mib === 0) return `${bytes / mib} MiB`;
   if (bytes % kib === 0) return `${bytes / kib} KiB`;
-  return bytes === 1 ? "1 byte" : `${bytes} bytes`;
+  return counted(bytes, "byte");
 }
 
 function labelled(label: string, parts: readonly string[]): string[] {

@@ -1,4 +1,5 @@
 /** Prints a user's runs. */
+import { counted } from "../../../shared/text.ts";
 import { visibleJson, visibleName } from "../../values/visible-text.ts";
 import { columns } from "../columns.ts";
 import type { ListedRun, RunTools } from "./run-tools.ts";
@@ -15,7 +16,7 @@ export async function listRuns(
   const runs: ListedRun[] = [];
   for await (const page of tools.list(agentId)) {
     runs.push(...page);
-    progress.show(`${runs.length} runs`);
+    progress.show(counted(runs.length, "run"));
   }
   progress.print(isJson ? `${visibleJson(runs)}\n` : tableOf(runs));
 }

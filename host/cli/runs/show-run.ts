@@ -3,6 +3,7 @@ import { once } from "node:events";
 
 import type { EventType } from "../../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
+import { counted } from "../../../shared/text.ts";
 import { visibleJsonText } from "../../values/visible-text.ts";
 import type { Progress } from "../progress.ts";
 import type { RunTools, RunIds } from "./run-tools.ts";
@@ -36,7 +37,7 @@ export async function showRun(
     loaded += events.length;
     isEmpty &&= fit.length === 0;
     isDamaged ||= meta.damagedLines > 0;
-    progress.show(`${loaded} events`);
+    progress.show(counted(loaded, "event"));
   }
   await print(kept);
   if (isEmpty && !isJson) progress.print("No events\n");
