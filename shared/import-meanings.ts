@@ -1,4 +1,4 @@
-/** What each import of ABI version 1 does, for people who review a plugin. */
+/** What each import does, for people who review a plugin. */
 import { capabilityModule, capabilityRights, kernelModule } from "./abi.ts";
 import type { CapabilityName, KernelFunction, Right } from "./abi.ts";
 
@@ -23,13 +23,18 @@ export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
   log_debug: "adds a line to the host's log, at level debug",
 };
 
-/** They reach only the calling user's files, and only in the scopes of the called tool. */
+/**
+ * They reach only the calling user's files, and only in the scopes of the called tool. With the scope `store:*`, they
+ * reach the shared stores that the host lets the user reach, and no file of a user.
+ */
 export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
   store_read: "reads a file of the calling user in the tool's scopes",
   store_list: "lists files of the calling user in the tool's scopes",
   store_write: "creates or replaces a file of the calling user there",
   store_trash: "moves a file of the calling user to the trash there",
   clock_now: "returns the time of the call",
+  grant_list: "tells which shared stores the calling user reaches, and to whom it has granted its own",
+  grant_set: "grants another user access to the calling user's own shared store, or revokes it",
 };
 
 export interface ImportMeaning {
@@ -38,7 +43,7 @@ export interface ImportMeaning {
   readonly right: Right | null;
 }
 
-/** Returns `null` for an import that ABI version 1 does not have. */
+/** Returns `null` for an import that the ABI does not have. */
 export function meaningOfImport(module: string, name: string): ImportMeaning | null {
   if (module === kernelModule && isNameIn(kernelMeanings, name)) return { meaning: kernelMeanings[name], right: null };
   if (module !== capabilityModule || !isNameIn(capabilityMeanings, name)) return null;

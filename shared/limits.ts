@@ -117,6 +117,19 @@ export const storeLimits = {
   changesMax: 2_500,
 } as const;
 
+/** Limits of shared stores. */
+export const sharingLimits = {
+  /** Grants of one store. A store for more people than this is a chat, for which the embedding program vouches. */
+  grantsMax: 100,
+  /**
+   * Stores that one call can reach. A search holds none of them while it runs, but the host reads the grants of each,
+   * in 0.1 ms.
+   */
+  storesMax: 256,
+  /** How often the guest of one call runs to say which stores it needs. A rename between two shared stores takes three. */
+  runsMax: 16,
+} as const;
+
 /** Limits of one plugin instance. */
 export const guestLimits = {
   /**
@@ -144,7 +157,7 @@ export const pluginLimits = {
   typesMax: 4_000,
   /** Parameters, or results, of one function type: as many as engines take. */
   typeValuesMax: 1_000,
-  /** ABI version 1 has 22, and a plugin can import each only once. */
+  /** The ABI has 24, and a plugin can import each only once. */
   importsMax: 64,
   functionsMax: 100_000,
   /** Ours has one. The host adds an export for each table, to be able to read it. */

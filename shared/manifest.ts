@@ -3,12 +3,13 @@
  *
  * A host reads it before it runs the plugin, and refuses a file that does not match it exactly.
  */
-import { abiVersion, rights } from "./abi.ts";
+import { abiVersions, rights } from "./abi.ts";
 import { declarableCodes } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
 import { guestLimits } from "./limits.ts";
 import { scopeName } from "./path.ts";
 import { roleNames } from "./roles.ts";
+import { anyStore } from "./shared-scope.ts";
 import * as z from "./zod.ts";
 
 export const manifestSection = "memcell:manifest";
@@ -22,9 +23,24 @@ export const errorCodeName: RegExp = /^[A-Z][A-Z_]{0,63}$/;
 /** `model`: offered to a model. `host`: called by the host for itself, such as the tool for the index of a prompt. */
 const audience = z.enum(["model", "host"]);
 
+/**
+ * One of several things that a tool does, chosen by the field `command` of its input. Each has an export and rights of
+ * its own, so a tool that finds, changes and shares can be granted each of these only where it does it.
+ */
+const command = z.strictObject({
+  name: z.string().check(z.regex(/^[a-z][a-z_]{0,31}$/)),
+  export: z.string().check(z.regex(exportName)),
+  rights: z.array(z.enum(rights)),
+  /** The properties of the tool's input that it takes, besides `command`. */
+  fields: z.array(z.string()),
+});
+
 const tool = z.strictObject({
   name: z.string().check(z.regex(toolName)),
-  export: z.string().check(z.regex(exportName)),
+  /** Absent if the tool has commands. */
+  export: z.optional(z.string().check(z.regex(exportName))),
+  /** ABI version 2. `rights` then are those of all commands together. */
+  commands: z.optional(z.array(command).check(z.minLength(1), z.maxLength(64))),
   audience,
   /** What a host can use the tool for without knowing the family: see `roles.ts`. A plugin has one tool per role. */
   role: z.optional(z.enum(roleNames)),
@@ -40,7 +56,8 @@ const tool = z.strictObject({
   input: z.record(z.string(), z.unknown()),
   /** JSON Schema of the envelope's `data`. */
   output: z.record(z.string(), z.unknown()),
-  scopes: z.array(z.string().check(z.regex(scopeName))),
+  /** Scopes of the user's folder, or `store:*` alone. */
+  scopes: z.array(z.union([z.string().check(z.regex(scopeName)), z.literal(anyStore)])),
   rights: z.array(z.enum(rights)),
 });
 
@@ -62,7 +79,7 @@ const pluginError = z.strictObject({
 export const manifestSchema = z.strictObject({
   name: z.string().check(z.regex(familyName)),
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
-  abi: z.literal(abiVersion),
+  abi: z.union(abiVersions.map((each) => z.literal(each))),
   tools: z.array(tool).check(z.minLength(1)),
   /** Codes that its tools report in addition to the table's. */
   errors: z.optional(z.array(pluginError)),
@@ -74,6 +91,12 @@ export const manifestSchema = z.strictObject({
 
 export type Manifest = z.infer<typeof manifestSchema>;
 export type ManifestTool = Manifest["tools"][number];
+export type ToolCommand = NonNullable<ManifestTool["commands"]>[number];
+
+/** The exports of a tool: its own, or those of its commands. */
+export function exportsOf({ export: own, commands }: Pick<ManifestTool, "export" | "commands">): string[] {
+  return [...(own === undefined ? [] : [own]), ...(commands ?? []).map((each) => each.export)];
+}
 
 /**
  * An error code that a plugin declares, for callers that know its family. `of` is the table's code that it is a case

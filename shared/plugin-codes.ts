@@ -16,6 +16,6 @@ export function* codeClauses({ errors = [] }: Manifest): Generator<string> {
     yield `its manifest declares the error code ${code} more than once`;
   }
   for (const code of errorCodes.filter((each) => codes.includes(each))) {
-    yield `its manifest declares the error code ${code}, which is one of ABI version 1`;
+    yield `its manifest declares the error code ${code}, which is one of the table`;
   }
 }

@@ -19,9 +19,11 @@ import type { CapabilityName } from "./abi.ts";
 import { readFuelGlobal } from "./fuel-section.ts";
 import { capabilityMeanings } from "./import-meanings.ts";
 import { guestLimits, pluginLimits } from "./limits.ts";
+import { exportsOf } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 import { codeClauses } from "./plugin-codes.ts";
 import { roleClauses } from "./plugin-roles.ts";
+import { storeClauses } from "./plugin-stores.ts";
 import { wordClauses } from "./plugin-words.ts";
 import { quoted } from "./text.ts";
 import { readerOf, readMemoryLimits, sectionIds, UnreadableWasm } from "./wasm-sections.ts";
@@ -74,6 +76,7 @@ function* differences(
   yield* budgetClauses(manifest);
   yield* repetitionClauses(manifest);
   yield* codeClauses(manifest);
+  yield* storeClauses(manifest);
   yield* roleClauses(manifest);
   yield* wordClauses(manifest);
 }
@@ -115,18 +118,20 @@ function* importClauses(manifest: Manifest | null, imports: PluginShape["imports
 /** Says why the manifest does not account for an import, and what the import does. */
 function whyNot({ module, name, kind }: PluginShape["imports"][number]): string {
   if (kind !== "function") return "a plugin may import functions only";
-  if (module === kernelModule) return "ABI version 1 has no kernel function of that name";
+  if (module === kernelModule) return "the ABI has no kernel function of that name";
   if (module !== capabilityModule) return "no plugin may import from that module";
   const capability = capabilityNames.find((each) => each === name);
-  if (!capability) return "ABI version 1 has no capability of that name";
+  if (!capability) return "the ABI has no capability of that name";
   return `it ${capabilityMeanings[capability]}, and no tool asks for the right "${capabilityRights[capability]}"`;
 }
 
 function* exportClauses(manifest: Manifest, exports: PluginShape["exports"]): Generator<string> {
   const expected = new Map<string, string>([["memory", "memory"]]);
   for (const tool of manifest.tools) {
-    if (tool.export === "memory") yield `its manifest gives the tool "${tool.name}" the export of its memory`;
-    else expected.set(tool.export, "function");
+    for (const name of exportsOf(tool)) {
+      if (name === "memory") yield `its manifest gives the tool "${tool.name}" the export of its memory`;
+      else expected.set(name, "function");
+    }
   }
   for (const { name, kind } of exports) {
     if (expected.get(name) !== kind) yield `it exports ${kind} ${quoted(name)}, which its manifest does not name`;
@@ -166,7 +171,7 @@ function* signatureClauses(manifest: Manifest | null, sections: readonly WasmSec
   // Function indices start with the imports. If some imports are unread, the types of later functions are unknown.
   if (importsUnread > 0) return yield `it imports ${importsUnread} more behind what is no function, which are not read`;
   for (const { name, kind, signature } of exports) {
-    const isTool = manifest?.tools.some((tool) => tool.export === name) ?? false;
+    const isTool = manifest?.tools.some((tool) => exportsOf(tool).includes(name)) ?? false;
     if (kind === "function" && isTool && signature !== toolSignature) {
       yield `it exports "${name}" as ${signature}, allowed is ${toolSignature}`;
     }

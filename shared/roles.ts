@@ -11,7 +11,7 @@ import { roleLimits } from "./limits.ts";
 import { isScopePath } from "./path.ts";
 import * as z from "./zod.ts";
 
-export const roleNames = ["index", "entries", "read", "inspect", "restore"] as const;
+export const roleNames = ["index", "entries", "read", "inspect", "restore", "get", "set"] as const;
 export type Role = (typeof roleNames)[number];
 
 /**
@@ -124,6 +124,35 @@ export const restoreOutput = z.object({
 
 export type RestoreOutput = z.infer<typeof restoreOutput>;
 
+/**
+ * An entry of a shared store that is for programs alone: no tool for models finds, lists or names it. `store`: a
+ * store's id; default: the user's own.
+ */
+const internalEntry = { store: z.optional(z.string()), key: z.string(), namespace: z.optional(z.string()) };
+
+/** Gets the value of such an entry; of an entry for models if there is none. */
+export const getInput = z.strictObject(internalEntry);
+
+export type GetInput = z.infer<typeof getInput>;
+
+export const getOutput = z.object({ found: z.boolean(), value: z.unknown() });
+
+export type GetOutput = z.infer<typeof getOutput>;
+
+/** Creates or replaces such an entry, with all its flags. `ttl`: seconds until it ends; default: never. */
+export const setInput = z.strictObject({
+  ...internalEntry,
+  value: z.unknown(),
+  encrypted: z.optional(z.boolean()),
+  ttl: z.optional(z.int()),
+});
+
+export type SetInput = z.infer<typeof setInput>;
+
+export const setOutput = z.object({});
+
+export type SetOutput = z.infer<typeof setOutput>;
+
 /** The schemas that a tool with a role must fit. */
 export const roleSchemas = {
   index: { input: indexInput, output: indexOutput },
@@ -131,4 +160,6 @@ export const roleSchemas = {
   read: { input: readInput, output: readOutput },
   inspect: { input: inspectInput, output: inspectOutput },
   restore: { input: restoreInput, output: restoreOutput },
+  get: { input: getInput, output: getOutput },
+  set: { input: setInput, output: setOutput },
 } as const satisfies Record<Role, { readonly input: z.ZodMiniType; readonly output: z.ZodMiniType }>;
