@@ -68,6 +68,8 @@ export interface Measured {
   readonly bytes: number;
   /** Whether `sizeOf` and `read` accept it. */
   readonly isPlain: boolean;
+  /** When the file was last changed or renamed, by the system's clock. No program can set it. */
+  readonly changedUs: number;
 }
 
 export interface DirectoryEntry {

@@ -109,7 +109,8 @@ export class PinnedDirectory implements Directory {
 
   measure(name: string): Measured | null {
     const facts = this.#try("list files", () => lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }));
-    return facts ? { bytes: Number(facts.size), isPlain: isPlainFile(facts) } : null;
+    if (!facts) return null;
+    return { bytes: Number(facts.size), isPlain: isPlainFile(facts), changedUs: Number(facts.ctimeNs / 1_000n) };
   }
 
   read(name: string, shown: string): Buffer | null {

@@ -13,15 +13,18 @@ export interface DirectFiles extends Partial<Disposable> {
   bytesOf(scope: string, path: string): Uint8Array | null;
 }
 
-/** The host's own reads of a user that it holds. The first read opens the files. */
+/** The host's own reads of a user or store that it holds. The first read opens the files. */
 export class HeldReads implements HeldReader {
   readonly #open: () => DirectFiles;
+  readonly #unlisted: string | null;
   #opened: DirectFiles | null = null;
   #isEnded = false;
   readonly #seen = new SeenFiles();
 
-  constructor(open: () => DirectFiles) {
+  /** `unlisted`: a scope of which only single files can be read. */
+  constructor(open: () => DirectFiles, { unlisted = null }: { readonly unlisted?: string | null } = {}) {
     this.#open = open;
+    this.#unlisted = unlisted;
   }
 
   get seen(): readonly Seen[] {
@@ -29,19 +32,19 @@ export class HeldReads implements HeldReader {
   }
 
   async scopes(): Promise<string[]> {
-    return this.#files.scopes();
+    return this.#files.scopes().filter((scope) => scope !== this.#unlisted);
   }
 
   async list(scope: string, prefix: string): Promise<ListedFile[]> {
-    return this.#files.list(scope, prefix);
+    return this.#listed(scope).list(scope, prefix);
   }
 
   async survey(scope: string): Promise<ScopeSurvey> {
-    return this.#files.survey(scope);
+    return this.#listed(scope).survey(scope);
   }
 
   async bytesUsed(scope: string): Promise<number> {
-    return this.#files.bytesUsed(scope);
+    return this.#listed(scope).bytesUsed(scope);
   }
 
   async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
@@ -62,8 +65,13 @@ export class HeldReads implements HeldReader {
     this.#isEnded = true;
   }
 
+  #listed(scope: string): DirectFiles {
+    if (scope === this.#unlisted) throw new RangeError(`Only single files of scope "${scope}" can be read`);
+    return this.#files;
+  }
+
   get #files(): DirectFiles {
-    if (this.#isEnded) throw new RangeError("The user is no longer held");
+    if (this.#isEnded) throw new RangeError("The user or store is no longer held");
     this.#opened ??= this.#open();
     return this.#opened;
   }

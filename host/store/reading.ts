@@ -5,6 +5,8 @@ import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Seen } from "../values/change-set.ts";
+import { storeOfScope } from "../values/store-id.ts";
+import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /** The files that a reader has read so far, each as last read. */
@@ -28,6 +30,13 @@ export function digestOf(content: Uint8Array | null): string | null {
 /** Throws `CAPABILITY_DENIED` if the text is not a scope's name. */
 export function checkedScope(scope: string): string {
   if (scopeName.test(scope)) return scope;
+  throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
+}
+
+/** Returns the shared store that a scope names. Throws `CAPABILITY_DENIED` if it names none. */
+export function checkedStore(scope: string): StoreId {
+  const id = storeOfScope(scope);
+  if (id !== null) return id;
   throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
 }
 

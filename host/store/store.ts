@@ -4,6 +4,10 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
+import type { HeldReader, HoldOptions, StoreFinding, UsedBytes } from "./holding.ts";
+import type { SharedStores } from "./shared-stores.ts";
+
+export type { HeldReader, HoldOptions, ScopeSurvey, StoreFinding, UnfitFile, UsedBytes } from "./holding.ts";
 
 /**
  * Keeps users' memory. Nothing outside `host/store/` knows how.
@@ -37,6 +41,9 @@ export interface Store {
   /** Whether a user's scopes are in a part of their own, such as a mounted folder. The call's audit record says so. */
   isApart(userId: string | null, scopes: readonly string[]): boolean;
 
+  /** Stores that are no user's folder. */
+  readonly shared: SharedStores;
+
   /** Ends background work. No user may be held any more. */
   close(): Promise<void>;
 }
@@ -45,33 +52,6 @@ export interface Store {
 export interface StorePart {
   /** Empty for the part that has every scope no other part names. */
   readonly scopes: readonly string[];
-}
-
-export interface HoldOptions {
-  /** The scopes that the work may use, all from one part. Default: those of the first part. */
-  readonly scopes?: readonly string[];
-  /** Whether the work may commit. If not, a read-only medium is enough. */
-  readonly writes: boolean;
-  /** When to give up waiting for another process, on the clock of `performance.now()`. */
-  readonly until: number;
-  /** Ends the wait for another process; its reason is thrown. It does not end a commit. */
-  readonly signal?: AbortSignal | undefined;
-  /** Skips recovery, so that what a crash has left can be examined. Nothing can be committed. */
-  readonly isLookingOnly?: boolean;
-  /** Ignores what is remembered about the user, and checks it again. */
-  readonly isThorough?: boolean;
-}
-
-/** A problem in a user's data, found by the store: something unfinished or out of place. */
-export interface StoreFinding {
-  /** What is wrong, in words with hyphens. Only the store distinguishes the codes. */
-  readonly code: string;
-  /** Where, inside the user's data. */
-  readonly path: string;
-  /** What is wrong, as a clause about "it". */
-  readonly message: string;
-  /** What a writing call does about it automatically; `null` if only a person can help. */
-  readonly remedy: string | null;
 }
 
 /** A user's scopes, held by one call. Must not be used after the work has ended. */
@@ -91,20 +71,6 @@ export interface HeldUser {
   findings(): Promise<StoreFinding[]>;
 }
 
-/** The bytes of all files of some scopes, trash included, by scope. */
-export type UsedBytes = Readonly<Record<string, number>>;
-
-/** The host's own reads of a user that it holds. Its methods work as those of `UserReader`. */
-export interface HeldReader {
-  scopes(): Promise<string[]>;
-  list(scope: string, prefix: string): Promise<ListedFile[]>;
-  survey(scope: string): Promise<ScopeSurvey>;
-  bytesUsed(scope: string): Promise<number>;
-  bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
-  /** What `bytesOf` has read so far. */
-  readonly seen: readonly Seen[];
-}
-
 /** Makes readers in a thread that runs guests. */
 export interface StoreReaders {
   /**
@@ -112,6 +78,13 @@ export interface StoreReaders {
    * `usedBytes` are sizes that need not be measured.
    */
   openUser(userId: UserId, scopes?: readonly string[], usedBytes?: UsedBytes): UserReader;
+
+  /**
+   * Opens the shared stores for one call. Creates nothing. The reader's scopes are `store:<uuid>`; it knows no others,
+   * and of a store only its entries. A store is opened when it is first read, and is empty if it has no folder. Which
+   * stores a call may read is decided outside. `usedBytes` are sizes that need not be measured.
+   */
+  openShared(usedBytes?: UsedBytes): UserReader;
 }
 
 /** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */
@@ -135,21 +108,6 @@ export interface UserReader extends Disposable {
   readonly seen: readonly Seen[];
 }
 
-/** Everything in a scope, trash included, also what a read would refuse. */
-export interface ScopeSurvey {
-  /** Sorted by path. */
-  readonly files: readonly ListedFile[];
-  /** What no tool can read, under the names that the medium gives. They can contain any character. */
-  readonly unfit: readonly UnfitFile[];
-}
-
-export interface UnfitFile {
-  /** Inside the scope. */
-  readonly path: string;
-  /** Why, as a clause about "it". */
-  readonly reason: string;
-}
-
 /** Plain data from which a thread makes its readers. `open-readers.ts` knows every kind. */
 export type StoreLocation = FilesLocation | { readonly kind: "memory" };
 
@@ -168,8 +126,11 @@ export interface MountLocation {
   readonly dir: string;
 }
 
-/** Reports to the operator what was found and repaired. Can name paths inside the user's data. */
-export type NoteOfUser = (userId: UserId, text: string) => void;
+/**
+ * Reports to the operator what was found and repaired. Can name paths inside the data. `owner` is a user's id, or
+ * `stores/<uuid>` for a shared store.
+ */
+export type NoteOfUser = (owner: string, text: string) => void;
 
 /**
  * A store for `createRuntime`, as `fileStore` and `memoryStore` return it. Nothing is opened before the runtime opens

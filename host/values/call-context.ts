@@ -1,5 +1,7 @@
 import { callLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
+import { contextStoresAllowed, readContextStores } from "./context-store.ts";
+import type { ContextStore } from "./context-store.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
@@ -28,6 +30,8 @@ export interface CallContext {
    * const ctx = { userId: "alice", callId: toolCall.id, labels: { movement: "3", agent: "planner" } };
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Shared stores that the user reaches during this call without a grant. At most 64. Default: none. */
+  readonly stores?: readonly ContextStore[] | undefined;
 }
 
 /** A context as the caller passed it, each property read once. Callers without types can pass anything. */
@@ -36,6 +40,8 @@ export class AskedContext {
   readonly signal: unknown;
   readonly callId: unknown;
   readonly labels: AskedLabels;
+  /** A text says what is wrong with them. */
+  readonly stores: readonly ContextStore[] | string;
   /** The error thrown while it was read. */
   readonly fault: unknown;
 
@@ -44,6 +50,7 @@ export class AskedContext {
     this.signal = ctx?.signal;
     this.callId = ctx?.callId;
     this.labels = readLabels(ctx?.labels);
+    this.stores = readContextStores(ctx?.stores);
     this.fault = fault;
   }
 }
@@ -51,6 +58,7 @@ export class AskedContext {
 export interface CheckedContext {
   readonly userId: UserId;
   readonly signal: AbortSignal | undefined;
+  readonly stores: readonly ContextStore[];
 }
 
 /** Reads a context once, so that the record and the work of one or several calls are about the same user. */
@@ -80,11 +88,11 @@ interface ContextNames {
 
 /** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
 export function checkContext(
-  { userId, signal, callId, labels, fault }: AskedContext,
+  { userId, signal, callId, labels, stores, fault }: AskedContext,
   action = "call a tool",
 ): CheckedContext {
   if (fault !== undefined) throw asToolError(fault, action);
-  const checked = { userId: checkUserId(userId, action), signal: checkSignal(signal, action) };
+  const [user, ending] = [checkUserId(userId, action), checkSignal(signal, action)];
   if (callId !== undefined && !isCallId(callId)) {
     const value = typeof callId === "string" ? quoted(callId) : typeOf(callId);
     throw wrongProperty("callId", `1 to ${callLimits.callIdCharsMax} printable ASCII characters, or nothing`, {
@@ -93,7 +101,8 @@ export function checkContext(
     });
   }
   if (!labels.isValid) throw wrongProperty("labels", labelsAllowed, { action, value: labels.value });
-  return checked;
+  if (typeof stores === "string") throw wrongProperty("stores", contextStoresAllowed, { action, value: stores });
+  return { userId: user, signal: ending, stores };
 }
 
 function isCallId(callId: unknown): callId is string {

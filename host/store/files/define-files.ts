@@ -4,11 +4,11 @@ import { leadsInto } from "../../disk/leads-into.ts";
 import type { Mount } from "../../values/mount.ts";
 import type { StoreDefinition } from "../store.ts";
 import { checkMounts, refuseLogIn, refuseUnfitTools } from "./check-mounts.ts";
+import { storesFolder, usersFolder } from "./home.ts";
 import { openFiles } from "./open-files.ts";
-import { usersFolder } from "./user-folder.ts";
 
 export interface FileStoreOptions {
-  /** The folder that holds `users/`. Made on the first write. */
+  /** The folder that holds `users/` and `stores/`. Made on the first write. */
   readonly dir: string;
   /** Folders that each stand for one scope of one user, such as a workspace's own notes. Default: none; at most 64. */
   readonly mounts?: readonly Mount[] | undefined;
@@ -47,7 +47,7 @@ export function fileStore({ dir, mounts, durability = "full" }: FileStoreOptions
     open: (note) => openFiles(location, { durability, note }),
     checkTools: (tools) => refuseUnfitTools(tools, location.mounts),
     checkLogFile: (file) => refuseLogIn(location.mounts, file),
-    // A log file in the place of the users' folder would lock all users out.
-    holdsFile: (file) => leadsInto(file, join(dataDir, usersFolder)),
+    // A log file in the place of one of these folders would lock everybody out.
+    holdsFile: (file) => [usersFolder, storesFolder].some((name) => leadsInto(file, join(dataDir, name))),
   };
 }

@@ -1,4 +1,4 @@
-/** Finds what is unfinished or out of place in a user's folder, without knowing any file format. */
+/** Finds what is unfinished or out of place in a home, without knowing any file format. */
 import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
@@ -8,32 +8,36 @@ import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
 import { needsRecovery } from "./commit/find-records.ts";
+import { unresolvedOf } from "./commit/joint-records.ts";
 import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
 import { Wal } from "./commit/wal.ts";
+import { HomeFolder } from "./home-folder.ts";
+import { checkOwner } from "./home-owner.ts";
+import { hasOnlyHints, hasPlace, hostFolder } from "./home.ts";
+import type { Home } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
-import { checkOwner, hostFolder, UserFolder } from "./user-folder.ts";
-import type { UserHome } from "./user-folder.ts";
 
 type FileProblem = "wal-unfinished" | "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file";
 
 /** `boot` is the machine's current boot id. */
-export function examineUser(home: UserHome, boot: string | null): StoreFinding[] {
-  using folder = UserFolder.open(home);
+export function examineHome(home: Home, boot: string | null): StoreFinding[] {
+  using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const { mountedScope } = home;
-  const { user } = folder;
-  const inScopes = mountedScope === null ? findingsInScopes(user) : strangeFiles(user, `${mountedScope}/`, hostFolder);
+  const inside = folder.home;
+  const inScopes =
+    mountedScope === null ? findingsInScopes(home, inside) : strangeFiles(inside, `${mountedScope}/`, hostFolder);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
   const ofOwn = orFinding(hostFolder, () => ownFindings(home, folder, boot));
   const placed = ofOwn.map(({ code, path, message, remedy }) => ({ code, path: above + path, message, remedy }));
   return [...inScopes, ...placed];
 }
 
-function findingsInScopes(user: Directory): StoreFinding[] {
-  const scopes = user.entries().filter(({ name }) => scopeName.test(name));
+function findingsInScopes({ kind: ofHome }: Home, home: Directory): StoreFinding[] {
+  const scopes = home.entries().filter(({ name }) => scopeName.test(name) && hasPlace(ofHome, name, ""));
   return scopes.flatMap(({ name, kind }) => {
     if (kind !== "folder") return [unsafe(name, "it is not a folder")];
-    using scope = user.openFolder(name);
+    using scope = home.openFolder(name);
     return scope === null ? [] : strangeFiles(scope, `${name}/`);
   });
 }
@@ -73,19 +77,21 @@ const unsafe = (path: string, message: string): StoreFinding => ({
   remedy: null,
 });
 
-function ownFindings(home: UserHome, folder: UserFolder, boot: string | null): StoreFinding[] {
+function ownFindings(home: Home, folder: HomeFolder, boot: string | null): StoreFinding[] {
   const own = folder.openOwn();
   if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
   return [
-    ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record the user's id")]),
+    ...(checkOwner(own, home) || (home.kind === "store" && hasOnlyHints(own))
+      ? []
+      : [ofOwn("owner-missing", "owner", "no owner is recorded", "record it")]),
     ...names
       .filter(isStagedName)
       .map((name) => ofOwn("temporary-file", name, "a killed process has left it", "remove it")),
     ...names
       .filter((name) => name.startsWith(damagedWalPrefix))
       .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
-    ...walFindings(home, folder.user, own, boot),
+    ...walFindings(home, folder.home, own, boot),
   ];
 }
 
@@ -96,15 +102,17 @@ const ofOwn = (code: FileProblem, name: string, message: string, remedy: string 
   remedy,
 });
 
-function walFindings(home: UserHome, user: Directory, own: Directory, boot: string | null): StoreFinding[] {
-  using folders = new ScopeFolders(user, { isMounted: home.mountedScope !== null, folds: new Map() });
+function walFindings(home: Home, inside: Directory, own: Directory, boot: string | null): StoreFinding[] {
+  using folders = new ScopeFolders(inside, { kind: home.kind, folds: new Map() });
   try {
-    using wal = Wal.open(own, home.userId, { isRead: true });
+    using wal = Wal.open(own, home, { isRead: true });
     if (wal === null || !needsRecovery(wal, boot)) return [];
     const files = wal.records.flatMap((record) => record.files);
     const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
     const message = `a crash has left ${wal.records.length} records on ${[...paths].join(", ")}`;
-    return unfinished(message, canBeRead(folders, files) ? "apply them" : null);
+    const isJoint = unresolvedOf(wal) !== null;
+    const remedy = isJoint ? "apply them, or take back what other stores have not committed" : "apply them";
+    return unfinished(message, canBeRead(folders, files) ? remedy : null);
   } catch (error) {
     if (!(error instanceof WalDamaged)) throw error;
     return unfinished("it cannot be read as a WAL", "put it aside and begin a new one");

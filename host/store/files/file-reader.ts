@@ -5,37 +5,40 @@ import type { Seen } from "../../values/change-set.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf } from "../reading.ts";
 import type { ScopeSurvey, UsedBytes, UserReader } from "../store.ts";
+import { HomeFolder } from "./home-folder.ts";
+import { checkOwner } from "./home-owner.ts";
+import { hasPlace, hostFolder } from "./home.ts";
+import type { Home, HomeKind } from "./home.ts";
 import { bytesBelow, listFiles } from "./list-files.ts";
 import type { KnownSizes } from "./list-files.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
-import { checkOwner, hostFolder, UserFolder } from "./user-folder.ts";
-import type { UserHome } from "./user-folder.ts";
 
-/** Reads one user's scopes for one call. */
+/** Reads the scopes of one home for one call. */
 export class FileReader implements UserReader, DirectFiles {
+  readonly #kind: HomeKind;
   readonly #mountedScope: string | null;
-  /** `null` if the user had no folder when the call began, and so has no files. */
-  readonly #user: Directory | null;
+  /** `null` if the home had no folder when the call began, and so has no files. */
+  readonly #home: Directory | null;
   readonly #scopes: ScopeFolders | null;
-  /** Measured once: a reader serves one call, and meanwhile no host changes the user's scopes. */
+  /** Measured once: a reader serves one call, and meanwhile no host changes the scopes. */
   readonly #sizes = new Map<string, KnownSizes>();
   readonly #bytesUsed: Map<string, number>;
   readonly #seen = new SeenFiles();
 
-  constructor(home: UserHome, usedBytes: UsedBytes = {}) {
+  constructor(home: Home, usedBytes: UsedBytes = {}) {
     this.#bytesUsed = new Map(Object.entries(usedBytes));
+    this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
-    const folder = UserFolder.open(home);
+    const folder = HomeFolder.open(home);
     try {
       checkOwner(folder?.openOwn() ?? null, home);
     } catch (error) {
       folder?.[Symbol.dispose]();
       throw error;
     }
-    this.#user = folder?.keepUser() ?? null;
-    const known = { isMounted: home.mountedScope !== null, folds: new Map() };
-    this.#scopes = this.#user && new ScopeFolders(this.#user, known);
+    this.#home = folder?.keepHome() ?? null;
+    this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds: new Map() });
   }
 
   get usedBytes(): UsedBytes {
@@ -48,9 +51,9 @@ export class FileReader implements UserReader, DirectFiles {
 
   /** Folders only; the doctor reports anything else. */
   scopes(): string[] {
-    if (this.#user === null) return [];
+    if (this.#home === null) return [];
     if (this.#mountedScope !== null) return [this.#mountedScope];
-    const folders = this.#user.entries().filter(({ name, kind }) => kind === "folder" && scopeName.test(name));
+    const folders = this.#home.entries().filter(({ name, kind }) => kind === "folder" && this.#isScope(name));
     return folders.map(({ name }) => name).toSorted();
   }
 
@@ -62,7 +65,7 @@ export class FileReader implements UserReader, DirectFiles {
 
   list(scope: string, prefix: string): ListedFile[] {
     const folder = this.#folderOf(scope);
-    return folder === null ? [] : listFiles(folder, prefix, this.#sizesOf(scope));
+    return folder === null ? [] : listFiles(folder, prefix, this.#sizesOf(scope), this.#kind === "store");
   }
 
   sizeOf(scope: string, path: string): number | null {
@@ -106,6 +109,10 @@ export class FileReader implements UserReader, DirectFiles {
     return this.#mountedScope === null || scope === this.#mountedScope;
   }
 
+  #isScope(name: string): boolean {
+    return scopeName.test(name) && hasPlace(this.#kind, name, "");
+  }
+
   #sizesOf(scope: string): KnownSizes {
     const known: KnownSizes = this.#sizes.get(scope) ?? new Map();
     this.#sizes.set(scope, known);
@@ -113,6 +120,6 @@ export class FileReader implements UserReader, DirectFiles {
   }
 
   [Symbol.dispose](): void {
-    for (const each of [this.#scopes, this.#user]) each?.[Symbol.dispose]();
+    for (const each of [this.#scopes, this.#home]) each?.[Symbol.dispose]();
   }
 }

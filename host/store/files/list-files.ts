@@ -9,9 +9,9 @@ export type KnownSizes = Map<string, Measured>;
 
 /**
  * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
- * too many.
+ * too many. `isTimed`: with the time of each file's last change.
  */
-export function listFiles(folder: Directory, prefix: string, known: KnownSizes): ListedFile[] {
+export function listFiles(folder: Directory, prefix: string, known: KnownSizes, isTimed: boolean): ListedFile[] {
   const found: ListedFile[] = [];
   const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
   walkFiles(folder, "", isOnTheWay, (path, measure) => {
@@ -21,7 +21,8 @@ export function listFiles(folder: Directory, prefix: string, known: KnownSizes):
     if (found.length >= storeLimits.listEntriesMax) {
       throw tooManyFiles();
     }
-    found.push({ path, bytes: measured.bytes });
+    const { bytes, changedUs } = measured;
+    found.push({ path, bytes, ...(isTimed && { changedUs }) });
   });
   return sortedByPath(found);
 }

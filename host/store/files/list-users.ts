@@ -2,7 +2,8 @@ import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { checkUserId } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { hostFolder, userFolderName, usersFolder } from "./user-folder.ts";
+import { hostFolder, usersFolder } from "./home.ts";
+import { userFolderName } from "./user-folder-name.ts";
 
 /** Lists the users who have a folder, by its owner record or else by its name. Skips folders that are no user's. */
 export function listUsers(root: DataRoot): UserId[] {

@@ -5,6 +5,8 @@ import type { FilesLocation, HeldUser, HoldOptions, MountLocation, Store, StoreP
 import { FileReader } from "./file-reader.ts";
 import { FileStore } from "./file-store.ts";
 import type { FileStoreSetup } from "./file-store.ts";
+import { mountedHome, userHome } from "./home.ts";
+import { SharedFileReader } from "./shared/shared-file-reader.ts";
 
 export function openFiles({ dir, mounts }: FilesLocation, setup: FileStoreSetup): Store {
   const data = new FileStore(new DiskRoot(dir), setup);
@@ -23,9 +25,10 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
   return {
     openUser: (userId, scopes = [], usedBytes = {}) => {
       const mount = mountOf(mounted, userId, scopes);
-      const home = { root: mount?.root ?? root, userId, mountedScope: mount?.scope ?? null };
+      const home = mount === null ? userHome(root, userId) : mountedHome(mount.root, userId, mount.scope);
       return new FileReader(home, usedBytes);
     },
+    openShared: (usedBytes = {}) => new SharedFileReader(root, usedBytes),
   };
 }
 
@@ -36,10 +39,12 @@ interface Mounted extends MountLocation {
 
 /** Sends work on a mounted scope to its folder, and all other work to the data folder. */
 class MountedStore implements Store {
+  readonly shared: Store["shared"];
   readonly #data: Store;
   readonly #mounted: readonly Mounted[];
 
   constructor(data: Store, mounted: readonly Mounted[]) {
+    this.shared = data.shared;
     this.#data = data;
     this.#mounted = mounted;
   }

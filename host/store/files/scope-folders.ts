@@ -1,10 +1,11 @@
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { checkedScope, segmentsOf } from "../reading.ts";
+import { segmentsIn, wayToScope } from "./home.ts";
+import type { HomeKind } from "./home.ts";
 import { settleAll } from "./settle-all.ts";
 
-export interface KnownOfFolder {
-  readonly isMounted: boolean;
+export interface KnownOfHome {
+  readonly kind: HomeKind;
   /** Whether the disk folds case, by scope. This never changes while the folder is not empty. */
   readonly folds: Map<string, boolean>;
 }
@@ -26,22 +27,26 @@ const openNext: Step = { next: (folder, name) => folder.openFolder(name), onTwin
 const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name);
 
 /**
- * Walks below one user's open folder and holds every folder that it opens. A held folder stays the same, whatever
- * becomes of its path, so nobody can swap it between two reads. The caller closes the user's folder.
+ * Walks below one open home and holds every folder that it opens. A held folder stays the same, whatever
+ * becomes of its path, so nobody can swap it between two reads. The caller closes the home's folder.
  *
  * Where a disk folds case, a name exists only if the spelling is exact.
  */
 export class ScopeFolders implements Disposable {
-  readonly #user: Directory;
+  readonly #home: Directory;
   readonly #open = new Map<string, Directory>();
   readonly #folds: Map<string, boolean>;
-  /** The user's folder is a mounted one: it is the scope itself, whatever a record calls the scope. */
-  readonly isMounted: boolean;
+  readonly #kind: HomeKind;
 
-  constructor(user: Directory, { isMounted, folds }: KnownOfFolder) {
-    this.#user = user;
-    this.isMounted = isMounted;
+  constructor(home: Directory, { kind, folds }: KnownOfHome) {
+    this.#home = home;
+    this.#kind = kind;
     this.#folds = folds;
+  }
+
+  /** The home is a mounted folder, which other programs use too. */
+  get isMounted(): boolean {
+    return this.#kind === "mount";
   }
 
   /** The folder of a scope; `null` when there is none. */
@@ -78,14 +83,14 @@ export class ScopeFolders implements Disposable {
       const file = this.#findExactly(scope, path);
       return file && look(file);
     } finally {
-      const deepest = this.isMounted ? 0 : 1;
+      const deepest = wayToScope(this.#kind, scope).length;
       for (const way of this.#open.keys()) if (way.split("/").length > deepest + 1) this.#close(way);
     }
   }
 
-  /** Makes the names in these folders durable, and those in the user's folder. */
+  /** Makes the names in these folders durable, and those in the home. */
   async flush(): Promise<void> {
-    await settleAll([...this.#open.values(), this.#user].map((folder) => folder.flush()));
+    await settleAll([...this.#open.values(), this.#home].map((folder) => folder.flush()));
   }
 
   /** Throws `NAME_CONFLICT` if the disk folds case and has a file whose name differs only in case. */
@@ -106,11 +111,11 @@ export class ScopeFolders implements Disposable {
     return twin === null ? null : path.slice(0, path.length - twin.length) + twin;
   }
 
-  /** Whether a new walk from the user's folder would find the same folders. */
+  /** Whether a new walk from the home would find the same folders. */
   areUnchanged(): boolean {
     return Array.from(this.#open).every(([way, { identity }]) => {
       const [, above = "", name = ""] = /^(.*\/)?([^/]+)\/$/.exec(way) ?? [];
-      const folder = above === "" ? this.#user : this.#open.get(above);
+      const folder = above === "" ? this.#home : this.#open.get(above);
       return folder?.identityOf(name) === identity;
     });
   }
@@ -120,16 +125,15 @@ export class ScopeFolders implements Disposable {
   }
 
   #locate(scope: string, path: string, step: Step): FileInFolder | null {
-    const segments = segmentsOf(path);
+    const segments = segmentsIn(this.#kind, scope, path);
     const name = segments.pop() ?? "";
     const folder = this.#walk(scope, segments, step);
     return folder && { folder, name };
   }
 
   #walk(scope: string, below: readonly string[], { next, onTwin }: Step): Directory | null {
-    const ofScope = checkedScope(scope);
-    let [folder, way] = [this.#user, ""];
-    for (const name of this.isMounted ? below : [ofScope, ...below]) {
+    let [folder, way] = [this.#home, ""];
+    for (const name of [...wayToScope(this.#kind, scope), ...below]) {
       way = `${way}${name}/`;
       const found = this.#open.get(way) ?? next(folder, name);
       if (found === null) return null;
@@ -153,9 +157,10 @@ export class ScopeFolders implements Disposable {
   #isFolding(scope: string): boolean {
     const known = this.#folds.get(scope);
     if (known !== undefined) return known;
-    if (this.isMounted) return this.#keepFolds(scope, foldsAnyCase(this.#user));
-    const folds = foldsCase(this.#user, scope);
-    return this.#open.has(`${scope}/`) ? this.#keepFolds(scope, folds) : folds;
+    const [top] = wayToScope(this.#kind, scope);
+    if (top === undefined) return this.#keepFolds(scope, foldsAnyCase(this.#home));
+    const folds = foldsCase(this.#home, top);
+    return this.#open.has(`${top}/`) ? this.#keepFolds(scope, folds) : folds;
   }
 
   #keepFolds(scope: string, folds: boolean): boolean {

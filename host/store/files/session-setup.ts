@@ -2,12 +2,12 @@ import type { Directory } from "../../disk/directory.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import { walLimits } from "./commit/wal-limits.ts";
-import type { UserHome } from "./user-folder.ts";
+import type { Home, HomeKind } from "./home.ts";
 
 /** What a session starts with. */
 export interface SessionSetup {
-  readonly home: UserHome;
-  readonly memo: UserMemo;
+  readonly home: Home;
+  readonly memo: HomeMemo;
   /** Whether the folder records its owner. */
   readonly isOwned: boolean;
   /** Whether to repair what an ordinary call can leave for later. */
@@ -17,15 +17,14 @@ export interface SessionSetup {
   readonly note: (text: string) => void;
 }
 
-/** What a store remembers about a user between two calls. */
-export class UserMemo {
+/** What a store remembers about a home between two calls. */
+export class HomeMemo {
   /** The WAL as this process has left it; `null` if it has to be read. */
   tail: WalTail | null = null;
-  /** The identity of the host's own folder, once it is known to record this user as its owner. */
+  /** The identity of the host's own folder, once it is known to record its owner. */
   ownedIdentity: string | null = null;
-  /** Whether the user's folder is a mounted one. */
-  readonly isMounted: boolean;
-  /** Whether disks fold case, as `ScopeFolders` has found out: by user folder, then by scope. */
+  readonly kind: HomeKind;
+  /** Whether disks fold case, as `ScopeFolders` has found out: by folder, then by scope. */
   readonly #folds = new Map<string, Map<string, boolean>>();
   /** The files that the WAL's records have touched since the last checkpoint. */
   readonly touched = new Map<string, TouchedFile>();
@@ -33,8 +32,8 @@ export class UserMemo {
   /** The WAL's flush has failed: it is replaced before anything else is written. */
   isBroken = false;
 
-  constructor(isMounted: boolean) {
-    this.isMounted = isMounted;
+  constructor(kind: HomeKind) {
+    this.kind = kind;
   }
 
   foldsOf({ identity }: Directory): Map<string, boolean> {

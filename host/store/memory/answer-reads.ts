@@ -1,7 +1,10 @@
 import { asToolError } from "../../values/tool-error.ts";
+import { checkedStore } from "../reading.ts";
+import { entriesScope } from "../shared-stores.ts";
 import type { ReadBridge } from "../store.ts";
 import type { MemoryUsers } from "./memory-users.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
+import type { UserFiles } from "./user-files.ts";
 
 /** Answers one thread's questions as long as the thread lives. Does not keep the process alive. */
 export function answerReads(users: MemoryUsers, { port, signal }: ReadBridge): void {
@@ -34,6 +37,10 @@ function failedAnswer(error: unknown): ReadAnswer {
 }
 
 function valueFor(users: MemoryUsers, { asked, userId, scope, path }: ReadQuestion): ReadAnswers[typeof asked] {
-  const files = users.filesOf(userId);
+  if (userId === null) return valueIn(users.shared.filesOf(checkedStore(scope)), { asked, scope: entriesScope, path });
+  return valueIn(users.filesOf(userId), { asked, scope, path });
+}
+
+function valueIn(files: UserFiles, { asked, scope, path }: Omit<ReadQuestion, "userId">): ReadAnswers[typeof asked] {
   return asked === "bytesUsed" ? files.bytesUsed(scope) : files[asked](scope, path);
 }

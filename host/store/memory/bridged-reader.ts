@@ -12,15 +12,18 @@ import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
  * Opens readers in a thread, which waits while the main thread answers. In the main thread they would wait for ever.
  */
 export function openBridgedReaders(bridge: ReadBridge): StoreReaders {
-  return { openUser: (userId) => new BridgedReader(bridge, userId) };
+  return {
+    openUser: (userId) => new BridgedReader(bridge, userId),
+    openShared: () => new BridgedReader(bridge, null),
+  };
 }
 
 class BridgedReader implements UserReader {
   readonly #bridge: ReadBridge;
-  readonly #userId: UserId;
+  readonly #userId: UserId | null;
   readonly #seen = new SeenFiles();
 
-  constructor(bridge: ReadBridge, userId: UserId) {
+  constructor(bridge: ReadBridge, userId: UserId | null) {
     this.#bridge = bridge;
     this.#userId = userId;
   }

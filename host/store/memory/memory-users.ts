@@ -4,10 +4,12 @@ import type { UserId } from "../../values/user-id.ts";
 import { HeldReads } from "../held-reads.ts";
 import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
+import { MemoryStores } from "./memory-stores.ts";
 import { UserFiles } from "./user-files.ts";
 
 /** All users of one `memoryStore`, in the thread that created it. All runtimes with that store share this object. */
 export class MemoryUsers implements Store {
+  readonly shared = new MemoryStores();
   readonly #users = new Map<UserId, UserFiles>();
   readonly #queue = new UserQueue();
 

@@ -13,7 +13,8 @@ export interface ReadAnswers {
 
 export interface ReadQuestion<Asked extends keyof ReadAnswers = keyof ReadAnswers> {
   readonly asked: Asked;
-  readonly userId: UserId;
+  /** `null` if a shared store is asked for, which the scope names. */
+  readonly userId: UserId | null;
   readonly scope: string;
   /** A path, the prefix of a listing, or empty. */
   readonly path: string;

@@ -10,13 +10,22 @@ import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 interface Scope {
   readonly files: Map<string, Buffer>;
+  /** When each file was last changed, in microseconds. */
+  readonly changedUs: Map<string, number>;
   /** Every folder that ever contained a file. As on a disk, no file can have the name of a folder. */
   readonly folders: Set<string>;
 }
 
-/** One user's files, in memory. Grammar, order, bounds and refusals are those of files on a disk. */
+/** One user's files, or those of a shared store, in memory. Grammar, order, bounds and refusals are those of files on a disk. */
 export class UserFiles implements PresentFiles, DirectFiles {
   readonly #scopes = new Map<string, Scope>();
+  readonly #isTimed: boolean;
+  #lastUs = 0;
+
+  /** `isTimed`: listings have the time of each file's last change. */
+  constructor({ isTimed = false }: { readonly isTimed?: boolean } = {}) {
+    this.#isTimed = isTimed;
+  }
 
   scopes(): string[] {
     return [...this.#scopes.keys()].toSorted();
@@ -74,28 +83,35 @@ export class UserFiles implements PresentFiles, DirectFiles {
 
   /** Applies all changes in one step: nothing can fail, and nobody reads meanwhile. */
   apply(changed: readonly ChangedFile[]): void {
+    // Two commits never have the same time.
+    this.#lastUs = Math.max(this.#lastUs + 1, Math.round((performance.timeOrigin + performance.now()) * 1_000));
     for (const { scope, path, after } of changed) {
-      const { files, folders } = this.#scopes.get(scope) ?? newScope();
+      const { files, folders, changedUs } = this.#scopes.get(scope) ?? newScope();
       if (after === null) {
         files.delete(path);
         continue;
       }
-      this.#scopes.set(scope, { files, folders });
+      this.#scopes.set(scope, { files, folders, changedUs });
       // Copied out of Node's shared buffer pool, so that no other content is sent along with it.
       files.set(path, Buffer.from(new Uint8Array(after).buffer));
+      changedUs.set(path, this.#lastUs);
       for (const folder of foldersOf(path)) folders.add(folder);
     }
   }
 
   /** Sorted by path. */
   #filesOf(scope: string): ListedFile[] {
-    const { files } = this.#scopes.get(checkedScope(scope)) ?? newScope();
-    const all = Array.from(files, ([path, content]) => ({ path, bytes: content.length }));
+    const { files, changedUs } = this.#scopes.get(checkedScope(scope)) ?? newScope();
+    const all = Array.from(files, ([path, content]) => ({
+      path,
+      bytes: content.length,
+      ...(this.#isTimed && { changedUs: changedUs.get(path) ?? 0 }),
+    }));
     return sortedByPath(all);
   }
 }
 
-const newScope = (): Scope => ({ files: new Map(), folders: new Set() });
+const newScope = (): Scope => ({ files: new Map(), changedUs: new Map(), folders: new Set() });
 
 const refusalOf = (bytes: number): string | null =>
   bytes > storeLimits.fileBytesMax ? `it is ${bytes} bytes, at most ${storeLimits.fileBytesMax} allowed` : null;

@@ -15,7 +15,7 @@ import {
   relaxedOffset,
   stateOffset,
 } from "./wal-format.ts";
-import type { Checkpoint, WalRecord } from "./wal-format.ts";
+import type { Checkpoint, WalHome, WalRecord } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 
 export interface StoredRecord extends WalRecord {
@@ -64,30 +64,30 @@ export const blankWal: FoundRecords = {
 };
 
 /** Reads all valid records. Anything after the last whole one was never acknowledged. */
-export function findRecords(file: DiskFile, owner: string): FoundRecords {
+export function findRecords(file: DiskFile, home: WalHome): FoundRecords {
   const header = file.read(0, recordsStart);
-  const found = newestCheckpoint(header, owner);
+  const found = newestCheckpoint(header, home);
   if (found === null) {
     if (header.every((byte, at) => byte === 0 || at === relaxedOffset)) return blankWal;
     throw new WalDamaged("The WAL has no valid checkpoint");
   }
   const start = { ...blankWal, ...found, next: found.checkpoint.first };
   const isDistrusted = header[distrustOffset] === distrustMark;
-  return { ...start, ...readRecords(file, start), isDistrusted, isRelaxed: isRelaxed(header) };
+  return { ...start, ...readRecords(file, home, start), isDistrusted, isRelaxed: isRelaxed(header) };
 }
 
 /**
  * Reads only what other processes have added to a WAL since it was remembered, so that no call has to read all of it.
  * Returns `null` if recovery can be necessary, for which all records must be read.
  */
-export function findAdded(file: DiskFile, owner: string, known: WalTail): FoundRecords | null {
+export function findAdded(file: DiskFile, home: WalHome, known: WalTail): FoundRecords | null {
   if (file.identity !== known.identity) return null;
   const header = file.read(0, recordsStart);
-  const found = newestCheckpoint(header, owner);
+  const found = newestCheckpoint(header, home);
   const isSame = found?.checkpoint.salt === known.checkpoint.salt && header[distrustOffset] !== distrustMark;
   if (!isSame) return null;
   if (known.last > 0 && file.read(known.last + stateOffset, 1).toString() !== "+") return null;
-  const added = readRecords(file, known);
+  const added = readRecords(file, home, known);
   const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
   if (!isOfOneBoot || added.records.at(-1)?.isApplied === false) return null;
   return { ...known, ...added, isDistrusted: false, isRelaxed: isRelaxed(header), isContinued: true };
@@ -112,6 +112,7 @@ const isRelaxed = (header: Buffer): boolean => header[relaxedOffset] === relaxed
 /** Reads all whole records from an offset on. */
 function readRecords(
   file: DiskFile,
+  { kind }: WalHome,
   start: Pick<FoundRecords, "checkpoint" | "next" | "end" | "last" | "lastBoot">,
 ): Pick<FoundRecords, "records" | "next" | "end" | "last" | "lastBoot"> {
   const size = file.size();
@@ -119,7 +120,7 @@ function readRecords(
   const records: StoredRecord[] = [];
   let { next, end, last } = start;
   for (;;) {
-    const read = readRecord(file, start.checkpoint.salt, { at: end, sequence: next, size });
+    const read = readRecord(file, { kind, salt: start.checkpoint.salt }, { at: end, sequence: next, size });
     if (read === null) break;
     records.push(read.record);
     [next, last, end] = [next + 1, end, end + read.bytes];
@@ -128,7 +129,7 @@ function readRecords(
   return { records, next, end, last, lastBoot: lastRecord ? lastRecord.boot : start.lastBoot };
 }
 
-function newestCheckpoint(header: Buffer, owner: string): { checkpoint: Checkpoint; slot: number } | null {
+function newestCheckpoint(header: Buffer, { owner }: WalHome): { checkpoint: Checkpoint; slot: number } | null {
   const found = checkpointOffsets
     .map((at, slot) => ({ checkpoint: decodeCheckpoint(header.subarray(at, at + checkpointBytesMax), owner), slot }))
     .filter((each): each is { checkpoint: Checkpoint; slot: number } => each.checkpoint !== null);
@@ -137,13 +138,13 @@ function newestCheckpoint(header: Buffer, owner: string): { checkpoint: Checkpoi
 
 function readRecord(
   file: DiskFile,
-  salt: string,
+  { kind, salt }: Pick<WalHome, "kind"> & Pick<Checkpoint, "salt">,
   { at, sequence, size }: { at: number; sequence: number; size: number },
 ): { record: StoredRecord; bytes: number } | null {
   const head = decodeHead(file.read(at, headBytes));
   if (head === null || head.sequence !== sequence || at + headBytes + head.bytes > size) return null;
   const json = file.read(at + headBytes, head.bytes);
   if (checkOf(salt, sequence, json) !== head.check) return null;
-  const record = decodeFiles(json);
+  const record = decodeFiles(json, kind);
   return record && { record: { ...record, isApplied: head.isApplied }, bytes: headBytes + head.bytes };
 }

@@ -1,27 +1,20 @@
 /**
- * Handles the records that a killed process or a crash has left. Runs under the user's lock, can be killed at any
+ * Handles the records that a killed process or a crash has left. Runs under the lock, can be killed at any
  * point, and never destroys what a person has written.
  */
-import { isScopePath } from "../../../../shared/path.ts";
-import type { Directory } from "../../../disk/directory.ts";
-import { freeTrashPath } from "../../../values/trash-path.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { putContent, removeFile, removeStaged } from "./apply-files.ts";
 import { isOfOtherBoot } from "./find-records.ts";
 import type { StoredRecord } from "./find-records.ts";
-import { flushTrusted, retireWal } from "./retire.ts";
-import type { TouchedFile } from "./retire.ts";
-import type { Wal } from "./wal.ts";
+import { retireWal } from "./retire.ts";
+import { saveAside } from "./save-aside.ts";
+import type { Aside } from "./save-aside.ts";
 
-export interface Recovery {
-  readonly own: Directory;
-  readonly folders: ScopeFolders;
-  readonly wal: Wal;
+export interface Recovery extends Aside {
   /** The machine's current boot id. */
   readonly boot: string | null;
-  readonly epochMs: number;
   /** Reports to the operator what was found and done. */
   readonly note: (text: string) => void;
 }
@@ -124,20 +117,4 @@ function foldRecords(records: readonly StoredRecord[]): FoldedFile[] {
 /** Whether a file has only zero bytes: a crash leaves such a file if its content was never written. */
 function holdsNothing(content: Buffer): boolean {
   return content.every((byte) => byte === 0);
-}
-
-/**
- * Copies a file to the trash and flushes the copy before anything replaces the file. A mere move could be lost while
- * later changes are not.
- */
-async function saveAside(recovery: Recovery, file: TouchedFile, content: Buffer): Promise<string> {
-  const { own, folders, wal, epochMs } = recovery;
-  const { scope, path } = file;
-  const base = path.startsWith("trash/") ? path.slice("trash/".length) : path;
-  const isTaken = (each: string): boolean => folders.twinOf(scope, each) !== null || folders.read(scope, each) !== null;
-  const wanted = freeTrashPath(base, epochMs, isTaken);
-  const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
-  putContent(own, folders, { scope, path: saved, after: content });
-  await flushTrusted(folders, wal, [{ scope, path: saved }]);
-  return saved;
 }

@@ -10,8 +10,8 @@
  * A record is valid if it follows the one before it without a gap, in place and in sequence, and its check is right.
  * The check covers the checkpoint's salt, which is random and new for each checkpoint. So neither bytes from an earlier
  * use nor a text that a guest has written are ever taken for a record. `state` becomes `+` when the record is applied;
- * the check does not cover it, because it is written later. A checkpoint's check covers the user's id, so a copy of
- * another user's WAL is invalid.
+ * the check does not cover it, because it is written later. A checkpoint's check covers the home's owner, so a copy of
+ * another home's WAL is invalid.
  */
 import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
@@ -20,7 +20,14 @@ import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
 import { refuseBytes } from "../../plan-changes.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
+import { hasPlace } from "../home.ts";
+import type { Home, HomeKind } from "../home.ts";
+import { jointMarkSchema } from "./joint-mark.ts";
+import type { JointMark } from "./joint-mark.ts";
 import { checkpointMark } from "./wal-names.ts";
+
+/** The home that a WAL belongs to. */
+export type WalHome = Pick<Home, "kind" | "owner">;
 
 export const checkpointOffsets = [0, 2048] as const;
 export const checkpointBytesMax = 256;
@@ -94,7 +101,7 @@ const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 
 /** Validated as strictly as a guest's request: a record is read from a disk that others can write to. */
-const recordSchema = z.strictObject({
+const recordFields = {
   /** The boot id when the record was written; `null` if the system has none. */
   boot: z.nullable(z.string()),
   files: z.array(
@@ -107,16 +114,20 @@ const recordSchema = z.strictObject({
       after: z.nullable(z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })])),
     }),
   ),
-});
+};
+const recordSchema = z.strictObject(recordFields);
+/** Only a store's record can be part of a change of several stores. */
+const storeRecordSchema = z.strictObject({ ...recordFields, joint: z.optional(jointMarkSchema) });
 
 /** One record: the files of a change set, before and after. */
 export interface WalRecord {
   readonly boot: string | null;
   readonly files: readonly ChangedFile[];
+  readonly joint?: JointMark | undefined;
 }
 
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
-export function encodeFiles({ boot, files }: WalRecord): Buffer {
+export function encodeFiles({ boot, files, joint }: WalRecord): Buffer {
   refuseBytes(files);
   const written = files.map(({ scope, path, before, after }) => ({
     scope,
@@ -124,15 +135,17 @@ export function encodeFiles({ boot, files }: WalRecord): Buffer {
     before,
     after: after && encodeContent(after),
   }));
-  return Buffer.from(JSON.stringify({ boot, files: written }));
+  return Buffer.from(JSON.stringify({ boot, files: written, joint }));
 }
 
-export function decodeFiles(json: Buffer): WalRecord | null {
-  const parsed = z.safeParse(recordSchema, parseJson(json));
+export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
+  const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json));
   if (!parsed.success) return null;
-  const { boot, files } = parsed.data;
+  const { boot, files, joint } = parsed.data as z.infer<typeof storeRecordSchema>;
+  if (!files.every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
   return {
     boot,
+    joint: joint as JointMark | undefined,
     files: files.map(({ scope, path, before, after }) => ({
       scope,
       path,

@@ -1,6 +1,8 @@
+import { ToolError } from "../../../values/tool-error.ts";
+
 const kib = 1024;
 
-/** Bounds of a user's WAL. */
+/** Bounds of a WAL. */
 export const walLimits = {
   /** It grows in steps of this size, filled with zeros. */
   stepBytes: 64 * kib,
@@ -15,3 +17,12 @@ export const walLimits = {
   /** A larger file is not a WAL of ours; none is written. */
   walBytesMax: 512 * kib * kib,
 } as const;
+
+/** A longer WAL would be refused when it is read again. */
+export function refuseLength(bytes: number): void {
+  if (bytes <= walLimits.walBytesMax) return;
+  throw new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot make the change durable: its WAL would take ${bytes} bytes, at most ${walLimits.walBytesMax} allowed`,
+  );
+}

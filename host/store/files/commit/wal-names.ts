@@ -1,5 +1,5 @@
 /**
- * The names of a user's WAL (write-ahead log) on the disk. They must not change: existing folders have them, and other
+ * The names of a WAL (write-ahead log) on the disk. They must not change: existing folders have them, and other
  * processes look for them.
  */
 export const walFile = "journal";

@@ -1,5 +1,5 @@
 /**
- * A user's write-ahead log (WAL). Records are appended and flushed before any file changes, and dropped once all files
+ * A home's write-ahead log (WAL). Records are appended and flushed before any file changes, and dropped once all files
  * are flushed.
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
@@ -21,58 +21,48 @@ import {
   relaxedOffset,
   stateOffset,
 } from "./wal-format.ts";
-import type { Checkpoint, WalRecord } from "./wal-format.ts";
-import { walLimits } from "./wal-limits.ts";
-import { damagedWalPrefix, walFile } from "./wal-names.ts";
+import type { Checkpoint, WalHome, WalRecord } from "./wal-format.ts";
+import { refuseLength, walLimits } from "./wal-limits.ts";
+import { walFile } from "./wal-names.ts";
 
 /** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
 export class WalUnflushable extends Error {}
 
 export class Wal implements Disposable {
   readonly #file: DiskFile;
-  /** The user's id. */
-  readonly #owner: string;
+  readonly #home: WalHome;
   /** The records since the last checkpoint, or since the WAL was remembered. */
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
   readonly isRelaxed: boolean;
   readonly isContinued: boolean;
-  #checkpoint: Checkpoint;
-  #slot: number;
-  #next: number;
-  #end: number;
-  /** The start of the record that was appended last. */
-  #last = 0;
-  #lastBoot: string | null;
+  /** As it is now. `last` is the start of the record that was appended last. */
+  readonly #now: { -readonly [Key in keyof Omit<WalTail, "identity">]: WalTail[Key] };
   /** Whether this process knows that the header was flushed. */
   #isHeaderSure: boolean;
 
-  private constructor(file: DiskFile, owner: string, found: FoundRecords) {
+  private constructor(file: DiskFile, home: WalHome, found: FoundRecords) {
     this.#file = file;
-    this.#owner = owner;
+    this.#home = home;
     this.records = found.records;
     this.isDistrusted = found.isDistrusted;
     this.isRelaxed = found.isRelaxed;
     this.isContinued = found.isContinued;
     this.#isHeaderSure = this.isAsKnown;
-    this.#checkpoint = found.checkpoint;
-    this.#slot = found.slot;
-    this.#next = found.next;
-    this.#end = found.end;
-    this.#last = found.last;
-    this.#lastBoot = found.lastBoot;
+    const { checkpoint, slot, next, end, last, lastBoot } = found;
+    this.#now = { checkpoint, slot, next, end, last, lastBoot };
   }
 
-  /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another user's. */
+  /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another home's. */
   static open(
     own: Directory,
-    owner: string,
+    home: WalHome,
     { known, isRead = false }: { readonly known?: WalTail | null; readonly isRead?: boolean } = {},
   ): Wal | null {
     const file = own.openFile(walFile, walFile, isRead ? "read" : "write");
     if (file === null) return null;
     try {
-      return new Wal(file, owner, (known && findAdded(file, owner, known)) ?? findRecords(file, owner));
+      return new Wal(file, home, (known && findAdded(file, home, known)) ?? findRecords(file, home));
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
@@ -80,19 +70,10 @@ export class Wal implements Disposable {
   }
 
   /** Makes a WAL without a checkpoint. The first record adds one. */
-  static make(own: Directory, owner: string): Wal {
+  static make(own: Directory, home: WalHome): Wal {
     const file = own.openFile(walFile, walFile, "make");
     if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the WAL: it has gone meanwhile");
-    return new Wal(file, owner, blankWal);
-  }
-
-  /** Renames a WAL that cannot be used, and returns the new name. */
-  static putAside(own: Directory): string {
-    const taken = new Set(own.entries().map(({ name }) => name));
-    let count = 1;
-    while (taken.has(`${damagedWalPrefix}${count}`)) count++;
-    own.rename(walFile, own, `${damagedWalPrefix}${count}`);
-    return `${damagedWalPrefix}${count}`;
+    return new Wal(file, home, blankWal);
   }
 
   /** Nobody has written to it since it was remembered. */
@@ -102,28 +83,20 @@ export class Wal implements Disposable {
 
   /** Whether it has a checkpoint. The first record adds one, after the owner is recorded. */
   get isSetUp(): boolean {
-    return this.#checkpoint.salt !== "";
+    return this.#now.checkpoint.salt !== "";
   }
 
   get tail(): WalTail {
-    return {
-      identity: this.#file.identity,
-      checkpoint: this.#checkpoint,
-      slot: this.#slot,
-      next: this.#next,
-      end: this.#end,
-      last: this.#last,
-      lastBoot: this.#lastBoot,
-    };
+    return { identity: this.#file.identity, ...this.#now };
   }
 
   get bytes(): number {
-    return this.#end;
+    return this.#now.end;
   }
 
   /** No record is left. */
   get isEmpty(): boolean {
-    return this.#end === recordsStart;
+    return this.#now.end === recordsStart;
   }
 
   /**
@@ -132,14 +105,14 @@ export class Wal implements Disposable {
    */
   async append(record: WalRecord, isFlushed: boolean): Promise<void> {
     const json = encodeFiles(record);
-    refuseLength(this.#end + headBytes + json.length);
+    refuseLength(this.#now.end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
     if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
-    if (!this.isSetUp) this.#writeCheckpoint({ first: this.#next, salt: newSalt() });
+    if (!this.isSetUp) this.#writeCheckpoint({ first: this.#now.next, salt: newSalt() });
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
-    const bytes = encodeRecord(this.#checkpoint.salt, this.#next, json);
-    const at = this.#end;
+    const bytes = encodeRecord(this.#now.checkpoint.salt, this.#now.next, json);
+    const at = this.#now.end;
     try {
       this.#reserve(at + bytes.length);
       this.#file.write(at, bytes);
@@ -147,12 +120,13 @@ export class Wal implements Disposable {
       this.#void(at);
       throw error;
     }
-    if (isFlushed) await this.#flushRecord(at);
+    // Several WALs are flushed at the same time for one change, so each in a thread.
+    if (isFlushed) await this.#flushRecord(at, record.joint === undefined);
     this.#isHeaderSure = true;
-    this.#last = at;
-    this.#lastBoot = record.boot;
-    this.#end += bytes.length;
-    this.#next++;
+    this.#now.last = at;
+    this.#now.lastBoot = record.boot;
+    this.#now.end += bytes.length;
+    this.#now.next++;
   }
 
   /**
@@ -160,13 +134,36 @@ export class Wal implements Disposable {
    * flush covers only what is written again.
    */
   async confirm(): Promise<void> {
-    this.#file.write(0, this.#file.read(0, this.#end));
+    this.#file.write(0, this.#file.read(0, this.#now.end));
     await this.#file.flush();
+  }
+
+  /** Makes durable that no record follows the last one: the flush of one can have failed. */
+  async confirmEnd(): Promise<void> {
+    const left = Math.min(headBytes, this.#file.size() - this.#now.end);
+    if (left > 0) this.#file.write(this.#now.end, Buffer.alloc(left));
+    await this.confirm();
+  }
+
+  /** Erases the last record. The WAL must be opened again. */
+  eraseLast(): void {
+    if (this.#now.last > 0) this.#file.write(this.#now.last, Buffer.alloc(headBytes));
+  }
+
+  /** Marks the last record as applied, and makes the mark durable. Throws `WalUnflushable` if that fails. */
+  async settle(): Promise<void> {
+    if (this.#now.last === 0) return;
+    this.markApplied();
+    try {
+      await this.#file.flush();
+    } catch (error) {
+      throw new WalUnflushable("The WAL could not be flushed", { cause: error });
+    }
   }
 
   /** Marks the last record as applied. Not flushed: recovery after a crash does not use the mark. */
   markApplied(): void {
-    if (this.#last > 0) this.#file.write(this.#last + stateOffset, Buffer.from("+"));
+    if (this.#now.last > 0) this.#file.write(this.#now.last + stateOffset, Buffer.from("+"));
   }
 
   /** Marks that a flush has failed: the files' contents are perhaps not on the disk. */
@@ -176,9 +173,9 @@ export class Wal implements Disposable {
 
   /** Drops all records. All their files must already be durable. */
   async checkpoint(): Promise<void> {
-    const [old, slot] = [this.#checkpoint, this.#slot];
+    const [old, slot] = [this.#now.checkpoint, this.#now.slot];
     // The checkpoint with the higher sequence counts, so the two must differ.
-    const first = Math.max(this.#next, old.first + 1);
+    const first = Math.max(this.#now.next, old.first + 1);
     this.#file.write(distrustOffset, Uint8Array.of(0));
     this.#writeCheckpoint({ first, salt: newSalt() });
     try {
@@ -186,11 +183,11 @@ export class Wal implements Disposable {
     } catch (error) {
       // The new checkpoint is perhaps not on the disk, and later records must not depend on it: the old one counts
       // again.
-      this.#file.write(checkpointOffsets[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));
-      [this.#checkpoint, this.#slot] = [old, slot];
+      this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
+      [this.#now.checkpoint, this.#now.slot] = [old, slot];
       throw error;
     }
-    [this.#next, this.#end, this.#last] = [first, recordsStart, 0];
+    [this.#now.next, this.#now.end, this.#now.last] = [first, recordsStart, 0];
   }
 
   /** Frees the space of dropped records. */
@@ -203,9 +200,9 @@ export class Wal implements Disposable {
   }
 
   #writeCheckpoint(checkpoint: Checkpoint): void {
-    this.#slot = 1 - this.#slot;
-    this.#file.write(checkpointOffsets[this.#slot] ?? 0, encodeCheckpoint(checkpoint, this.#owner));
-    this.#checkpoint = checkpoint;
+    this.#now.slot = 1 - this.#now.slot;
+    this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, encodeCheckpoint(checkpoint, this.#home.owner));
+    this.#now.checkpoint = checkpoint;
   }
 
   /** Grows the file in steps, so that a flush seldom has to write a new size too. */
@@ -217,9 +214,9 @@ export class Wal implements Disposable {
   }
 
   /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
-  async #flushRecord(at: number): Promise<void> {
+  async #flushRecord(at: number, isAlone: boolean): Promise<void> {
     try {
-      await this.#file.flush(true);
+      await this.#file.flush(isAlone);
     } catch (error) {
       this.#void(at);
       throw new WalUnflushable("The WAL could not be flushed", { cause: error });
@@ -234,13 +231,4 @@ export class Wal implements Disposable {
       // The caller reports the first failure. What is left of the record was never acknowledged.
     }
   }
-}
-
-/** A longer WAL would be refused when it is read again. */
-function refuseLength(bytes: number): void {
-  if (bytes <= walLimits.walBytesMax) return;
-  throw new ToolError(
-    "QUOTA_EXCEEDED",
-    `Cannot make the change durable: its WAL would take ${bytes} bytes, at most ${walLimits.walBytesMax} allowed`,
-  );
 }

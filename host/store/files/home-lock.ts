@@ -1,5 +1,5 @@
 /**
- * Lets one holder at a time use a user, across processes: by a lock on the permanent file `.memcell/lock`. The kernel
+ * Lets one holder at a time use a home, across processes: by a lock on the permanent file `.memcell/lock`. The kernel
  * releases it when the holder ends, however it ends.
  *
  * A process first takes the lock of `.memcell/turnstile` and keeps it until it has the other. So one process waits in
@@ -19,7 +19,9 @@ const turnstileFile = "turnstile";
 const pollMs = 1;
 
 export interface LockRequest {
-  /** Whether the lock file may be made. If not, a user to whom no host has written has no lock: `null`. */
+  /** How messages name the home. */
+  readonly shown: string;
+  /** Whether the lock file may be made. If not, a home to which no host has written has no lock: `null`. */
   readonly make: boolean;
   /** Whether a read-only disk is enough. */
   readonly readOnlyWillDo: boolean;
@@ -29,8 +31,8 @@ export interface LockRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Takes a user's lock; `null` if there is none to take. Throws `BUSY` if another process keeps it for too long. */
-export async function lockUser(own: Directory, request: LockRequest): Promise<UserLock | null> {
+/** Takes a home's lock; `null` if there is none to take. Throws `BUSY` if another process keeps it for too long. */
+export async function lockHome(own: Directory, request: LockRequest): Promise<HomeLock | null> {
   const beganMs = performance.now();
   for (;;) {
     const lock = openLock(own, lockFile, request);
@@ -52,7 +54,7 @@ export async function lockUser(own: Directory, request: LockRequest): Promise<Us
 }
 
 /** Disposing of it releases the lock. */
-export interface UserLock extends Disposable {
+export interface HomeLock extends Disposable {
   readonly file: DiskFile;
   /** The disk is read-only, and others can read at the same time. */
   readonly isReadOnly: boolean;
@@ -62,7 +64,7 @@ export interface UserLock extends Disposable {
   isInPlace(own: Directory): boolean;
 }
 
-function openLock(own: Directory, name: string, request: LockRequest): Omit<UserLock, "hasWaited"> | null {
+function openLock(own: Directory, name: string, request: LockRequest): Omit<HomeLock, "hasWaited"> | null {
   let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
   try {
     file = own.openFile(name, name, request.make ? "make" : "write");
@@ -83,9 +85,9 @@ function openLock(own: Directory, name: string, request: LockRequest): Omit<User
 
 /** Returns whether it had to wait. A file that is opened read-only can only take a shared lock. */
 async function waitForLock(
-  lock: Pick<UserLock, "file" | "isReadOnly">,
+  lock: Pick<HomeLock, "file" | "isReadOnly">,
   beganMs: number,
-  { until, signal }: LockRequest,
+  { shown, until, signal }: LockRequest,
 ): Promise<boolean> {
   const mode = lock.isReadOnly ? "shared" : "exclusive";
   let hasWaited = false;
@@ -93,7 +95,7 @@ async function waitForLock(
     signal?.throwIfAborted();
     if (performance.now() >= until) {
       const waitedMs = Math.round(performance.now() - beganMs);
-      throw new ToolError("BUSY", `Cannot use the user's folder: it has been in use for ${waitedMs} ms`);
+      throw new ToolError("BUSY", `Cannot use ${shown}: it has been in use for ${waitedMs} ms`);
     }
     hasWaited = true;
     await setTimeout(pollMs);

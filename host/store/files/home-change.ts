@@ -1,0 +1,169 @@
+import type { Directory } from "../../disk/directory.ts";
+import { failureOfDisk } from "../../disk/disk-failure.ts";
+import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { planChanges, StaleCall } from "../plan-changes.ts";
+import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
+import { applyStaged, asPresent, isEdited, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
+import type { StagedPlan } from "./commit/apply-files.ts";
+import type { JointMark } from "./commit/joint-mark.ts";
+import { replaceEdited } from "./commit/replace-edited.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
+import type { SessionSetup } from "./session-setup.ts";
+import type { SessionWal } from "./session-wal.ts";
+
+/** What a change needs of its session. */
+export interface ChangePlace {
+  readonly setup: SessionSetup;
+  readonly own: Directory;
+  readonly log: SessionWal;
+  readonly checkLock: () => void;
+}
+
+/** The steps of a call, and what they are based on. */
+export interface WantedChange {
+  readonly changes: ChangeSet;
+  readonly seen: readonly Seen[];
+  /** Who is recorded as the creator if the home is a new store; else `null`. */
+  readonly creator: StoreId | null;
+}
+
+/** One change set in one home, on its way: planned and staged, then recorded, then applied or taken back. */
+export class HomeChange implements Disposable {
+  readonly folders: ScopeFolders;
+  readonly planned: readonly PlannedFile[];
+  readonly #place: ChangePlace;
+  readonly #staged: StagedPlan;
+  readonly #creator: StoreId | null;
+
+  /** Plans the change and writes its new contents to staged files. */
+  constructor(place: ChangePlace, { changes, seen, creator }: WantedChange) {
+    this.#place = place;
+    this.#creator = creator;
+    this.folders = place.log.scopeFolders();
+    try {
+      this.planned = planChanges(this.folders, changes, seen);
+      this.#staged = stageFiles(place.own, this.folders, this.planned);
+    } catch (error) {
+      this.folders[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Writes the record and makes it durable. */
+  async record(joint?: JointMark): Promise<void> {
+    // Until all stores of a joint change are done, nobody may retire this WAL.
+    if (joint !== undefined) this.#place.setup.memo.tail = null;
+    await this.#write(this.planned, joint);
+  }
+
+  /** Whether someone has changed a file since the change was planned. */
+  get isEdited(): boolean {
+    return isEdited(this.folders, this.planned);
+  }
+
+  /** Cancels the record, of which nothing is applied. A second record says that all files are as they are now. */
+  async takeBack(): Promise<never> {
+    const { memo } = this.#place.setup;
+    for (const file of this.planned) memo.touch(file);
+    Object.assign(memo, { tail: null, records: memo.records + 2 });
+    const { log } = this.#place;
+    log.present?.markApplied();
+    await this.#write(asPresent(this.folders, this.planned));
+    log.present?.markApplied();
+    throw new StaleCall();
+  }
+
+  /** Applies the recorded change. What cannot be applied now is applied by the next call. */
+  apply(): void {
+    this.#noteApplied();
+    try {
+      applyStaged(this.#staged, this.#place.setup.isFlushed);
+      this.#markApplied();
+    } catch (error) {
+      this.#leave("apply it", error);
+    }
+  }
+
+  /** Gives up the change before its record is written, or after the record was erased. */
+  discard(): void {
+    removeStagedQuietly(this.#place.own);
+  }
+
+  /** Erases the record of a part, of which nothing is applied. If that fails, the next holder erases it. */
+  erase(): void {
+    try {
+      this.#place.log.eraseLast();
+    } catch (error) {
+      this.#place.setup.note(`a part of a cancelled change is left (${failureOfDisk(error, "erase it").message})`);
+    }
+    this.discard();
+  }
+
+  /**
+   * Applies a part of a committed joint change. What a person has edited since the plan goes to the trash first. Returns
+   * whether it succeeded: the change is committed, so what fails is left to the next call.
+   */
+  async applyPart(): Promise<boolean> {
+    const { own, log, setup } = this.#place;
+    this.#noteApplied();
+    return await this.#tried("apply it", async () => {
+      const wal = log.present;
+      if (wal === null || !this.isEdited) return applyStaged(this.#staged, setup.isFlushed);
+      const aside = { own, folders: this.folders, wal, epochMs: Date.now() };
+      for (const text of await replaceEdited(aside, this.planned)) setup.note(text);
+    });
+  }
+
+  /** Marks an applied part as applied, durably. Returns whether it succeeded. */
+  async settlePart(): Promise<boolean> {
+    const { log, setup } = this.#place;
+    return await this.#tried("mark it as applied", async () => {
+      await log.settle();
+      setup.memo.tail = log.present?.isSetUp ? log.present.tail : null;
+    });
+  }
+
+  /** Marks the leader's part as applied, after all others. If that fails, the next call does it. */
+  async endJoint(): Promise<void> {
+    await this.#tried("mark it as applied", async () => this.#markApplied());
+  }
+
+  #markApplied(): void {
+    const { log, setup } = this.#place;
+    log.present?.markApplied();
+    setup.memo.tail = log.present?.tail ?? null;
+  }
+
+  /** Remembers the files that the WAL protects from now on. */
+  #noteApplied(): void {
+    const { memo } = this.#place.setup;
+    for (const file of this.planned) memo.touch(file);
+    memo.records++;
+  }
+
+  async #tried(action: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.#leave(action, error);
+      return false;
+    }
+  }
+
+  #leave(action: string, error: unknown): void {
+    const { memo, note } = this.#place.setup;
+    memo.tail = null;
+    note(`a committed change could not be applied yet (${failureOfDisk(error, action).message})`);
+  }
+
+  async #write(files: readonly ChangedFile[], joint?: JointMark): Promise<void> {
+    const { log, checkLock } = this.#place;
+    await log.write({ files, joint }, this.#creator, checkLock);
+  }
+
+  [Symbol.dispose](): void {
+    this.folders[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,80 @@
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { isStoreId } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { hideFromGit } from "./hide-from-git.ts";
+import { shownAs } from "./home.ts";
+import type { Home, HomeKind } from "./home.ts";
+import { foldsCase, twinOf } from "./scope-folders.ts";
+
+/**
+ * Records the exact id of the folder's owner, in the host's own folder.
+ *
+ * Folder names differ for different ids. But on a disk that folds case, two ids that differ only in case would share a
+ * folder: the record keeps the second user out. A mounted folder is not named after its user, so there only the record
+ * keeps out another user of another host.
+ */
+const ownerFile = "owner";
+
+/**
+ * Whether a folder records its owner. Throws `STORAGE_UNSAFE` if it belongs to another. `own` is the `.memcell` in it, or
+ * `null` if there is none.
+ */
+export function checkOwner(own: Directory | null, home: Home): boolean {
+  const record = own?.read(ownerFile, ownerFile) ?? null;
+  if (record === null) {
+    // A folder without a record was made by hand. It is the owner's if its name matches exactly.
+    if (!hasExactName(home)) throw belongsToAnother(home);
+    return false;
+  }
+  if (record.toString("utf8") !== home.owner) throw belongsToAnother(home);
+  return true;
+}
+
+/** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
+export async function claimOwner(own: Directory, home: Home): Promise<void> {
+  if (checkOwner(own, home)) return;
+  if (home.kind === "mount") hideFromGit(own);
+  await recordText(own, ownerFile, home.owner);
+}
+
+/** The own store of the principal who has first committed to a store. For information only. */
+const creatorFile = "creator";
+
+/** Records a store's creator if none is recorded. Durable once `own` is flushed. */
+export async function claimCreator(own: Directory, creator: StoreId): Promise<void> {
+  if (own.read(creatorFile, creatorFile) === null) await recordText(own, creatorFile, creator);
+}
+
+/** Returns the recorded creator of a store; `null` if there is none. */
+export function readCreator(own: Directory): StoreId | null {
+  const text = own.read(creatorFile, creatorFile)?.toString("utf8") ?? "";
+  return isStoreId(text) ? text : null;
+}
+
+async function recordText(own: Directory, name: string, text: string): Promise<void> {
+  const staged = `staged-${name}`;
+  createOverLeftover(own, staged, { content: Buffer.from(text), shown: name });
+  {
+    using file = own.openFile(staged, name, "write");
+    await file?.flush();
+  }
+  own.rename(staged, own, name);
+}
+
+/** `false` if the disk folds case and the folder found under this name is another id's. */
+function hasExactName({ root, names }: Home): boolean {
+  const [above, name] = names;
+  // A mounted folder is not named after its user.
+  if (above === undefined || name === undefined) return true;
+  using data = root.open();
+  if (data === null || !foldsCase(data, above)) return true;
+  using homes = data.openFolder(above);
+  return homes === null || twinOf(homes, name) === null;
+}
+
+const belongsToAnother = ({ kind }: Home): ToolError =>
+  new ToolError("STORAGE_UNSAFE", `Cannot open ${shownAs[kind]}: it belongs to another ${idOf[kind]}`);
+
+const idOf: Readonly<Record<HomeKind, string>> = { user: "user id", mount: "user id", store: "id" };

@@ -1,0 +1,209 @@
+/** Opens homes of one kind under their locks, and remembers what is known of each between two calls. */
+import type { Directory } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { StaleCall } from "../plan-changes.ts";
+import type { HoldOptions } from "../store.ts";
+import type { WalTail } from "./commit/find-records.ts";
+import { unresolvedOf } from "./commit/joint-records.ts";
+import { HomeFolder } from "./home-folder.ts";
+import { lockHome } from "./home-lock.ts";
+import type { HomeLock, LockRequest } from "./home-lock.ts";
+import { checkOwner } from "./home-owner.ts";
+import { HomeSession } from "./home-session.ts";
+import { hasOnlyHints, shownAs } from "./home.ts";
+import type { Home } from "./home.ts";
+import { RetireSchedule } from "./retire-schedule.ts";
+import { HomeMemo } from "./session-setup.ts";
+import { KeptSizes } from "./used-bytes.ts";
+
+export interface HomesSetup<Id> {
+  readonly homeOf: (id: Id) => Home;
+  readonly isFlushed: boolean;
+  /** The machine's boot id. */
+  readonly boot: string | null;
+  readonly note: (id: Id, text: string) => void;
+}
+
+/** How to wait for a lock. */
+export type Waiting = Omit<LockRequest, "shown">;
+
+export class Homes<Id extends string> {
+  readonly #setup: HomesSetup<Id>;
+  readonly #memos = new Map<Id, HomeMemo>();
+  readonly #schedule: RetireSchedule<Id>;
+  readonly sizes = new KeptSizes<Id>();
+
+  constructor(setup: HomesSetup<Id>) {
+    this.#setup = setup;
+    this.#schedule = new RetireSchedule({
+      retire: (id, waitMs) => this.#retireIdle(id, waitMs),
+      note: setup.note,
+    });
+  }
+
+  homeOf(id: Id): Home {
+    return this.#setup.homeOf(id);
+  }
+
+  /** The WAL as this process has left it; `null` if it has to be read. */
+  tailOf(id: Id): WalTail | null {
+    return this.#memos.get(id)?.tail ?? null;
+  }
+
+  /** Forgets what is remembered about a home, so that it is checked again. */
+  forget(id: Id): void {
+    Object.assign(this.#memoOf(id), { tail: null, ownedIdentity: null });
+    this.sizes.forget(id);
+  }
+
+  /** Takes the lock and changes nothing. */
+  async lockOnly(id: Id, waiting: Waiting): Promise<Disposable | null> {
+    const home = this.homeOf(id);
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    return own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind], readOnlyWillDo: true }));
+  }
+
+  /**
+   * Takes the lock and opens the WAL, and so changes nothing that a crash has left; `null` if there is nothing to lock,
+   * or the disk is read-only. `isFirst`: a commit will follow, so the lock is made in an empty folder too.
+   */
+  async lock(id: Id, waiting: Waiting, { isThorough = false, isFirst = false } = {}): Promise<HomeSession | null> {
+    const home = this.homeOf(id);
+    const folder = HomeFolder.open(home);
+    const memo = this.#memoOf(id);
+    let own: Directory | null;
+    let lock: HomeLock | null;
+    let isOwned: boolean;
+    try {
+      own = folder?.openOwn() ?? null;
+      isOwned = (own !== null && memo.ownedIdentity === own.identity) || checkOwner(own, home);
+      memo.ownedIdentity = isOwned && own ? own.identity : null;
+      lock = own && (await takeLock(own, home, { ...waiting, shown: shownAs[home.kind] }, isFirst));
+    } catch (error) {
+      folder?.[Symbol.dispose]();
+      throw error;
+    }
+    if (!folder || !own || !lock || lock.isReadOnly) {
+      for (const each of [folder, lock]) each?.[Symbol.dispose]();
+      return null;
+    }
+    const { isFlushed, boot } = this.#setup;
+    const note = (text: string): void => this.#setup.note(id, text);
+    const session = new HomeSession({ home, memo, isOwned, isThorough, isFlushed, boot, note }, folder, own, lock);
+    try {
+      // The folder was opened just now, so it is checked only after a wait for the lock. `commit` checks again.
+      if (lock.hasWaited) session.checkPlace();
+      session.begin();
+      return session;
+    } catch (error) {
+      session[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** As `lock`, and finishes what a crash has left. */
+  async open(id: Id, waiting: Waiting, isThorough = false): Promise<HomeSession | null> {
+    const session = await this.lock(id, waiting, { isThorough });
+    if (session !== null) await orDispose(session, () => session.recover());
+    return session;
+  }
+
+  /** Creates the folder for a home's first commit. Throws `StaleCall` if someone else was faster. */
+  async openFirst(id: Id, { until, signal }: Pick<HoldOptions, "until" | "signal">): Promise<HomeSession> {
+    await HomeFolder.make(this.homeOf(id));
+    const session = await this.lock(id, { make: true, readOnlyWillDo: false, until, signal }, { isFirst: true });
+    if (session === null || session.isSetUp) {
+      session?.[Symbol.dispose]();
+      throw new StaleCall();
+    }
+    await orDispose(session, () => session.recover());
+    return session;
+  }
+
+  /** Releases the lock of a home that was only read. */
+  releaseUnchanged(id: Id, session: HomeSession): void {
+    session[Symbol.dispose]();
+    this.#remember(id);
+  }
+
+  /** Notes that a home has got a commit. */
+  noteUse(id: Id): void {
+    this.#schedule.noteUse(id);
+  }
+
+  /** Releases the lock. Retires a long WAL first, in the background. */
+  release(id: Id, session: HomeSession): void {
+    if (session.isRetireDue) return this.#schedule.run(id, () => this.#retireAndDispose(id, session));
+    this.releaseUnchanged(id, session);
+  }
+
+  /** Remembers a home only as long as its WAL has records. */
+  #remember(id: Id): void {
+    if (this.#memoOf(id).touched.size > 0) this.#schedule.add(id);
+    else if (!this.#memoOf(id).isBroken) this.#memos.delete(id);
+  }
+
+  async close(): Promise<void> {
+    await this.#schedule.close();
+  }
+
+  async #retireIdle(id: Id, waitMs: number): Promise<void> {
+    const waiting = { make: false, readOnlyWillDo: false, until: performance.now() + waitMs };
+    try {
+      using session = await this.lock(id, waiting);
+      // An open change of several stores is left to the next call that uses one of them.
+      if (session?.wal && unresolvedOf(session.wal) === null) {
+        await session.recover();
+        await this.#retire(id, session, true);
+      }
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
+      // The process that holds the lock will probably retire the WAL. If not, it is tried again.
+      return this.#schedule.add(id);
+    }
+    if (!this.#memoOf(id).isBroken) this.#memos.delete(id);
+  }
+
+  async #retireAndDispose(id: Id, session: HomeSession): Promise<void> {
+    try {
+      await this.#retire(id, session, false);
+    } finally {
+      session[Symbol.dispose]();
+    }
+  }
+
+  async #retire(id: Id, session: HomeSession, isIdle: boolean): Promise<void> {
+    const before = session.tail;
+    await session.retire(isIdle);
+    this.sizes.follow(id, before, session.tail);
+  }
+
+  #memoOf(id: Id): HomeMemo {
+    const memo = this.#memos.get(id) ?? new HomeMemo(this.homeOf(id).kind);
+    this.#memos.set(id, memo);
+    return memo;
+  }
+}
+
+/** A store gets a lock when a host works in it. Until then its folder has only hints, which need none. */
+async function takeLock(
+  own: Directory,
+  { kind }: Home,
+  request: LockRequest,
+  isFirst: boolean,
+): Promise<HomeLock | null> {
+  if (kind !== "store" || isFirst) return await lockHome(own, request);
+  const lock = await lockHome(own, { ...request, make: false });
+  if (lock !== null || !request.make || hasOnlyHints(own)) return lock;
+  return await lockHome(own, request);
+}
+
+async function orDispose(session: HomeSession, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    session[Symbol.dispose]();
+    throw error;
+  }
+}

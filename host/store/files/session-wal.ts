@@ -1,0 +1,130 @@
+import type { Directory } from "../../disk/directory.ts";
+import { failureOfDisk } from "../../disk/disk-failure.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { removeStagedQuietly } from "./commit/apply-files.ts";
+import { WalDamaged } from "./commit/find-records.ts";
+import { putWalAside } from "./commit/put-wal-aside.ts";
+import { replaceWal } from "./commit/replace-wal.ts";
+import type { WalRecord } from "./commit/wal-format.ts";
+import { Wal, WalUnflushable } from "./commit/wal.ts";
+import type { HomeFolder } from "./home-folder.ts";
+import { claimCreator, claimOwner } from "./home-owner.ts";
+import { ScopeFolders } from "./scope-folders.ts";
+import type { SessionSetup } from "./session-setup.ts";
+
+/** The WAL of a session: opened, set up by the first record, and replaced after a failed flush. */
+export class SessionWal implements Disposable {
+  readonly #setup: SessionSetup;
+  readonly #folder: HomeFolder;
+  readonly #own: Directory;
+  #wal: Wal | null = null;
+
+  /** `own` is the host's own folder in the home. The caller closes both folders. */
+  constructor(setup: SessionSetup, folder: HomeFolder, own: Directory) {
+    this.#setup = setup;
+    this.#folder = folder;
+    this.#own = own;
+  }
+
+  /** `null` if there is no WAL yet. */
+  get present(): Wal | null {
+    return this.#wal;
+  }
+
+  /** Opens the WAL. Puts it aside if it cannot be read. */
+  open(): void {
+    const { home, memo, note } = this.#setup;
+    try {
+      this.#wal = Wal.open(this.#own, home, { known: memo.tail });
+    } catch (error) {
+      if (!(error instanceof WalDamaged)) throw error;
+      note(`${error.message}; it was put aside as ${putWalAside(this.#own)}`);
+      memo.tail = null;
+    }
+  }
+
+  /**
+   * Appends a record and makes it durable. `creator` is recorded if the home is a new store. If that fails, removes the
+   * staged files.
+   */
+  async write(record: Omit<WalRecord, "boot">, creator: StoreId | null, checkLock: () => void): Promise<void> {
+    const { home, isFlushed, boot } = this.#setup;
+    try {
+      const wal = (this.#wal ??= Wal.make(this.#own, home));
+      if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
+      checkLock();
+      await wal.append({ boot, ...record }, isFlushed);
+    } catch (error) {
+      removeStagedQuietly(this.#own);
+      if (!(error instanceof WalUnflushable)) throw error;
+      await this.#abandon();
+      throw failureOfDisk(error.cause, "make the change durable");
+    }
+  }
+
+  /** Makes everything that leads to the WAL durable, before a record in it can be. */
+  async #setUp(creator: StoreId | null): Promise<void> {
+    const { home, isFlushed } = this.#setup;
+    await claimOwner(this.#own, home);
+    if (creator !== null) await claimCreator(this.#own, creator);
+    if (isFlushed) await this.#folder.flush();
+  }
+
+  /** Marks the last record as applied, durably. A WAL that fails at it is replaced by an empty one. */
+  async settle(): Promise<void> {
+    try {
+      if (this.#setup.isFlushed) await this.#wal?.settle();
+      else this.#wal?.markApplied();
+    } catch (error) {
+      if (!(error instanceof WalUnflushable)) throw error;
+      await this.#abandon();
+      if (this.#setup.memo.isBroken) throw failureOfDisk(error.cause, "make the change durable");
+    }
+  }
+
+  /** Erases the last record, of which nothing is applied. */
+  eraseLast(): void {
+    this.#setup.memo.tail = null;
+    this.#wal?.eraseLast();
+    this.#wal?.[Symbol.dispose]();
+    this.open();
+  }
+
+  async #abandon(): Promise<void> {
+    const { memo, note } = this.#setup;
+    memo.isBroken = true;
+    memo.tail = null;
+    try {
+      await this.replace();
+    } catch (error) {
+      note(`the WAL could not be replaced (${failureOfDisk(error, "replace it").message})`);
+    }
+  }
+
+  /** Replaces a WAL whose flush has failed. */
+  async replace(): Promise<void> {
+    const { memo, home } = this.#setup;
+    const wal = this.#wal;
+    if (wal === null) return;
+    {
+      using folders = this.scopeFolders();
+      await replaceWal({ own: this.#own, folders, wal }, [...memo.touched.values()]);
+    }
+    wal[Symbol.dispose]();
+    memo.forgetTouched();
+    memo.isBroken = false;
+    memo.tail = null;
+    this.#wal = Wal.open(this.#own, home);
+  }
+
+  /** Walks again for each piece of work. */
+  scopeFolders(): ScopeFolders {
+    const { home } = this.#folder;
+    const { memo } = this.#setup;
+    return new ScopeFolders(home, { kind: memo.kind, folds: memo.foldsOf(home) });
+  }
+
+  [Symbol.dispose](): void {
+    this.#wal?.[Symbol.dispose]();
+  }
+}

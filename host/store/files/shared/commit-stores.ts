@@ -1,0 +1,108 @@
+import type { DataRoot } from "../../../disk/data-root.ts";
+import type { StoreId } from "../../../values/store-id.ts";
+import { ToolError } from "../../../values/tool-error.ts";
+import type { ChangesOfStore } from "../../changes-by-store.ts";
+import { refuseBytes, StaleCall, usedAfter } from "../../plan-changes.ts";
+import type { NewGrants, StoreChanges } from "../../shared-stores.ts";
+import type { HomeSession } from "../home-session.ts";
+import type { Homes } from "../homes.ts";
+import { addHint, removeHint } from "./granted-hints.ts";
+import { commitJoint } from "./joint-commit.ts";
+import type { JointPart } from "./joint-commit.ts";
+import type { LockedStores } from "./lock-stores.ts";
+import type { KnownSizes } from "./store-sizes.ts";
+import { readVersion } from "./wal-version.ts";
+
+/** Some stores that are held under their locks. */
+export interface CommitPlace {
+  readonly root: DataRoot;
+  readonly homes: Homes<StoreId>;
+  readonly isFlushed: boolean;
+  readonly ids: readonly StoreId[];
+  readonly locked: LockedStores;
+  readonly sizes: KnownSizes;
+}
+
+/** Commits the changes of one store, or of several stores together. Throws `StaleCall` if a new store is there by now. */
+export async function commitStores(
+  place: CommitPlace,
+  changes: StoreChanges,
+  byStore: readonly ChangesOfStore[],
+): Promise<void> {
+  refuseNewOnes(place);
+  const { root, isFlushed } = place;
+  // Before the commit: a hint without a grant does no harm, but a grant without a hint is not found.
+  await forEachHint(changes.grants, "grantees", (id, each) => addHint(root, each, id, isFlushed));
+  await commitParts(place, changes, byStore);
+  await forEachHint(changes.grants, "revoked", (id, each) => removeHint(root, each, id));
+}
+
+/** Prepares all parts before it records any. */
+async function commitParts(
+  place: CommitPlace,
+  { principal, usedBytes }: StoreChanges,
+  byStore: readonly ChangesOfStore[],
+): Promise<void> {
+  const parts: JointPart[] = [];
+  try {
+    await prepare(place, principal, byStore, parts);
+    await commitPrepared(parts);
+    for (const { id, session, change } of parts) {
+      place.sizes.keep(id, session.tail, usedAfter(place.sizes.before(id, usedBytes), change.planned));
+      place.homes.noteUse(id);
+    }
+  } finally {
+    for (const { change } of parts) change[Symbol.dispose]();
+  }
+}
+
+async function prepare(
+  place: CommitPlace,
+  creator: StoreId,
+  byStore: readonly ChangesOfStore[],
+  parts: JointPart[],
+): Promise<void> {
+  try {
+    for (const { id, ...wanted } of byStore) {
+      const session = place.locked.of(id) ?? (await openNew(place, id));
+      parts.push({ id, session, change: session.prepare({ ...wanted, creator }) });
+    }
+    refuseBytes(parts.flatMap(({ change }) => change.planned));
+  } catch (error) {
+    for (const { change } of parts) change.discard();
+    throw error;
+  }
+}
+
+async function commitPrepared([leader, ...others]: readonly JointPart[]): Promise<void> {
+  if (leader === undefined) return;
+  if (others.length > 0) return await commitJoint(leader, others);
+  await leader.session.commitPrepared(leader.change);
+}
+
+/** Makes a store's folder and lock. Never waits for the lock: locks of higher ids are perhaps held already. */
+async function openNew({ homes, locked }: CommitPlace, id: StoreId): Promise<HomeSession> {
+  try {
+    const session = await homes.openFirst(id, { until: performance.now() });
+    locked.add(id, session);
+    return session;
+  } catch (error) {
+    throw error instanceof ToolError && error.code === "BUSY" ? new StaleCall() : error;
+  }
+}
+
+/** Throws `StaleCall` if a store that had no lock when the hold began has been made since. */
+function refuseNewOnes({ homes, ids, locked }: CommitPlace): void {
+  const isNew = (id: StoreId): boolean => locked.of(id) === null && readVersion(homes.homeOf(id)) !== null;
+  if (ids.some(isNew)) throw new StaleCall();
+}
+
+async function forEachHint(
+  grants: StoreChanges["grants"],
+  whose: keyof Pick<NewGrants, "grantees" | "revoked">,
+  work: (id: StoreId, principal: StoreId) => Promise<void> | void,
+): Promise<void> {
+  for (const [id, each] of grants ?? []) {
+    for (const principal of each[whose] ?? []) if (principal !== id) await work(id, principal);
+  }
+}

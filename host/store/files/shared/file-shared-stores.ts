@@ -1,0 +1,167 @@
+/**
+ * Keeps shared stores as files: `stores/<uuid>/entries/<path>` below the data folder, with the host's own `.memcell/`
+ * beside the entries. The grants lie in `.memcell/`, where no guest can reach them.
+ */
+import type { DataRoot } from "../../../disk/data-root.ts";
+import type { StoreId } from "../../../values/store-id.ts";
+import { HeldStoreSet } from "../../held-stores.ts";
+import { untilFresh } from "../../plan-changes.ts";
+import type { HeldStores, SharedStores, StoreHoldOptions } from "../../shared-stores.ts";
+import { onSnapshot } from "../../snapshot.ts";
+import { unresolvedOf } from "../commit/joint-records.ts";
+import { examineHome } from "../examine.ts";
+import { FileReader } from "../file-reader.ts";
+import { storeHome } from "../home.ts";
+import { Homes } from "../homes.ts";
+import type { HomesSetup, Waiting } from "../homes.ts";
+import { commitStores } from "./commit-stores.ts";
+import { listHints } from "./granted-hints.ts";
+import { resolveJoint } from "./joint-recovery.ts";
+import { lockStores } from "./lock-stores.ts";
+import type { LockedStores } from "./lock-stores.ts";
+import { creatorOf, hasStore, listStores } from "./store-facts.ts";
+import { KnownSizes } from "./store-sizes.ts";
+import { isStill, readVersion, versionAtRest } from "./wal-version.ts";
+import type { WalVersion } from "./wal-version.ts";
+
+type Work<Result> = (held: HeldStores) => Promise<Result>;
+
+export class FileSharedStores implements SharedStores {
+  readonly #root: DataRoot;
+  readonly #boot: string | null;
+  readonly #isFlushed: boolean;
+  readonly #homes: Homes<StoreId>;
+
+  constructor(root: DataRoot, setup: Omit<HomesSetup<StoreId>, "homeOf">) {
+    this.#root = root;
+    this.#boot = setup.boot;
+    this.#isFlushed = setup.isFlushed;
+    this.#homes = new Homes<StoreId>({ ...setup, homeOf: (id) => storeHome(root, id) });
+  }
+
+  async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+    const sorted = [...new Set(ids)].toSorted();
+    if (options.isThorough) for (const id of sorted) this.#homes.forget(id);
+    return await untilFresh(options, async () => {
+      if (options.isLookingOnly) return await this.#look(sorted, options, work);
+      if (options.writes) return await this.#holdLocked(sorted, options, work);
+      return await onSnapshot(options, {
+        note: async () => {
+          const versions = await this.#versionsOf(sorted, options);
+          return () => Array.from(versions).every(([id, version]) => isStill(this.#homes.homeOf(id), version));
+        },
+        work: () => this.#run(sorted, options, work),
+        locked: () => this.#holdLocked(sorted, options, work),
+      });
+    });
+  }
+
+  async ids(): Promise<StoreId[]> {
+    return listStores(this.#root);
+  }
+
+  async grantedTo(principal: StoreId): Promise<StoreId[]> {
+    return listHints(this.#root, principal);
+  }
+
+  async close(): Promise<void> {
+    await this.#homes.close();
+  }
+
+  /** Runs the work under all locks. */
+  async #holdLocked<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+    const locked = await this.#lockRecovered(ids, options);
+    try {
+      return await this.#run(ids, options, work, locked);
+    } finally {
+      for (const [id, session] of locked.release()) this.#homes.release(id, session);
+    }
+  }
+
+  /** Runs the work under the locks, and repairs nothing. */
+  async #look<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+    const locks: Disposable[] = [];
+    try {
+      for (const id of ids) locks.push(...disposables(await this.#homes.lockOnly(id, waitingFor(options))));
+      return await this.#run(ids, options, work);
+    } finally {
+      for (const lock of locks) lock[Symbol.dispose]();
+    }
+  }
+
+  /**
+   * Notes each store's version, after recovery. Takes a lock only if there is something to finish or to remember, and one
+   * lock at a time: whether a version has changed shows later.
+   */
+  async #versionsOf(ids: readonly StoreId[], options: StoreHoldOptions): Promise<Map<StoreId, WalVersion>> {
+    const versions = new Map<StoreId, WalVersion>();
+    for (const id of ids) {
+      const atRest = options.isThorough ? undefined : versionAtRest(this.#homes.homeOf(id), this.#homes.tailOf(id));
+      if (atRest !== undefined) {
+        versions.set(id, atRest);
+        continue;
+      }
+      const locked = await this.#lockRecovered([id], options);
+      const session = locked.of(id);
+      const version = session?.wal?.isSetUp ? session.wal.tail : null;
+      versions.set(id, session === null ? readVersion(this.#homes.homeOf(id)) : version);
+      for (const [, each] of locked.release()) this.#homes.releaseUnchanged(id, each);
+    }
+    return versions;
+  }
+
+  /** Takes the locks and finishes what a crash has left. */
+  async #lockRecovered(ids: readonly StoreId[], options: StoreHoldOptions): Promise<LockedStores> {
+    const waiting = waitingFor(options);
+    for (;;) {
+      const locked = await lockStores(this.#homes, ids, waiting, options.isThorough);
+      try {
+        const open = locked.sessions().filter(([, { wal }]) => wal !== null && unresolvedOf(wal) !== null);
+        if (open.length === 0) {
+          for (const [, session] of locked.sessions()) await session.recover();
+          return locked;
+        }
+        locked[Symbol.dispose]();
+        await resolveJoint(
+          this.#homes,
+          open.map(([id]) => id),
+          waiting,
+        );
+      } catch (error) {
+        locked[Symbol.dispose]();
+        throw error;
+      }
+    }
+  }
+
+  async #run<Result>(
+    ids: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: Work<Result>,
+    locked: LockedStores | null = null,
+  ): Promise<Result> {
+    const sizes = new KnownSizes(this.#homes.sizes, ids, (id) => locked?.of(id)?.tail ?? null);
+    using held = new HeldStoreSet(ids, options, {
+      open: (id) => new FileReader(this.#homes.homeOf(id)),
+      has: (id) => hasStore(this.#root, id),
+      creatorOf: (id) => creatorOf(this.#root, id),
+      findings: (id) => examineHome(this.#homes.homeOf(id), this.#boot),
+      usedBytes: sizes.usedBytes,
+      commit: async (changes, byStore) => {
+        if (locked === null) throw new RangeError("The stores are held without their locks");
+        const place = { root: this.#root, homes: this.#homes, isFlushed: this.#isFlushed, ids, locked, sizes };
+        await commitStores(place, changes, byStore);
+      },
+    });
+    return await work(held);
+  }
+}
+
+const disposables = (lock: Disposable | null): Disposable[] => (lock === null ? [] : [lock]);
+
+const waitingFor = ({ writes, until, signal }: StoreHoldOptions): Waiting => ({
+  make: writes,
+  readOnlyWillDo: !writes,
+  until,
+  signal,
+});

@@ -1,0 +1,43 @@
+/** What can be said about a store's folder without its lock. */
+import type { DataRoot } from "../../../disk/data-root.ts";
+import { isStoreId } from "../../../values/store-id.ts";
+import type { StoreId } from "../../../values/store-id.ts";
+import { entriesScope } from "../../shared-stores.ts";
+import { walFile } from "../commit/wal-names.ts";
+import { HomeFolder } from "../home-folder.ts";
+import { checkOwner, readCreator } from "../home-owner.ts";
+import { storeHome, storesFolder } from "../home.ts";
+
+/**
+ * Whether a store exists: a host has committed to it, or someone has put entries there by hand. A folder that has only
+ * hints is none.
+ */
+export function hasStore(root: DataRoot, id: StoreId): boolean {
+  using folder = HomeFolder.open(storeHome(root, id));
+  if (folder === null) return false;
+  return folder.home.identityOf(entriesScope) !== null || (folder.openOwn()?.identityOf(walFile) ?? null) !== null;
+}
+
+/** Returns the recorded creator of a store; `null` if none is recorded. */
+export function creatorOf(root: DataRoot, id: StoreId): StoreId | null {
+  const home = storeHome(root, id);
+  using folder = HomeFolder.open(home);
+  const own = folder?.openOwn() ?? null;
+  return own !== null && checkOwner(own, home) ? readCreator(own) : null;
+}
+
+/** Returns the stores that exist. Skips folders that cannot be opened. */
+export function listStores(root: DataRoot): StoreId[] {
+  using data = root.open();
+  using stores = data && data.openFolder(storesFolder);
+  const folders = stores?.entries().filter(({ kind }) => kind === "folder") ?? [];
+  return folders.flatMap(({ name }) => (isStoreId(name) && canSee(root, name) ? [name] : []));
+}
+
+function canSee(root: DataRoot, id: StoreId): boolean {
+  try {
+    return hasStore(root, id);
+  } catch {
+    return false;
+  }
+}

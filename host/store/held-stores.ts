@@ -1,0 +1,99 @@
+import type { Seen } from "../values/change-set.ts";
+import { scopeOfStore } from "../values/store-id.ts";
+import type { StoreId } from "../values/store-id.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { changesByStore } from "./changes-by-store.ts";
+import type { ChangesOfStore } from "./changes-by-store.ts";
+import { HeldReads } from "./held-reads.ts";
+import type { DirectFiles } from "./held-reads.ts";
+import type { StoreFinding, UsedBytes } from "./holding.ts";
+import { checkCommits } from "./plan-changes.ts";
+import { changedStoresMax, entriesScope, grantsScope } from "./shared-stores.ts";
+import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
+
+/** What an engine does for held stores. The scopes are those inside a store. */
+export interface StoreWork {
+  readonly open: (id: StoreId) => DirectFiles;
+  readonly has: (id: StoreId) => boolean;
+  readonly creatorOf: (id: StoreId) => StoreId | null;
+  readonly findings: (id: StoreId) => StoreFinding[];
+  readonly usedBytes: UsedBytes;
+  /** Makes the changes of some stores, all or none. There is at least one. */
+  readonly commit: (changes: StoreChanges, byStore: readonly ChangesOfStore[]) => Promise<void>;
+}
+
+/** The stores that a call holds. Checks what it is asked, and keeps the readers. */
+export class HeldStoreSet implements HeldStores, Disposable {
+  readonly #ids: ReadonlySet<StoreId>;
+  readonly #options: StoreHoldOptions;
+  readonly #work: StoreWork;
+  readonly #readers = new Map<StoreId, HeldReads>();
+  #isEnded = false;
+
+  constructor(ids: readonly StoreId[], options: StoreHoldOptions, work: StoreWork) {
+    this.#ids = new Set(ids);
+    this.#options = options;
+    this.#work = work;
+  }
+
+  get usedBytes(): UsedBytes {
+    return this.#work.usedBytes;
+  }
+
+  has(id: StoreId): boolean {
+    return this.#work.has(this.#held(id));
+  }
+
+  creatorOf(id: StoreId): StoreId | null {
+    return this.#work.creatorOf(this.#held(id));
+  }
+
+  reader(id: StoreId): HeldReads {
+    const known = this.#readers.get(this.#held(id));
+    const reader = known ?? new HeldReads(() => this.#work.open(id), { unlisted: grantsScope });
+    this.#readers.set(id, reader);
+    return reader;
+  }
+
+  get seen(): readonly Seen[] {
+    return Array.from(this.#readers).flatMap(([id, { seen }]) =>
+      seen
+        .filter(({ scope }) => scope === entriesScope)
+        .map(({ path, digest }): Seen => ({ scope: scopeOfStore(id), path, digest })),
+    );
+  }
+
+  async commit(changes: StoreChanges): Promise<void> {
+    const grantsSeen = (id: StoreId): readonly Seen[] =>
+      this.#readers.get(id)?.seen.filter(({ scope }) => scope === grantsScope) ?? [];
+    const byStore = changesByStore(changes, grantsSeen);
+    for (const { id } of byStore) this.#held(id);
+    if (byStore.length === 0) return;
+    checkCommits(this.#options);
+    refuseMany(byStore.length);
+    await this.#work.commit(changes, byStore);
+    for (const reader of this.#readers.values()) reader.forget();
+  }
+
+  async findings(id: StoreId): Promise<StoreFinding[]> {
+    return this.#work.findings(this.#held(id));
+  }
+
+  [Symbol.dispose](): void {
+    this.#isEnded = true;
+    for (const reader of this.#readers.values()) reader.end();
+  }
+
+  #held(id: StoreId): StoreId {
+    if (this.#isEnded || !this.#ids.has(id)) throw new RangeError("The store is not held");
+    return id;
+  }
+}
+
+function refuseMany(count: number): void {
+  if (count <= changedStoresMax) return;
+  throw new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot make the change durable: it changes ${count} stores, at most ${changedStoresMax} allowed`,
+  );
+}

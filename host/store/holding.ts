@@ -1,0 +1,59 @@
+/** What every hold has, of a user or of shared stores: its options, its reads, its findings. */
+import type { ListedFile } from "../../shared/abi.ts";
+import type { Seen } from "../values/change-set.ts";
+
+export interface HoldOptions {
+  /** The scopes that the work may use, all from one part. Default: those of the first part. */
+  readonly scopes?: readonly string[];
+  /** Whether the work may commit. If not, a read-only medium is enough. */
+  readonly writes: boolean;
+  /** When to give up waiting for another process, on the clock of `performance.now()`. */
+  readonly until: number;
+  /** Ends the wait for another process; its reason is thrown. It does not end a commit. */
+  readonly signal?: AbortSignal | undefined;
+  /** Skips recovery, so that what a crash has left can be examined. Nothing can be committed. */
+  readonly isLookingOnly?: boolean;
+  /** Ignores what is remembered about the user, and checks it again. */
+  readonly isThorough?: boolean;
+}
+
+/** A problem in a user's data, found by the store: something unfinished or out of place. */
+export interface StoreFinding {
+  /** What is wrong, in words with hyphens. Only the store distinguishes the codes. */
+  readonly code: string;
+  /** Where, inside the user's data. */
+  readonly path: string;
+  /** What is wrong, as a clause about "it". */
+  readonly message: string;
+  /** What a writing call does about it automatically; `null` if only a person can help. */
+  readonly remedy: string | null;
+}
+
+/** The bytes of all files of some scopes, trash included, by scope. */
+export type UsedBytes = Readonly<Record<string, number>>;
+
+/** The host's own reads of a user that it holds. Its methods work as those of `UserReader`. */
+export interface HeldReader {
+  scopes(): Promise<string[]>;
+  list(scope: string, prefix: string): Promise<ListedFile[]>;
+  survey(scope: string): Promise<ScopeSurvey>;
+  bytesUsed(scope: string): Promise<number>;
+  bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
+  /** What `bytesOf` has read so far. */
+  readonly seen: readonly Seen[];
+}
+
+/** Everything in a scope, trash included, also what a read would refuse. */
+export interface ScopeSurvey {
+  /** Sorted by path. */
+  readonly files: readonly ListedFile[];
+  /** What no tool can read, under the names that the medium gives. They can contain any character. */
+  readonly unfit: readonly UnfitFile[];
+}
+
+export interface UnfitFile {
+  /** Inside the scope. */
+  readonly path: string;
+  /** Why, as a clause about "it". */
+  readonly reason: string;
+}

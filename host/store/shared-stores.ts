@@ -1,0 +1,101 @@
+import type { ChangeSet, Seen } from "../values/change-set.ts";
+import type { StoreId } from "../values/store-id.ts";
+import type { HeldReader, HoldOptions, StoreFinding, UsedBytes } from "./holding.ts";
+
+/**
+ * Keeps stores that have an id of their own and that several principals can reach. Who may reach which is decided
+ * outside, on every request; nothing here grants or denies.
+ *
+ * A store holds entries and grants. A store to which nobody has committed has no folder: it reads as an empty one, and
+ * reading it creates nothing.
+ */
+export interface SharedStores {
+  /**
+   * Runs a call's work on some stores. First finishes what a crash has left unfinished.
+   *
+   * With `writes`, no other call changes these stores meanwhile, in this process or another. They are locked in the
+   * order of their ids, whatever the order of `ids`. Repeats `work` if a person has changed the files that it read, or
+   * if someone else has made one of the stores.
+   *
+   * Without `writes`, the work sees all stores as they were at one moment, and keeps no writer waiting. Repeats `work`
+   * if someone has changed a store meanwhile; the last time, it keeps the writers waiting.
+   *
+   * Throws `BUSY` if others keep a store for too long.
+   */
+  hold<Result>(
+    ids: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: (held: HeldStores) => Promise<Result>,
+  ): Promise<Result>;
+
+  /** The stores to which anything was committed, or into whose folder someone has put entries by hand; in no order. */
+  ids(): Promise<StoreId[]>;
+
+  /**
+   * Stores that may have granted something to the principal with this own store; at most 1,000. Only a hint: each must
+   * be asked for its grants.
+   */
+  grantedTo(principal: StoreId): Promise<StoreId[]>;
+}
+
+export type StoreHoldOptions = Omit<HoldOptions, "scopes">;
+
+/** Some stores, held by one call. Must not be used after the work has ended. Throws a `RangeError` for other stores. */
+export interface HeldStores {
+  /** Whether the store is one of `SharedStores.ids()`. */
+  has(id: StoreId): boolean;
+
+  /** The own store of the principal who has first committed to the store; `null` if that is not on record. */
+  creatorOf(id: StoreId): StoreId | null;
+
+  /** The host's own reads of a store. Its scopes are `entries` and `grants`; the latter has one file, `grantsPath`. */
+  reader(id: StoreId): HeldReader;
+
+  /** What all readers have read of entries so far, with scopes `store:<uuid>`, as `commit` takes it. */
+  readonly seen: readonly Seen[];
+
+  /** What is still known of the sizes of the stores' entries, by scope `store:<uuid>`. */
+  readonly usedBytes: UsedBytes;
+
+  /** Makes changes of one or more stores visible and durable, all of them or none. Makes the stores' folders. */
+  commit(changes: StoreChanges): Promise<void>;
+
+  /** The problems in a store's data that can be found without parsing the files. */
+  findings(id: StoreId): Promise<StoreFinding[]>;
+}
+
+export interface StoreChanges {
+  /** The own store of the principal who makes the changes. A new store records it as its creator. */
+  readonly principal: StoreId;
+  /** Changes of entries, with scopes `store:<uuid>`. */
+  readonly changes: ChangeSet;
+  /** The entries that the changes are based on, with scopes `store:<uuid>`. What was read of grants is always added. */
+  readonly seen: readonly Seen[];
+  /** The sizes that were measured, by scope `store:<uuid>`. */
+  readonly usedBytes?: UsedBytes;
+  /** New grants of some of the stores. */
+  readonly grants?: ReadonlyMap<StoreId, NewGrants>;
+}
+
+/** All grants of a store. */
+export interface NewGrants {
+  /** The new text of `grantsPath`, which the store never parses. */
+  readonly content: string;
+  /** The own stores of all who are in it: `grantedTo` then names the store to them. */
+  readonly grantees: readonly StoreId[];
+  /** The own stores of those who are in it no more: `grantedTo` forgets the store for them. */
+  readonly revoked?: readonly StoreId[];
+}
+
+/** How many stores one change set can touch: each holds folders and files open until all are done. */
+export const changedStoresMax = 32;
+
+/** How many stores `grantedTo` names. The first ones stay, so nobody can push others out. */
+export const hintsMax = 1_000;
+
+/** The scopes inside a store. */
+export const entriesScope = "entries";
+export const grantsScope = "grants";
+
+/** The only file of the scope `grants`. */
+export const grantsPath = "grants.json";

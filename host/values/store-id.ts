@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+
+import { storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
+import { checkUserId } from "./user-id.ts";
+import type { UserId } from "./user-id.ts";
+
+/** The id of a shared store: a UUID in canonical form. Only `isStoreId` and `ownStoreOf` make one. */
+export type StoreId = string & { readonly __brand: "StoreId" };
+
+export function isStoreId(text: string): text is StoreId {
+  return storeIdPattern.test(text);
+}
+
+/** The version of the ids that `ownStoreOf` makes, and where it is in an id. */
+const [derivedVersion, versionAt] = ["8", 14];
+
+/** The namespace of the ids that `ownStoreOf` makes. It must not change: existing folders have names made with it. */
+const namespace = Buffer.from("6d656d63656c6c804f776e53746f7265", "hex");
+
+/**
+ * Returns the id of a principal's own store: the user id itself if it is a UUID, else a UUID made from it.
+ *
+ * A UUID of version 8 counts as any other text. All ids that this function makes have this version, so no user can
+ * choose an id whose own store is another's.
+ */
+export function ownStoreOf(userId: UserId): StoreId {
+  const text: string = userId;
+  return isStoreId(text) && text[versionAt] !== derivedVersion ? text : derivedFrom(text);
+}
+
+/**
+ * The id of a user's own store, for `ctx.stores` and for those who grant the user access. Throws a `ToolError` with
+ * `USER_REQUIRED` or `USER_INVALID`.
+ *
+ * @example
+ * const ctx = { userId: agentId, stores: [{ id: storeIdOf("alice"), kind: "user" }] };
+ */
+export const storeIdOf = (userId: string): string => ownStoreOf(checkUserId(userId, "name a store"));
+
+/** A UUID of version 8 with bits of a SHA-256, as in RFC 9562, appendix B.2. */
+function derivedFrom(userId: string): StoreId {
+  const bytes = createHash("sha256").update(namespace).update(userId, "utf8").digest().subarray(0, 16);
+  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  const hex = bytes.toString("hex");
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)];
+  return parts.join("-") as StoreId;
+}
+
+/** Returns the store that a scope names; `null` for any other scope. */
+export function storeOfScope(scope: string): StoreId | null {
+  const id = scope.startsWith(storePrefix) ? scope.slice(storePrefix.length) : "";
+  return isStoreId(id) ? id : null;
+}
+
+export { scopeOfStore } from "../../shared/shared-scope.ts";
