@@ -1,0 +1,77 @@
+/**
+ * A user's own store as one of the user's scopes, for the owner of the data: the doctor, the trash, export and import
+ * work on it as on any other scope. Its name there is `store`.
+ */
+import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
+import { entriesScope } from "../store/shared-stores.ts";
+import type { HeldStores, StoreHoldOptions } from "../store/shared-stores.ts";
+import type { HeldReader, HeldUser, HoldOptions, Store, StorePart, UsedBytes } from "../store/store.ts";
+import type { ChangeSet, Seen } from "../values/change-set.ts";
+import { ownStoreOf } from "../values/store-id.ts";
+import type { StoreId } from "../values/store-id.ts";
+import type { UserId } from "../values/user-id.ts";
+
+/** A store whose users have their own store as a part of its own. */
+export function withOwnStores(store: Store): Store {
+  return {
+    hold: (userId, options, work) => {
+      if (!isOwnStore(options)) return store.hold(userId, options, work);
+      const own = ownStoreOf(userId);
+      return store.shared.hold([own], withoutScopes(options), (held) => work(heldAsUser(held, own)));
+    },
+    users: () => store.users(),
+    parts: async (userId: UserId): Promise<readonly StorePart[]> => [
+      ...(await store.parts(userId)),
+      { scopes: [ownStoreName] },
+    ],
+    isApart: (userId, scopes) => store.isApart(userId, scopes),
+    shared: store.shared,
+    close: () => store.close(),
+  };
+}
+
+const isOwnStore = ({ scopes }: HoldOptions): boolean => scopes?.includes(ownStoreName) ?? false;
+
+function withoutScopes(options: HoldOptions): StoreHoldOptions {
+  const { scopes: _scopes, ...others } = options;
+  return others;
+}
+
+function heldAsUser(held: HeldStores, own: StoreId): HeldUser {
+  return {
+    reader: ownReader(held, own),
+    usedBytes: renamed(held.usedBytes, scopeOfStore(own), ownStoreName),
+    commit: (changes, seen, usedBytes) =>
+      held.commit({
+        principal: own,
+        changes: inStore(changes, own),
+        seen: inStore(seen, own),
+        ...(usedBytes && { usedBytes: renamed(usedBytes, ownStoreName, scopeOfStore(own)) }),
+      }),
+    findings: () => held.findings(own),
+  };
+}
+
+/** Reads the entries of the own store under the name `store`. */
+export function ownReader(held: HeldStores, own: StoreId): HeldReader {
+  const reader = held.reader(own);
+  return {
+    scopes: async () => (held.has(own) ? [ownStoreName] : []),
+    list: (_scope, prefix) => reader.list(entriesScope, prefix),
+    survey: () => reader.survey(entriesScope),
+    bytesUsed: () => reader.bytesUsed(entriesScope),
+    bytesOf: (_scope, path) => reader.bytesOf(entriesScope, path),
+    get seen() {
+      return held.seen;
+    },
+  };
+}
+
+/** Names the own store by its id, as calls do. */
+export function inStore<Placed extends ChangeSet[number] | Seen>(placed: readonly Placed[], own: StoreId): Placed[] {
+  const scope = scopeOfStore(own);
+  return placed.map((each) => (each.scope === ownStoreName ? { ...each, scope } : each));
+}
+
+const renamed = (bytes: UsedBytes, from: string, to: string): UsedBytes =>
+  Object.fromEntries(Object.entries(bytes).map(([scope, used]) => [scope === from ? to : scope, used]));
