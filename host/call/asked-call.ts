@@ -1,5 +1,6 @@
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { Caller } from "../plugins/tool-commands.ts";
 import type { HeldReader, UsedBytes } from "../store/store.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
@@ -12,6 +13,8 @@ export interface AskedCall {
   readonly action: string;
   /** Throws `TOOL_UNKNOWN`. Throws `CLOSED`, unless the call is part of an operation that was admitted earlier. */
   readonly find: () => CatalogTool;
+  /** Which commands of the tool may be called. */
+  readonly caller: Caller;
   readonly input: unknown;
   /** Default: the policy's limit. */
   readonly inputBytesMax?: number;

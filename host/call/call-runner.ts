@@ -5,54 +5,53 @@
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
-import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import { encodeInput } from "../guest/guest-json.ts";
-import { causeLines } from "../log/cause-line.ts";
-import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
-import { writeLog } from "../log/write-log.ts";
-import { mayChange } from "../plugins/loaded-tools.ts";
+import type { LogLine } from "../log/log-entry.ts";
+import { mayChange, reachesStores } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import type { PolicyLimits } from "../plugins/policy/policy.ts";
-import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
-import type { EndedRun, GuestTask, Pool } from "../thread/pool.ts";
+import { exportFor } from "../plugins/tool-commands.ts";
+import type { CalledExport } from "../plugins/tool-commands.ts";
+import { StoresInQuestion } from "../sharing/stores-in-question.ts";
+import { Vouching } from "../sharing/vouching.ts";
+import type { ContextualAccess } from "../sharing/vouching.ts";
+import type { HeldUser } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
-import type { SizedChange } from "../values/change-set.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
+import { ownStoreOf } from "../values/store-id.ts";
+import { asToolError } from "../values/tool-error.ts";
+import type { ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { Admission, AskedTurn, Turn } from "./admission.ts";
-import type { AskedCall, CallOptions, EndedCall, HostWork, PreparedChanges } from "./asked-call.ts";
-import type { ChangeListeners } from "./change-listeners.ts";
+import type { AskedTurn, Turn } from "./admission.ts";
+import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
+import { GuestRuns } from "./guest-runs.ts";
+import type { GuestRunsParts } from "./guest-runs.ts";
+import type { OwnWork, OwnWorkParts } from "./own-work.ts";
+import { callWithStores } from "./store-call.ts";
 
-export interface CallRunnerParts {
-  readonly store: Store;
-  readonly pool: Pool;
-  readonly admission: Admission;
+export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts {
   readonly recorder: Recorder;
-  readonly listeners: ChangeListeners;
-  readonly clock: () => number;
-  readonly onLog: (entry: LogEntry) => void;
   /** The catalog's plugins, by module index. */
   readonly identities: readonly PluginIdentity[];
-  /** How long a module's guests may run, by module index. */
-  readonly deadlinesMs: readonly number[];
-  /** The policy's limits for every call. */
-  readonly limits: PolicyLimits;
+  /** Whether the embedding program vouches for stores on each request. */
+  readonly contextualAccess: ContextualAccess | null;
 }
 
 /** A call that may run. */
 interface CheckedCall extends CheckedContext, AskedTurn {
   readonly found: CatalogTool;
+  readonly called: CalledExport;
   /** JSON text. */
   readonly input: string;
 }
 
 export class CallRunner {
   readonly #parts: CallRunnerParts;
+  readonly #own: OwnWork;
 
-  constructor(parts: CallRunnerParts) {
+  constructor(parts: CallRunnerParts, own: OwnWork) {
     this.#parts = parts;
+    this.#own = own;
   }
 
   /** Always resolves to a value; never rejects. */
@@ -73,125 +72,89 @@ export class CallRunner {
   ): Promise<ToolResult> {
     try {
       const call = this.#check(asked, context, record);
-      return await this.#admit(call, record, (turn) =>
-        this.#hold(call, turn, options, (held) => this.#run(call, { held, turn, record }, options)),
-      );
+      return await this.#own.admit(call, record, (turn) => {
+        const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
+        const runs = new GuestRuns(this.#parts, { ...call, turn, record, log });
+        return reachesStores(call.found)
+          ? this.#withStores(call, { turn, record, runs }, options)
+          : this.#hold(call, turn, options, (held) => this.#run(runs, { held, record }, options));
+      });
     } catch (error) {
       return failed(asToolError(error, asked.action));
     }
   }
 
-  #check({ find, input, inputBytesMax }: AskedCall, context: AskedContext, record: CallRecord): CheckedCall {
+  #check({ find, caller, input, inputBytesMax }: AskedCall, context: AskedContext, record: CallRecord): CheckedCall {
     const found = find();
     const { name, scopes, rights } = found.tool;
     const isMounted = this.#parts.store.isApart(record.userId, scopes);
-    record.found({ plugin: this.#parts.identities[found.moduleIndex] ?? null, scopes, rights }, isMounted);
+    const plugin = this.#parts.identities[found.moduleIndex] ?? null;
+    record.found({ plugin, scopes, rights }, isMounted);
     const checked = checkContext(context);
+    const called = exportFor(found.tool, caller, input);
+    record.found({ plugin, scopes, rights: called.rights }, isMounted);
     const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
-    return { ...checked, found, input: text, action: `call ${name}`, inputBytes: Buffer.byteLength(text) };
-  }
-
-  async #admit<Result>(
-    asked: AskedTurn,
-    { source }: CallRecord | UpkeepRecord,
-    work: (turn: Turn) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await this.#parts.admission.run(asked, work);
-    } catch (error) {
-      const failure = asToolError(error, asked.action);
-      this.#log(causeLines([failure.cause]), source);
-      throw failure;
-    }
+    return { ...checked, found, called, input: text, action: `call ${name}`, inputBytes: Buffer.byteLength(text) };
   }
 
   #hold<Result>(
-    { userId, found }: CheckedCall,
+    { userId, found, called }: CheckedCall,
     { until, signal }: Turn,
     options: CallOptions,
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
     const { isLookingOnly = false, isThorough = false } = options;
     const { scopes } = found.tool;
-    const hold = { scopes, writes: commits(found, options), isLookingOnly, isThorough, until, signal };
+    const hold = { scopes, writes: commits(called, options), isLookingOnly, isThorough, until, signal };
     return this.#parts.store.hold(userId, hold, work);
   }
 
   async #run(
-    call: CheckedCall,
-    { held, turn, record }: { held: HeldUser; turn: Turn; record: CallRecord },
-    options: CallOptions,
+    runs: GuestRuns,
+    { held, record }: { held: HeldUser; record: CallRecord },
+    { stage, freedBytes, accepts, isLookingOnly }: CallOptions,
   ): Promise<ToolResult> {
-    const { staged, outcome } = await this.#runGuest(call, { held, turn, record }, options);
-    if (outcome instanceof ToolError) throw outcome;
-    const { envelope, changes, seen, usedBytes, log, fuelPolls } = outcome;
-    record.used(fuelPolls);
-    this.#log(log, record.source);
-    turn.signal.throwIfAborted();
+    const { reader, usedBytes: known } = held;
+    const staging = stage && ((epochMs: number) => stage(reader, epochMs));
+    const { staged, reply } = await runs.run({ usedBytes: known, freedBytes, stage: staging });
+    const { envelope, changes, seen, usedBytes } = reply;
     if (!envelope.ok) return resultOf(envelope);
-    const accepted = (await options.accepts?.(envelope, changes, held.reader)) ?? [];
-    if (!options.isLookingOnly) {
+    const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
+    if (!isLookingOnly) {
       const all = [...staged, ...changes, ...accepted];
-      await this.commit({ changes: all, seen: [...seen, ...held.reader.seen], usedBytes }, held, record);
+      await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], usedBytes }, held, record);
     }
     return envelope;
   }
 
-  /** Takes the time and makes the host's own changes only when a thread is free: after that, nothing waits. */
-  async #runGuest(
-    call: CheckedCall,
-    { held, turn, record }: { held: HeldUser; turn: Turn; record: CallRecord },
-    { stage, freedBytes }: CallOptions,
-  ): Promise<{ readonly staged: readonly SizedChange[]; readonly outcome: EndedRun["outcome"] }> {
-    const { tool, moduleIndex } = call.found;
-    const { until, signal } = turn;
-    using thread = await this.#parts.pool.take(tool.name, turn);
-    turn.endWait();
-    const task = this.#taskFor(call, freedBytes);
-    const staged = (await stage?.(held.reader, task.epochMs)) ?? [];
-    const bounds = { name: tool.name, deadlineMs: this.#parts.deadlinesMs[moduleIndex] ?? 0, until, signal };
-    using run = await thread.run({ ...task, before: staged, usedBytes: held.usedBytes }, bounds);
-    record.guestEnded(run.trail);
-    return { staged, outcome: run.outcome };
-  }
-
-  /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
-  async commit(
-    { changes, seen, usedBytes }: PreparedChanges,
-    held: HeldUser,
-    record: CallRecord | UpkeepRecord,
-  ): Promise<void> {
-    if (changes.length === 0) return;
-    record.staged(changes);
-    await held.commit(changes, seen, usedBytes);
-    record.committed();
-    this.#parts.listeners.tell(changes, record.source);
-  }
-
-  #taskFor({ found: { tool, moduleIndex }, input, userId }: CheckedCall, freedBytes = 0): GuestTask {
-    const epochMs = this.#parts.clock();
-    if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
-      throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
-    }
-    // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
-    const { hostCalls, stagedBytes } = this.#parts.limits;
-    const grant = { userId, scopes: tool.scopes, rights: tool.rights, limits: { hostCalls, stagedBytes }, freedBytes };
-    return { toolName: tool.name, moduleIndex, exportName: tool.export, input, grant, epochMs };
-  }
-
-  /** Does the host's own work on a user's files, in the user's turn and under the lock. */
-  hold<Result>(
-    { action, record, userId, signal }: HostWork,
-    options: Omit<HoldOptions, "until" | "signal">,
-    work: (held: HeldUser) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#admit({ action, userId, signal, inputBytes: 0 }, record, (turn) =>
-      this.#parts.store.hold(userId, { ...options, until: turn.until, signal: turn.signal }, (held) => {
-        turn.endWait();
-        turn.signal.throwIfAborted();
-        return work(held);
-      }),
-    );
+  /** As `#hold` and `#run`, for a tool that reaches shared stores. */
+  #withStores(
+    { userId, called, stores }: CheckedCall,
+    { turn, record, runs }: { turn: Turn; record: CallRecord; runs: GuestRuns },
+    options: CallOptions,
+  ): Promise<ToolResult> {
+    const { store, clock, contextualAccess, listeners } = this.#parts;
+    const principal = ownStoreOf(userId);
+    const vouching = new Vouching(userId, stores, contextualAccess);
+    const { shared } = store;
+    const { isLookingOnly = false, isThorough = false, freedBytes } = options;
+    const hold = {
+      writes: commits(called, options),
+      isLookingOnly,
+      isThorough,
+      until: turn.until,
+      signal: turn.signal,
+    };
+    return callWithStores({
+      principal,
+      shared,
+      questions: new StoresInQuestion({ principal, vouching, shared, clock }),
+      hold,
+      options,
+      record,
+      run: (run) => runs.run({ ...run, freedBytes }),
+      tell: (changes) => listeners.tell(changes, record.source),
+    });
   }
 
   /** Waits for the last call as `Admission.close` does, then closes the store and stops the threads. */
@@ -200,17 +163,10 @@ export class CallRunner {
     await admission.close(graceMs);
     await Promise.all([store.close(), pool.close()]);
   }
-
-  #log(lines: readonly LogLine[], source: LogSource): void {
-    for (const line of lines) writeLog(this.#parts.onLog, { ...line, ...source });
-  }
 }
 
-/** The last millisecond that a JavaScript date can name. */
-const dateMsMax = 8.64e15;
-
 /** Whether a call can end in a commit: because its tool can change files, or because the host stages changes. */
-const commits = (found: CatalogTool, { isLookingOnly, stage }: CallOptions): boolean =>
-  !isLookingOnly && (stage !== undefined || mayChange(found));
+const commits = ({ rights }: CalledExport, { isLookingOnly, stage }: CallOptions): boolean =>
+  !isLookingOnly && (stage !== undefined || mayChange(rights));
 
 const failed = (failure: ToolError): ToolResult => resultOf(envelopeOf(failure));

@@ -1,4 +1,5 @@
 import type { Right } from "../../shared/abi.ts";
+import type { DecidedStores } from "../values/decided-stores.ts";
 import type { UserId } from "../values/user-id.ts";
 
 /**
@@ -12,6 +13,8 @@ export interface Grant {
   readonly limits: GrantLimits;
   /** Bytes of the scopes that the host frees when the call succeeds. The call can write as many more. */
   readonly freedBytes: number;
+  /** Set if the tool has the scope `store:*`. Then the call reaches these stores, and no scope of the user's folder. */
+  readonly stores?: DecidedStores;
 }
 
 /** How much one call may use. */

@@ -2,6 +2,8 @@ import type { Right } from "../../shared/abi.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import type { JudgedCatalog } from "./catalog.ts";
 import type { CatalogTool } from "./loaded-tools.ts";
+import { offeredPart } from "./tool-commands.ts";
+import type { Caller } from "./tool-commands.ts";
 
 /** A tool's description for a function-calling API. */
 export interface ToolDescription {
@@ -21,8 +23,13 @@ export interface ToolDescription {
 }
 
 /** Describes a tool for a caller. Returns copies, which the caller can change. */
-export function descriptionOf({ tool, moduleIndex }: CatalogTool, { plugins }: JudgedCatalog): ToolDescription {
-  const { name, description, input, output, rights } = tool;
+export function descriptionOf(
+  { tool, moduleIndex }: CatalogTool,
+  { plugins }: JudgedCatalog,
+  caller: Caller,
+): ToolDescription {
+  const { name, description, output } = tool;
+  const { input, rights } = offeredPart(tool, caller);
   const errors = plugins[moduleIndex]?.manifest.errors ?? [];
   return {
     name,

@@ -1,8 +1,11 @@
 /** The tools of all loaded plugins, found by their names for models, their names for programs, or their roles. */
+import type { Right } from "../../shared/abi.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { Role } from "../../shared/roles.ts";
+import { anyStore, ownStoreName } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { isOffered } from "./tool-commands.ts";
 
 export interface CatalogTool {
   readonly tool: ManifestTool;
@@ -26,7 +29,7 @@ export class LoadedTools {
   /** Finds tools by name, which several plugins can use, or by `family/Tool`. */
   forHost(name: string): readonly CatalogTool[] {
     return this.all.filter(
-      (found) => found.tool.audience === "host" && [found.tool.name, fullName(found)].includes(name),
+      (found) => isOffered(found.tool, "host") && [found.tool.name, fullName(found)].includes(name),
     );
   }
 
@@ -36,22 +39,31 @@ export class LoadedTools {
 
   /** Whether any tool reads or writes in a scope. */
   hasScope(scope: string): boolean {
-    return this.all.some(({ tool }) => tool.scopes.includes(scope));
+    return this.all.some((found) => hasScope(found, scope));
   }
 
   /** The one tool that has the role for a scope. */
   forScope(role: Role, scope: string): CatalogTool | null {
-    return this.withRole(role).find(({ tool }) => tool.scopes.includes(scope)) ?? null;
+    return this.withRole(role).find((found) => hasScope(found, scope)) ?? null;
   }
 }
+
+/** The scopes of a tool. `store` is the user's own store, for a tool that reaches any. */
+export const ownScopesOf = ({ tool }: CatalogTool): string[] =>
+  tool.scopes.map((scope) => (scope === anyStore ? ownStoreName : scope));
+
+const hasScope = (found: CatalogTool, scope: string): boolean => ownScopesOf(found).includes(scope);
 
 /** A tool's unambiguous name: another plugin can have a tool with the same short name. */
 export const fullName = ({ family, tool }: CatalogTool): string => `${family}/${tool.name}`;
 
-/** Whether a tool has the right to change anything. */
-export function mayChange({ tool: { rights } }: CatalogTool): boolean {
-  return rights.includes("write") || rights.includes("trash");
+/** Whether one of the rights is to change anything. */
+export function mayChange(rights: readonly Right[]): boolean {
+  return rights.includes("write") || rights.includes("trash") || rights.includes("grant_set");
 }
+
+/** Whether a tool reaches shared stores. Then it reaches no user's folder. */
+export const reachesStores = ({ tool: { scopes } }: CatalogTool): boolean => scopes.includes(anyStore);
 
 /** A tool's name in error messages. Callers without types can pass anything. */
 export function toolLabel(toolName: unknown): string {

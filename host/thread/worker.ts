@@ -13,6 +13,8 @@ import { CapabilityTrail } from "../audit/collect/capability-trail.ts";
 import { stampStart } from "../audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../guest/capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "../guest/capabilities/bind-capabilities.ts";
+import { ReachedStores } from "../guest/capabilities/reached-stores.ts";
+import type { Wanted } from "../guest/capabilities/reached-stores.ts";
 import { StagedChanges } from "../guest/capabilities/staged-changes.ts";
 import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from "../guest/extism-plugin.ts";
 import type { Grant } from "../guest/grant.ts";
@@ -24,6 +26,7 @@ import type { LogLine } from "../log/log-entry.ts";
 import { openReaders } from "../store/open-readers.ts";
 import type { ReadBridge, StoreLocation, StoreReaders, UsedBytes } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
+import type { StoreGrant } from "../values/store-grant.ts";
 import { asToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
 
@@ -73,6 +76,10 @@ export interface WorkerReply {
   readonly seen: readonly Seen[];
   /** The sizes of scopes that were measured or given, before the changes. */
   readonly usedBytes: UsedBytes;
+  /** The new grants of the user's own store; `null` if the guest has not changed them, or has failed. */
+  readonly grants: readonly StoreGrant[] | null;
+  /** Set if the host has to decide about more stores and run the call again. Then nothing else counts. */
+  readonly wanted: Wanted | null;
   readonly log: readonly LogLine[];
   /** Fuel polls that the guest has used; `null` if it did not run or does not report them. */
   readonly fuelPolls: number | null;
@@ -86,7 +93,8 @@ export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
     log.addCause(failure.cause);
-    return { envelope: envelopeOf(failure), changes: [], seen: [], usedBytes: {}, log: log.lines, fuelPolls: null };
+    const nothing = { changes: [], seen: [], usedBytes: {}, grants: null, wanted: null };
+    return { envelope: envelopeOf(failure), ...nothing, log: log.lines, fuelPolls: null };
   }
 }
 
@@ -98,8 +106,11 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  using reader = readers().openUser(grant.userId, grant.scopes, usedBytes);
-  const parts = { grant, store: reader, staged, epochMs };
+  using reader = grant.stores
+    ? readers().openShared(usedBytes)
+    : readers().openUser(grant.userId, grant.scopes, usedBytes);
+  const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
+  const parts = { grant, store: reader, staged, epochMs, reached };
   const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
   const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
@@ -107,7 +118,8 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   if (outcome.kind === "trap") log.addCause(outcome.cause);
   const changes = envelope.ok ? staged.toChangeSet() : [];
   const { seen, usedBytes: measured } = reader;
-  return { envelope, changes, seen, usedBytes: measured, log: log.lines, fuelPolls };
+  const ofStores = { grants: (envelope.ok && reached?.grants) || null, wanted: reached?.wanted ?? null };
+  return { envelope, changes, seen, usedBytes: measured, ...ofStores, log: log.lines, fuelPolls };
 }
 
 let opened: StoreReaders | undefined;

@@ -1,10 +1,10 @@
 /**
- * The five capabilities, bound to one call. Each takes a text, returns a text and never throws.
+ * The capabilities, bound to one call. Each takes a text, returns a text and never throws.
  *
  * A request that the grant does not cover is answered with `CAPABILITY_DENIED` and recorded; then the whole call fails,
  * whatever the guest answers afterwards.
  */
-import { capabilityNames, capabilityRights, requestSchemas } from "../../../shared/abi.ts";
+import { abiOf, capabilityNames, capabilityRights, requestSchemas } from "../../../shared/abi.ts";
 import type { CapabilityName, CapabilityRequest } from "../../../shared/abi.ts";
 import type { Failure } from "../../../shared/envelope.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
@@ -20,6 +20,8 @@ import { envelopeOf } from "../../values/tool-result.ts";
 import { parseJson } from "../guest-json.ts";
 import { denied, StoredFiles } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
+import { Undecided } from "./reached-stores.ts";
+import type { ReachedStores } from "./reached-stores.ts";
 import { storeList, storeRead, storeTrash, storeWrite } from "./store-capabilities.ts";
 
 /** What the host records about a call's capability uses. */
@@ -35,7 +37,10 @@ export interface CapabilityRecord {
 export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
 
 /** `GuestCall` before it is completed here: with the plain reader as its store, and without a trail. */
-export type CallParts = Omit<GuestCall, "store" | "trail"> & { readonly store: UserReader };
+export type CallParts = Omit<GuestCall, "store" | "trail" | "reached"> & {
+  readonly store: UserReader;
+  readonly reached?: ReachedStores | undefined;
+};
 
 /** The default `trail` is for callers that do not read it. */
 export function bindCapabilities(
@@ -43,7 +48,7 @@ export function bindCapabilities(
   record: CapabilityRecord,
   trail: CapabilityTrail = new CapabilityTrail(new SharedArrayBuffer(trailBytes)),
 ): BoundCapabilities {
-  const call: GuestCall = { ...parts, trail, store: new StoredFiles(parts.store) };
+  const call: GuestCall = { ...parts, reached: parts.reached ?? null, trail, store: new StoredFiles(parts.store) };
   let hostCalls = 0;
   const bound = capabilityNames.map((name) => [
     name,
@@ -66,8 +71,11 @@ function answer(name: CapabilityName, { request, record, trail }: Asked, work: (
     reply = work();
   } catch (thrown) {
     const error = asToolError(thrown, name);
-    remember(error, record);
-    trail.refuse(name, error.tableCode, () => namedIn(request));
+    // The call is run again with a decision, so this one never counts.
+    if (!(error instanceof Undecided)) {
+      remember(error, record);
+      trail.refuse(name, error.tableCode, () => namedIn(request));
+    }
     reply = envelopeOf(error);
   }
   return trail.isClosed ? tooLate(name) : JSON.stringify(reply);
@@ -121,7 +129,17 @@ function perform(name: CapabilityName, call: GuestCall, request: string, hostCal
       checked("clock_now", value);
       // Constant during a call, so a guest cannot measure time with it.
       return { ok: true, epochMs: call.epochMs };
+    case "grant_list":
+      return reachedBy(call).list(checked("grant_list", value));
+    case "grant_set":
+      return reachedBy(call).set(checked("grant_set", value));
   }
+}
+
+/** Only a tool with the scope `store:*` has these rights: the host refuses any other plugin. */
+function reachedBy({ reached }: GuestCall): ReachedStores {
+  if (reached === null) throw denied("Cannot use grants: this call has no access to shared stores");
+  return reached;
 }
 
 function parseRequest(name: CapabilityName, request: string): unknown {
@@ -132,6 +150,7 @@ function parseRequest(name: CapabilityName, request: string): unknown {
 
 function checked<Name extends CapabilityName>(name: Name, value: unknown): CapabilityRequest<Name> {
   const parsed = safeParse(requestSchemas[name], value);
-  if (!parsed.success) throw denied(`Cannot call ${name}: the request does not have the form of ABI version 1`);
+  if (!parsed.success)
+    throw denied(`Cannot call ${name}: the request does not have the form of ABI version ${abiOf(name)}`);
   return parsed.data as CapabilityRequest<Name>;
 }

@@ -1,4 +1,4 @@
-import type { ListedFile } from "../../../shared/abi.ts";
+import type { ListedFile, StoreCapability } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
@@ -6,11 +6,14 @@ import type { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
 import type { UserReader } from "../../store/store.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Grant } from "../grant.ts";
+import type { ReachedStores } from "./reached-stores.ts";
 import type { StagedChanges } from "./staged-changes.ts";
 
 /** The state that the capabilities of one call work on. */
 export interface GuestCall {
   readonly grant: Grant;
+  /** `null` unless the tool has the scope `store:*`. */
+  readonly reached: ReachedStores | null;
   readonly store: StoredFiles;
   readonly staged: StagedChanges;
   /** Records each use before it is answered. */
@@ -19,10 +22,17 @@ export interface GuestCall {
   readonly epochMs: number;
 }
 
+/** A place in a scope. `scope` names a shared store by its id, even if the request says `store:self`. */
+interface Place {
+  readonly scope: string;
+  readonly path: string;
+}
+
 /** Refuses a scope that is not in the grant and a path outside the grammar, before either reaches a store. */
-export function checkPlace(call: GuestCall, scope: string, path: string): void {
-  checkScope(call, scope);
+export function checkPlace(call: GuestCall, capability: StoreCapability, { scope, path }: Place): Place {
+  const checked = checkScope(call, capability, scope);
   checkPath(path);
+  return { scope: checked, path };
 }
 
 export function checkPath(path: string): void {
@@ -30,8 +40,9 @@ export function checkPath(path: string): void {
   throw denied(`Cannot use path ${quoted(path)}: allowed are relative paths inside the scope, without "." and ".."`);
 }
 
-export function checkScope({ grant }: GuestCall, scope: string): void {
-  if (grant.scopes.includes(scope)) return;
+export function checkScope({ grant, reached }: GuestCall, capability: StoreCapability, scope: string): string {
+  if (reached !== null) return reached.scopeFor(capability, scope, grant.rights);
+  if (grant.scopes.includes(scope)) return scope;
   throw denied(
     `Cannot use scope ${quoted(scope)}: this call is granted ${grant.scopes.map((each) => quoted(each)).join(", ")}`,
   );

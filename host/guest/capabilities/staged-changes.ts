@@ -94,5 +94,5 @@ export class StagedChanges {
   }
 }
 
-/** Unambiguous, because neither scopes nor paths can contain a colon. */
+/** Unambiguous, because no path can contain a colon. */
 const keyOf = (scope: string, path: string): string => `${scope}:${path}`;

@@ -12,11 +12,8 @@ import { stagedBytes } from "./staged-changes.ts";
 import type { StagedFile } from "./staged-changes.ts";
 
 /** Returns a file's staged or stored text; `null` if there is no file. */
-export function storeRead(
-  call: GuestCall,
-  { scope, path }: CapabilityRequest<"store_read">,
-): CapabilityReply<"store_read"> {
-  checkPlace(call, scope, path);
+export function storeRead(call: GuestCall, asked: CapabilityRequest<"store_read">): CapabilityReply<"store_read"> {
+  const { scope, path } = checkPlace(call, "store_read", asked);
   const content = currentText(call, scope, path);
   call.trail.read(scope, path, content === null ? null : Buffer.byteLength(content));
   return { ok: true, content };
@@ -39,9 +36,9 @@ function currentText({ staged, store }: GuestCall, scope: string, path: string):
 /** Lists the files whose path begins with the prefix, sorted. Files below `trash/` only if the prefix names it. */
 export function storeList(
   call: GuestCall,
-  { scope, prefix = "" }: CapabilityRequest<"store_list">,
+  { scope: asked, prefix = "" }: CapabilityRequest<"store_list">,
 ): CapabilityReply<"store_list"> {
-  checkScope(call, scope);
+  const scope = checkScope(call, "store_list", asked);
   if (!isScopePrefix(prefix)) throw denied(`Cannot list ${quoted(prefix)}: it is not the beginning of a path`);
   const entries = currentEntries(call, scope, prefix);
   call.trail.list(scope, prefix, entries.length);
@@ -52,21 +49,18 @@ function currentEntries(call: GuestCall, scope: string, prefix: string): ListedF
   const stored = call.store.list(scope, prefix);
   const touched = call.staged.touched(scope).filter(({ path }) => isListed(path, prefix));
   if (touched.length === 0) return stored;
-  const bytesByPath = new Map(stored.map(({ path, bytes }) => [path, bytes]));
+  const byPath = new Map(stored.map((each) => [each.path, each]));
   for (const { path, file } of touched) {
-    if (file.kind === "gone") bytesByPath.delete(path);
-    else bytesByPath.set(path, stagedBytes(file));
+    if (file.kind === "gone") byPath.delete(path);
+    else byPath.set(path, { path, bytes: stagedBytes(file), ...(call.reached && { changedUs: 0 }) });
   }
-  const entries = Array.from(bytesByPath, ([path, bytes]) => ({ path, bytes }));
-  return sortedByPath(entries);
+  return sortedByPath([...byPath.values()]);
 }
 
 /** Stages a whole file, within the limits of a file and of the user's scope. */
-export function storeWrite(
-  call: GuestCall,
-  { scope, path, content }: CapabilityRequest<"store_write">,
-): CapabilityReply<"store_write"> {
-  checkPlace(call, scope, path);
+export function storeWrite(call: GuestCall, asked: CapabilityRequest<"store_write">): CapabilityReply<"store_write"> {
+  const { scope, path } = checkPlace(call, "store_write", asked);
+  const { content } = asked;
   refuseTrash(path);
   refuseNesting(call, scope, path);
   checkChangeCount(call, path);
@@ -115,7 +109,7 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
   if (used > scopeBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
-      `Cannot write ${quoted(path)}: the user's "${scope}" would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
+      `Cannot write ${quoted(path)}: ${call.reached ? "the store" : `the user's "${scope}"`} would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
     );
   }
 }
@@ -147,11 +141,8 @@ function sizeNow(call: GuestCall, scope: string, path: string): number {
 }
 
 /** Stages a move into `trash/`, to a free name. */
-export function storeTrash(
-  call: GuestCall,
-  { scope, path }: CapabilityRequest<"store_trash">,
-): CapabilityReply<"store_trash"> {
-  checkPlace(call, scope, path);
+export function storeTrash(call: GuestCall, asked: CapabilityRequest<"store_trash">): CapabilityReply<"store_trash"> {
+  const { scope, path } = checkPlace(call, "store_trash", asked);
   refuseTrash(path);
   checkChangeCount(call, path);
   const file = fileToMove(call, scope, path);

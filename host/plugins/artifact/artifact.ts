@@ -7,7 +7,7 @@ export interface ArtifactImport {
   readonly name: string;
   /** For example `i64->i64`; for an import that is not a function, its kind. */
   readonly signature: string;
-  /** What the import lets the plugin do, in one plain sentence; `null` if ABI version 1 does not define it. */
+  /** What the import lets the plugin do, in one plain sentence; `null` if the ABI does not define it. */
   readonly meaning: string | null;
   /** The right that a capability needs. */
   readonly right: Right | null;
@@ -27,6 +27,6 @@ export interface Artifact {
   /** `bytes`: the size of a section after its name. */
   readonly customSections: readonly { readonly name: string; readonly bytes: number }[];
   readonly manifest: Manifest | null;
-  /** How the file deviates from ABI version 1 and its own manifest: clauses about "it", in the order of the checks. */
+  /** How the file deviates from the ABI and its own manifest: clauses about "it", in the order of the checks. */
   readonly deviations: readonly string[];
 }

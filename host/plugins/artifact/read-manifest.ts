@@ -41,7 +41,7 @@ function checkForm(value: unknown): ManifestReading {
   const [first = "", ...others] = places;
   const where =
     first === "" ? "" : `, at ${quoted(first)}${others.length > 0 ? ` and ${others.length} more places` : ""}`;
-  return unfit(`its manifest does not have the form of ABI version 1${where}`, parsed.error);
+  return unfit(`its manifest does not have the form of ABI version 1 or 2${where}`, parsed.error);
 }
 
 function unfit(reason: string, cause?: unknown): ManifestReading {

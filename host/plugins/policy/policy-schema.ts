@@ -4,6 +4,7 @@ import type { Right } from "../../../shared/abi.ts";
 import { toolName } from "../../../shared/manifest.ts";
 import { scopeName } from "../../../shared/path.ts";
 import { byPluginName, sha256Schema } from "../../../shared/plugin-lock.ts";
+import { anyStore } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import type { PolicyLimits } from "./policy.ts";
@@ -50,13 +51,14 @@ interface ToolEntry {
 
 export const lockFileSchema = z.string("a file's name").check(z.minLength(1, "a file's name"));
 
+/** A scope of the user's folder, or any shared store. */
+const scopeOfTool = /^(?:[a-z][a-z0-9-]{0,31}|store:\*)$/;
+const scopesAllowed = `a scope's name (${scopeName.source}) or ${anyStore}`;
+
 const toolEntry = z.strictObject(
   {
     rights: z.array(z.enum(rights, `one of ${rights.join(", ")}`), "an array of rights"),
-    scopes: z.array(
-      z.string("a scope's name").check(z.regex(scopeName, `a scope's name (${scopeName.source})`)),
-      "an array of scopes",
-    ),
+    scopes: z.array(z.string("a scope's name").check(z.regex(scopeOfTool, scopesAllowed)), "an array of scopes"),
     audience: z.optional(z.enum(["model", "host"], "one of model, host")),
   },
   "an object with rights and scopes, and audience",

@@ -1,0 +1,103 @@
+/** Runs the guest of a call: takes a thread and the time, and gives the thread the task. */
+import type { CallRecord } from "../audit/collect/call-record.ts";
+import type { LogLine } from "../log/log-entry.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { PolicyLimits } from "../plugins/policy/policy.ts";
+import type { CalledExport } from "../plugins/tool-commands.ts";
+import type { UsedBytes } from "../store/store.ts";
+import type { GuestTask, Pool } from "../thread/pool.ts";
+import type { WorkerReply } from "../thread/worker.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import type { DecidedStores } from "../values/decided-stores.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { UserId } from "../values/user-id.ts";
+import type { Turn } from "./admission.ts";
+
+export interface GuestRunsParts {
+  readonly pool: Pool;
+  readonly clock: () => number;
+  /** How long a module's guests may run, by module index. */
+  readonly deadlinesMs: readonly number[];
+  /** The policy's limits for every call. */
+  readonly limits: PolicyLimits;
+}
+
+/** A call whose guest can run, once or several times. */
+export interface RunnableCall {
+  readonly userId: UserId;
+  readonly found: CatalogTool;
+  readonly called: CalledExport;
+  /** JSON text. */
+  readonly input: string;
+  readonly turn: Turn;
+  readonly record: CallRecord;
+  readonly log: (lines: readonly LogLine[]) => void;
+}
+
+/** What differs between the runs of a call. */
+export interface RunOptions {
+  readonly usedBytes: UsedBytes;
+  readonly freedBytes?: number | undefined;
+  /** Prepares changes that the guest reads as done. */
+  readonly stage?: ((epochMs: number) => Promise<readonly SizedChange[]>) | undefined;
+  readonly stores?: DecidedStores;
+}
+
+export interface GuestRun {
+  readonly staged: readonly SizedChange[];
+  readonly reply: WorkerReply;
+}
+
+/** The runs of one call, which share its deadline. */
+export class GuestRuns {
+  readonly #parts: GuestRunsParts;
+  readonly #call: RunnableCall;
+  #leftMs: number;
+
+  constructor(parts: GuestRunsParts, call: RunnableCall) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#leftMs = parts.deadlinesMs[call.found.moduleIndex] ?? 0;
+  }
+
+  /**
+   * Takes the time and makes the host's own changes only when a thread is free: after that, nothing waits. Throws if
+   * the guest was stopped.
+   */
+  async run({ usedBytes, freedBytes, stage, stores }: RunOptions): Promise<GuestRun> {
+    const { found, turn, record, log } = this.#call;
+    const { until, signal } = turn;
+    using thread = await this.#parts.pool.take(found.tool.name, turn);
+    turn.endWait();
+    const task = this.#task(freedBytes ?? 0, stores);
+    const staged = (await stage?.(task.epochMs)) ?? [];
+    const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
+    const beganMs = performance.now();
+    using run = await thread.run({ ...task, before: staged, usedBytes }, bounds);
+    this.#leftMs -= performance.now() - beganMs;
+    record.guestEnded(run.trail);
+    const { outcome } = run;
+    if (outcome instanceof ToolError) throw outcome;
+    record.used(outcome.fuelPolls);
+    log(outcome.log);
+    signal.throwIfAborted();
+    return { staged, reply: outcome };
+  }
+
+  #task(freedBytes: number, stores: DecidedStores | undefined): GuestTask {
+    const { found, called, input, userId } = this.#call;
+    const { tool, moduleIndex } = found;
+    const epochMs = this.#parts.clock();
+    if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
+      throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
+    }
+    // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
+    const { hostCalls, stagedBytes } = this.#parts.limits;
+    const limits = { hostCalls, stagedBytes };
+    const grant = { userId, scopes: tool.scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
+    return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs };
+  }
+}
+
+/** The last millisecond that a JavaScript date can name. */
+const dateMsMax = 8.64e15;

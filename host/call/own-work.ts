@@ -1,0 +1,110 @@
+/** The host's own work on a user's files and stores: in the user's turn, under the locks, on record. */
+import type { CallRecord } from "../audit/collect/call-record.ts";
+import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
+import { causeLines } from "../log/cause-line.ts";
+import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
+import { writeLog } from "../log/write-log.ts";
+import type { ChangedGrants } from "../sharing/changed-grants.ts";
+import type { HeldStores } from "../store/shared-stores.ts";
+import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { StoreId } from "../values/store-id.ts";
+import { asToolError } from "../values/tool-error.ts";
+import type { Admission, AskedTurn, Turn } from "./admission.ts";
+import type { HostWork, PreparedChanges } from "./asked-call.ts";
+import type { ChangeListeners } from "./change-listeners.ts";
+
+export interface OwnWorkParts {
+  readonly store: Store;
+  readonly admission: Admission;
+  readonly listeners: ChangeListeners;
+  readonly onLog: (entry: LogEntry) => void;
+}
+
+export class OwnWork {
+  readonly #parts: OwnWorkParts;
+
+  constructor(parts: OwnWorkParts) {
+    this.#parts = parts;
+  }
+
+  /** Does the work when its turn has come. Writes the cause of a failure to the operator's log. */
+  async admit<Result>(
+    asked: AskedTurn,
+    { source }: CallRecord | UpkeepRecord,
+    work: (turn: Turn) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.#parts.admission.run(asked, work);
+    } catch (error) {
+      const failure = asToolError(error, asked.action);
+      this.log(causeLines([failure.cause]), source);
+      throw failure;
+    }
+  }
+
+  /** Works on a user's files. */
+  hold<Result>(
+    asked: HostWork,
+    options: Omit<HoldOptions, "until" | "signal">,
+    work: (held: HeldUser) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#inTurn(asked, (turn, begin) =>
+      this.#parts.store.hold(asked.userId, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held))),
+    );
+  }
+
+  /** Works on shared stores. */
+  holdStores<Result>(
+    asked: HostWork,
+    ids: readonly StoreId[],
+    options: Pick<HoldOptions, "writes">,
+    work: (held: HeldStores) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#inTurn(asked, (turn, begin) =>
+      this.#parts.store.shared.hold(ids, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held))),
+    );
+  }
+
+  /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
+  async commit(
+    { changes, seen, usedBytes }: PreparedChanges,
+    held: HeldUser,
+    record: CallRecord | UpkeepRecord,
+  ): Promise<void> {
+    if (changes.length === 0) return;
+    record.staged(changes);
+    await held.commit(changes, seen, usedBytes);
+    record.committed();
+    this.#parts.listeners.tell(changes, record.source);
+  }
+
+  /** Records new grants of a store, then commits them. */
+  async commitGrants(
+    { stored, changes }: ChangedGrants,
+    { held, store }: { readonly held: HeldStores; readonly store: StoreId },
+    record: UpkeepRecord,
+  ): Promise<void> {
+    record.staged([], changes);
+    await held.commit({ principal: store, changes: [], seen: [], grants: new Map([[store, stored]]) });
+    record.committed();
+  }
+
+  log(lines: readonly LogLine[], source: LogSource): void {
+    for (const line of lines) writeLog(this.#parts.onLog, { ...line, ...source });
+  }
+
+  #inTurn<Result>(
+    { action, record, userId, signal }: HostWork,
+    work: (turn: Turn, begin: (work: () => Promise<Result>) => Promise<Result>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.admit({ action, userId, signal, inputBytes: 0 }, record, (turn) =>
+      work(turn, (begun) => {
+        turn.endWait();
+        turn.signal.throwIfAborted();
+        return begun();
+      }),
+    );
+  }
+}
+
+const waitOf = ({ until, signal }: Turn): Pick<HoldOptions, "until" | "signal"> => ({ until, signal });

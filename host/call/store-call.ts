@@ -1,0 +1,92 @@
+/**
+ * A call of a tool with the scope `store:*`. It reaches shared stores, and no user's folder.
+ *
+ * Which stores it asks for is known only when its guest runs. So the guest first runs with the user's own store; if it
+ * cannot change anything, also with those that the user is known to reach, if they are few. If it asks for others, its
+ * run is dropped, the host decides about them, and the guest runs again from the start.
+ */
+import { sharingLimits } from "../../shared/limits.ts";
+import type { CallRecord } from "../audit/collect/call-record.ts";
+import { changedGrants } from "../sharing/changed-grants.ts";
+import { inStore, ownReader } from "../sharing/own-store.ts";
+import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
+import { StaleCall } from "../store/plan-changes.ts";
+import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
+import type { WorkerReply } from "../thread/worker.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import type { DecidedStores } from "../values/decided-stores.ts";
+import type { StoreId } from "../values/store-id.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { resultOf } from "../values/tool-result.ts";
+import type { ToolResult } from "../values/tool-result.ts";
+import type { CallOptions, PreparedChanges } from "./asked-call.ts";
+import type { GuestRun, RunOptions } from "./guest-runs.ts";
+
+export interface StoreCall {
+  /** The user's own store. */
+  readonly principal: StoreId;
+  readonly shared: SharedStores;
+  readonly questions: StoresInQuestion;
+  readonly hold: StoreHoldOptions;
+  /** What the host adds to a call of its own, on the user's own store. */
+  readonly options: CallOptions;
+  readonly record: CallRecord;
+  /** Runs the guest from the start. */
+  readonly run: (options: RunOptions) => Promise<GuestRun>;
+  /** Notifies listeners of a commit. */
+  readonly tell: (changes: readonly SizedChange[]) => void;
+}
+
+type Ended = { readonly result: ToolResult } | { readonly wanted: NonNullable<WorkerReply["wanted"]> };
+
+export async function callWithStores(call: StoreCall): Promise<ToolResult> {
+  const { shared, questions, hold } = call;
+  if (!hold.writes) await questions.addFew();
+  for (let run = 1; run <= sharingLimits.runsMax; run++) {
+    const ended = await shared.hold(questions.held, hold, (held) => attempt(call, held));
+    if ("result" in ended) return ended.result;
+    await questions.add(ended.wanted);
+  }
+  const reason = `this call has asked for more stores in ${sharingLimits.runsMax} runs, the maximum`;
+  throw new ToolError("CAPABILITY_DENIED", `Cannot use another store: ${reason}`);
+}
+
+async function attempt(call: StoreCall, held: HeldStores): Promise<Ended> {
+  const { questions, record, principal, options } = call;
+  const decided = await questions.decide(held);
+  const reader = ownReader(held, principal);
+  const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
+  const { staged, reply } = await call.run({ stores: decided, usedBytes: held.usedBytes, stage });
+  if (reply.wanted !== null) return { wanted: reply.wanted };
+  record.reached(decided.stores);
+  const { envelope, changes, grants, usedBytes } = reply;
+  if (!envelope.ok) return { result: resultOf(envelope) };
+  const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
+  // A grant has expired meanwhile, or the program vouches no more.
+  if (!(await questions.isStill(decided, held))) throw new StaleCall();
+  if (options.isLookingOnly) return { result: envelope };
+  const all = [...staged, ...changes, ...inStore(accepted, principal)];
+  await commit(call, held, {
+    changes: all,
+    seen: [...reply.seen, ...held.seen],
+    usedBytes,
+    granted: { decided, grants },
+  });
+  return { result: envelope };
+}
+
+interface Commit extends PreparedChanges {
+  readonly granted: { readonly decided: DecidedStores; readonly grants: WorkerReply["grants"] };
+}
+
+async function commit({ principal, record, tell }: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
+  const { changes, seen, usedBytes, granted } = prepared;
+  const { decided, grants } = granted;
+  if (changes.length === 0 && grants === null) return;
+  const changed = grants && changedGrants(principal, decided.grants ?? [], grants);
+  record.staged(changes, changed?.changes);
+  const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
+  await held.commit({ principal, changes, seen, ...(usedBytes && { usedBytes }), ...ofGrants });
+  record.committed();
+  tell(changes);
+}

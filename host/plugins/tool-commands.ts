@@ -1,0 +1,59 @@
+/** Tools with commands: which command a call is, and what of such a tool is offered to whom. */
+import type { ManifestTool, ToolCommand } from "../../shared/manifest.ts";
+import { quoted } from "../../shared/text.ts";
+import { ToolError } from "../values/tool-error.ts";
+
+/** Who calls. Models get no command that changes grants, unless the embedding program allows it. */
+export type Caller = "host" | "model" | "sharing-model";
+
+/** The export that a call runs, with the rights that it then has. */
+export type CalledExport = Pick<ToolCommand, "export" | "rights">;
+
+/**
+ * Chooses by the field `command` of the input, which decides what the tool does and never what it reaches. The export
+ * checks the field again. Throws `INPUT_INVALID` for a command that the caller is not offered.
+ */
+export function exportFor(tool: ManifestTool, caller: Caller, input: unknown): CalledExport {
+  const { commands, export: own, rights } = tool;
+  if (commands === undefined) return { export: own ?? "", rights };
+  const offered = offeredCommands(commands, caller);
+  const asked: unknown = (input as { readonly command?: unknown } | null | undefined)?.command;
+  const found = offered.find(({ name }) => name === asked);
+  if (found !== undefined) return found;
+  const names = offered.map(({ name }) => name);
+  const allowed = names.length === 1 ? names.join("") : `${names.slice(0, -1).join(", ")}, or ${names.at(-1)}`;
+  const value = typeof asked === "string" ? quoted(asked) : asked === undefined ? "missing" : `of type ${typeof asked}`;
+  const shown = typeof asked === "string" ? asked.slice(0, shownCharsMax) : value;
+  const issues = [{ field: "command", value, allowed: names.join(", ") }];
+  throw new ToolError("INPUT_INVALID", `Unknown command: ${shown}. Use ${allowed}.`, { issues });
+}
+
+const shownCharsMax = 60;
+
+const offeredCommands = (commands: readonly ToolCommand[], caller: Caller): readonly ToolCommand[] =>
+  commands.filter(({ rights }) => caller !== "model" || !rights.includes("grant_set"));
+
+/** Whether models are offered the tool at all. */
+export function isOffered({ audience, commands, rights }: ManifestTool, caller: Caller): boolean {
+  if (caller === "host") return audience === "host" || commands !== undefined;
+  if (audience !== "model") return false;
+  return commands === undefined
+    ? caller === "sharing-model" || !rights.includes("grant_set")
+    : offeredCommands(commands, caller).length > 0;
+}
+
+/** The input's schema and the rights of a tool, without what the caller is not offered. */
+export function offeredPart(tool: ManifestTool, caller: Caller): Pick<ManifestTool, "input" | "rights"> {
+  const { commands, input, rights } = tool;
+  if (commands === undefined) return { input, rights };
+  const offered = offeredCommands(commands, caller);
+  if (offered.length === commands.length) return { input, rights };
+  const fields = new Set(["command", ...offered.flatMap((each) => each.fields)]);
+  const properties = Object.entries(input["properties"] as Record<string, object>)
+    .filter(([name]) => fields.has(name))
+    .map(([name, schema]) =>
+      name === "command" ? [name, { ...schema, enum: offered.map((each) => each.name) }] : [name, schema],
+    );
+  const granted = rights.filter((right) => offered.some((each) => each.rights.includes(right)));
+  return { input: { ...input, properties: Object.fromEntries(properties) as object }, rights: granted };
+}
