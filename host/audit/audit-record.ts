@@ -11,6 +11,7 @@ import { errorCodeName } from "../../shared/manifest.ts";
 import * as z from "../../shared/zod.ts";
 import { labelNamePattern, labelValuePattern } from "../values/call-context.ts";
 import { peerPattern, refusalWordPattern } from "../values/refusal.ts";
+import { granting, reaching } from "./store-fields.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
@@ -121,6 +122,7 @@ const staged = z.strictObject({
   ...ofCall,
   ...labelled,
   ...mounting,
+  ...granting,
   ...changed,
 });
 
@@ -151,6 +153,8 @@ const call = z
     /** Files that were read; `bytes` is `null` if the file did not exist. */
     reads: z.array(z.strictObject({ ...file.shape, bytes: z.nullable(count) })).check(usesMax),
     lists: z.array(z.strictObject({ scope: label, prefix: path, files: count })).check(usesMax),
+    ...reaching,
+    ...granting,
     ...changed,
     /** How many uses did not fit into the record. */
     usesNotShown: count,

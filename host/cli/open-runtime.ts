@@ -6,7 +6,8 @@ import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { LogEntry } from "../log/log-entry.ts";
-import type { Runtime, RuntimeOptions } from "../runtime/api.ts";
+import type { Runtime } from "../runtime/api.ts";
+import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime } from "../runtime/runtime.ts";
 import { visibleLines } from "../values/visible-text.ts";
 

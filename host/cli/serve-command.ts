@@ -5,7 +5,7 @@ import { serveSettings } from "../config/serve-settings.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
 import { settingPaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
-import type { RuntimeOptions } from "../runtime/api.ts";
+import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime } from "../runtime/runtime.ts";
 import type { HttpServeOptions } from "../serve/serve-options.ts";
 import { stopSignal } from "../serve/stop-signal.ts";
@@ -23,7 +23,7 @@ Over standard input and output (default): every request is made on behalf of --u
 
 Over HTTP (--http): the user comes only from a verified token. --issuer and --audience say which tokens are accepted,
 and --jwks or --public-key gives the keys that verify them. On a loopback address, --user can replace tokens: then
-every client acts as this user.
+every client acts as this user. With --storage, agents of a platform keep their memory at /api/storage/.
 
 SIGTERM, SIGINT and SIGHUP stop the server, and so does the end of standard input if it serves there. It first answers
 the requests that it has received. A second signal stops it at once. Standard output carries only MCP; logs go to
@@ -38,11 +38,13 @@ standard error. Over HTTP, /healthz and /readyz report whether the server is ser
   async run(line) {
     const settings = await readSettings(line.settings);
     const serve = serveSettings(settings);
-    const options = { ...runtimeOptions(settings.values), mounts: mountsOf(settings, serve) };
+    const { values } = settings;
+    const memory = { sharingByModels: values["serve.sharingByModels"] };
+    const options = { ...runtimeOptions(values), memory, mounts: mountsOf(settings, serve) };
     try {
       return serve.kind === "http"
         ? await serveOverHttp(options, serve.options)
-        : await serveOverStdio(options, serve.userId, settings.values["serve.closeGraceMs"]);
+        : await serveOverStdio(options, serve.userId, values["serve.closeGraceMs"]);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       // Standard output belongs to the client, so a server that cannot start reports the reason on standard error.

@@ -2,6 +2,7 @@ import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
 import { visibleJson } from "../values/visible-text.ts";
+import { ageMs } from "./age.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
@@ -64,7 +65,7 @@ function performerOf(
       return async (upkeep, ctx) => [await upkeep.restore(ctx, name, scope === undefined ? {} : { scope })];
     case "purge": {
       if (age === undefined) throw new UsageError("--older-than is missing");
-      const beforeEpochMs = Date.now() - parseAge(age);
+      const beforeEpochMs = Date.now() - ageMs("older-than", age);
       if (!dryRun) return (upkeep, ctx) => upkeep.purge(ctx, { beforeEpochMs });
       return async (upkeep, ctx) => (await upkeep.listTrash(ctx)).filter(({ epochMs }) => epochMs < beforeEpochMs);
     }
@@ -72,17 +73,6 @@ function performerOf(
     default:
       throw new UsageError(`no action "${action}", allowed: list, restore, purge`);
   }
-}
-
-const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Converts `30d` and the like to milliseconds. */
-function parseAge(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count === undefined || unit === undefined) {
-    throw new UsageError(`--older-than is "${text}", allowed: a number and s, m, h or d, as in 30d`);
-  }
-  return Number(count) * unitsMs[unit as keyof typeof unitsMs];
 }
 
 function lineOf({ scope, name, bytes, epochMs }: TrashedFile): string {

@@ -1,11 +1,11 @@
 import { pluginLimits } from "../../shared/limits.ts";
-import type { Manifest } from "../../shared/manifest.ts";
+import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { clashClauses } from "../plugins/clash-clauses.ts";
 import { policyDeviations } from "../plugins/policy/policy-deviations.ts";
-import type { Policy, PolicyLimits } from "../plugins/policy/policy.ts";
-import type { AuditReport, Deviation } from "./report.ts";
+import type { Policy, PolicyLimits, ToolPolicy } from "../plugins/policy/policy.ts";
+import type { AuditReport, Deviation, ReportedTool } from "./report.ts";
 
 type ReportParts = Pick<AuditReport, "artifact" | "dependencies"> & { readonly policy: Policy };
 
@@ -23,12 +23,27 @@ export function makeReport({ artifact, policy, dependencies }: ReportParts): Aud
     deviations,
     artifact,
     policy: { name: policy.name, sha256: policy.sha256, pins: granted?.sha256 ?? null },
-    tools: (manifest?.tools ?? []).map(({ name, audience, rights, scopes }) => {
-      return { name, audience, rights, scopes, allowed: granted?.tools.get(name) ?? null };
-    }),
+    tools: (manifest?.tools ?? []).flatMap((tool) => reportedTools(tool, granted?.tools.get(tool.name) ?? null)),
     limits: manifest ? leastLimits(manifest, policy.limits) : policy.limits,
     dependencies,
   };
+}
+
+/** A tool, or each command of a tool with its own rights. Models get no command that shares, unless a program allows it. */
+function reportedTools(tool: ManifestTool, allowed: ToolPolicy | null): ReportedTool[] {
+  const { name, audience, rights, scopes, commands } = tool;
+  if (commands === undefined) return [{ name, audience, rights, scopes, allowed }];
+  return commands.map((command) => ({
+    name: `${name} ${command.name}`,
+    audience: command.rights.includes("grant_set") ? "host" : audience,
+    rights: command.rights,
+    scopes,
+    // What the policy allows the tool is allowed each of its commands that asks for it.
+    allowed: allowed && {
+      ...allowed,
+      rights: allowed.rights.filter((right) => command.rights.includes(right) || !rights.includes(right)),
+    },
+  }));
 }
 
 /** Lists a hash that is not pinned first, and explains it to the reviewer. */

@@ -1,3 +1,4 @@
+import { rights as allRights, rightsOfAbi1 } from "../../shared/abi.ts";
 import type { Right } from "../../shared/abi.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import type { PolicyLimits, ToolPolicy } from "../plugins/policy/policy.ts";
@@ -46,6 +47,12 @@ export interface AuditReport {
  * not allowed. `spare`: allowed, not asked for.
  */
 export type Granting = "granted" | "refused" | "spare" | "neither";
+
+/** The rights of ABI version 1, and those others that one of the tools asks for or is allowed. */
+export const shownRights = (tools: readonly ReportedTool[]): Right[] =>
+  allRights.filter(
+    (right) => rightsOfAbi1.includes(right) || tools.some((tool) => rightGranting(tool, right) !== "neither"),
+  );
 
 export function rightGranting({ rights, allowed }: ReportedTool, right: Right): Granting {
   return grantingOf(rights.includes(right), allowed?.rights.includes(right) ?? false);

@@ -6,13 +6,13 @@ import { styleText } from "node:util";
 
 import wrapAnsi from "wrap-ansi";
 
-import { capabilityModule, capabilityNames, kernelModule, rights } from "../../shared/abi.ts";
+import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
 import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { visibleName, visibleText } from "../values/visible-text.ts";
-import { modelGranting, rightGranting, scopeGrantings } from "./report.ts";
+import { modelGranting, rightGranting, scopeGrantings, shownRights } from "./report.ts";
 import type { AuditReport, Granting, ReportedTool } from "./report.ts";
 
 /** A line, with or without a style. */
@@ -169,13 +169,14 @@ const marks: Readonly<Record<Granting, string>> = { granted: "yes", refused: "NO
 /** A table of tools and rights: what each tool asks for, and whether the policy allows it. */
 function toolMatrix(tools: readonly ReportedTool[]): string[] {
   if (tools.length === 0) return [];
+  const shown = shownRights(tools);
   const rows = tools.map((tool) => [
     tool.name,
     audienceOf(tool),
-    ...rights.map((right) => marks[rightGranting(tool, right)]),
+    ...shown.map((right) => marks[rightGranting(tool, right)]),
     scopesOf(tool),
   ]);
-  const heading = ["tools", "for", ...rights, "scopes"];
+  const heading = ["tools", "for", ...shown, "scopes"];
   const widths = heading.map((_, column) => Math.max(...[heading, ...rows].map((row) => row[column]?.length ?? 0)));
   const lines = [heading, ...rows].map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
   return [...lines.map((cells) => cells.join("  ").trimEnd()), ...legendOf(rows)];

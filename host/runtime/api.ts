@@ -1,101 +1,12 @@
-/** The types of the runtime, which `index.ts` exports. */
-import type { AuditLogOptions } from "../audit/audit-log.ts";
-import type { LogEntry } from "../log/log-entry.ts";
+/** The runtime, which `index.ts` exports. */
 import type { ToolDescription } from "../plugins/describe-tool.ts";
-import type { PolicyFile } from "../plugins/policy/policy-schema.ts";
-import type { StoreDefinition } from "../store/store.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
-import type { Mount } from "../values/mount.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
-
-export interface RuntimeOptions {
-  /**
-   * Where users' memory is kept: the result of `fileStore` or `memoryStore`. Pass either this or `dataDir`; both or
-   * neither is a `TypeError`.
-   *
-   * @example
-   * const runtime = await createRuntime({ store: memoryStore() });
-   */
-  readonly store?: StoreDefinition;
-  /** Short for `store: fileStore({ dir: dataDir, mounts, durability })`: the folder that holds `users/`. */
-  readonly dataDir?: string;
-  /** Only with `dataDir`; see `fileStore`. Each mount is a folder that serves as one scope of one user. */
-  readonly mounts?: readonly Mount[];
-  /**
-   * Plugin files, or names of plugins in the package, such as `journal`: a-z, 0-9 and `-`. Default: all plugins in the
-   * package. A name that the package does not have is `PLUGIN_REFUSED`.
-   */
-  readonly plugins?: readonly string[];
-  /**
-   * What the host is willing to grant: a policy file, or an object of the same form. Default: the policy in the
-   * package. It grants what the tools of the package need and nothing to any other plugin, and it pins the plugin
-   * files.
-   *
-   * A plugin, tool, right or scope that the policy does not name is not granted. A plugin that requests it is
-   * `PLUGIN_REFUSED`. If the policy cannot be used (missing, wrong form, a limit above the host's own), every plugin
-   * is. A tool that requests less than the policy allows gets only what it requests. Of the limits in policy, plugin
-   * and these options, the lowest counts. `memcell audit FILE --propose` prints a policy for your own plugin.
-   *
-   * @example
-   * const runtime = await createRuntime({ dataDir: "data", plugins: ["notes.wasm"], policy: "policy.json" });
-   */
-  readonly policy?: string | PolicyFile;
-  /** Threads that run guests. Default: one for each core. */
-  readonly threadsMax?: number;
-  /** Only with `dataDir`; see `fileStore`. Default: `full`. */
-  readonly durability?: "full" | "relaxed";
-  /**
-   * How long a call may wait for its turn: for the same user's earlier calls, for other processes that use the same
-   * data folder, and for a thread. Milliseconds, 1 to 2^31 - 1; default 30,000. A call that waits longer is `BUSY`.
-   */
-  readonly waitMs?: number;
-  /**
-   * Which plugin instance serves a call. `restored`, the default: a thread keeps one instance of each plugin, and
-   * before each call restores it to its state before any code ran. `fresh`: every call gets a new instance, which costs
-   * four times the CPU time. A guest cannot tell the difference, and in both cases it finds nothing from an earlier
-   * call.
-   */
-  readonly instances?: "restored" | "fresh";
-  /**
-   * How long a guest may run, from the moment its thread begins with the call: waiting time does not count. It can only
-   * lower the limit of the plugin's manifest and the policy (10,000). Milliseconds, 1 to 2^31 - 1. When the time is
-   * over, the thread is terminated, and the call is `DEADLINE_EXCEEDED`. Other calls are not affected.
-   */
-  readonly deadlineMs?: number;
-  /** The guest's computing budget, in polls of its engine. Can only lower the limit of manifest and policy. From 1. */
-  readonly fuelPolls?: number;
-  /**
-   * How many calls may wait in total; running calls do not count. From 1; default 1,024. When the queue is full, the
-   * newest call of the user with the most waiting calls is `BUSY`, so that one user's flood does not block others. A
-   * new call that would make its own user's queue as long as the longest one is `BUSY` itself. The inputs of waiting
-   * calls may take up to 64 MiB, by the same rule.
-   */
-  readonly queuedCallsMax?: number;
-  /** How many calls of one user may wait. From 1; default 128. Further calls are `BUSY` at once. */
-  readonly queuedCallsPerUserMax?: number;
-  /**
-   * How long `close()` lets calls continue before it cancels them. Milliseconds, 1 to 2^31 - 1; default 10,000.
-   */
-  readonly closeGraceMs?: number;
-  /** The clock for `created`, `updated` and trash stamps, in milliseconds since 1970-01-01 UTC. Default: `Date.now`. */
-  readonly clock?: () => number;
-  /**
-   * Where calls are recorded. Default: nowhere. Each call has a record: who called which tool of which plugin file, and
-   * what it was granted, read, changed and was denied. A record never contains the content of files, inputs or answers.
-   * See `AuditLogOptions`.
-   *
-   * A call whose record cannot be written fails with `STORAGE_FULL` or `STORAGE_FAILED` and commits nothing. Changes
-   * are recorded before they are committed. If only the final record of a call cannot be written, the call still
-   * succeeds: it is durable, and the log already has all its changes.
-   */
-  readonly auditLog?: AuditLogOptions;
-  /** Receives guests' log lines and the causes of host failures. Exceptions from it are ignored. Default: no log. */
-  readonly onLog?: (entry: LogEntry) => void;
-}
+import type { UserStores } from "./user-stores.ts";
 
 export interface Runtime {
   /**
@@ -224,6 +135,15 @@ export interface Runtime {
    * runtime.refused({ surface: "http", reason: "token-expired", peer: "192.0.2.1" });
    */
   refused(refusal: Refusal): void;
+
+  /**
+   * The shared stores of a user: which ones the user reaches, the grants of the user's own, and values of programs.
+   *
+   * @example
+   * const stores = runtime.stores({ userId: "alice" });
+   * await stores.setInternal(null, "weather-key", key, { encrypted: true, ttl: 3_600 });
+   */
+  stores(ctx: CallContext): UserStores;
 
   /** For the owner of the data: the doctor, the trash, export and import. Tools cannot use any of it. */
   readonly upkeep: Upkeep;

@@ -98,7 +98,7 @@ export class FamilyMemory {
     ctx: AskedContext,
   ): Promise<RoleOutput<Of>> {
     const { name } = found.tool;
-    const asked = { toolName: name, action: `call ${name}`, find: () => found, input, ctx };
+    const asked = { toolName: name, action: `call ${name}`, find: () => found, caller: "host" as const, input, ctx };
     return roleAnswer(role, name, (await this.#parts.runner.call(asked)).result);
   }
 
@@ -116,7 +116,14 @@ export class FamilyMemory {
     const find = (): never => {
       throw error;
     };
-    const { result } = await this.#parts.runner.call({ toolName: null, action, find, input: {}, ctx });
+    const { result } = await this.#parts.runner.call({
+      toolName: null,
+      action,
+      find,
+      caller: "host" as const,
+      input: {},
+      ctx,
+    });
     return result.ok ? asToolError(error, action) : errorOf(result.error);
   }
 }

@@ -6,7 +6,7 @@ import { isPluginName } from "../plugins/bundled-plugins.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";
 import type { StoreDefinition } from "../store/store.ts";
-import type { RuntimeOptions } from "./api.ts";
+import type { RuntimeOptions } from "./options.ts";
 
 /** Timers with a larger value would fire at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -22,7 +22,15 @@ const numbersMax = {
   closeGraceMs: timerMsMax,
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
-type Unset = "plugins" | "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog";
+type Unset =
+  | "plugins"
+  | "policy"
+  | "threadsMax"
+  | "deadlineMs"
+  | "fuelPolls"
+  | "auditLog"
+  | "contextualAccess"
+  | "memory";
 /** Options that become part of the store. */
 type OfFiles = "dataDir" | "mounts" | "durability";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
@@ -35,6 +43,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   checkPolicySource(options.policy);
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
+  checkSharing(options);
   if (instances !== "restored" && instances !== "fresh") {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
@@ -68,6 +77,18 @@ function storeOf({ store, dataDir, mounts, durability }: RuntimeOptions): StoreD
   const both = Object.entries({ dataDir, mounts, durability }).find(([, value]) => value !== undefined);
   if (both === undefined) return store;
   throw new TypeError(`createRuntime has a store and ${both[0]}, allowed: a store, or a dataDir and what goes with it`);
+}
+
+function checkSharing({ contextualAccess, memory }: RuntimeOptions): void {
+  if (contextualAccess !== undefined && typeof contextualAccess !== "function") {
+    throw new TypeError("contextualAccess is not a function");
+  }
+  if (memory === undefined) return;
+  if (typeof memory !== "object" || memory === null) throw new TypeError("memory is not an object");
+  for (const [name, value] of Object.entries(memory)) {
+    if (name !== "sharingByModels") throw new RangeError(`memory has "${name}", allowed: sharingByModels`);
+    if (typeof value !== "boolean") throw new TypeError("memory.sharingByModels is neither true nor false");
+  }
 }
 
 function placedPlugin(plugin: unknown, at: number): string {

@@ -6,6 +6,7 @@ import { CallRunner } from "../call/call-runner.ts";
 import type { CallRunnerParts } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import type { ChangeListener } from "../call/change-listeners.ts";
+import { OwnWork } from "../call/own-work.ts";
 import { causeLines } from "../log/cause-line.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
@@ -18,18 +19,24 @@ import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
+import { isOffered } from "../plugins/tool-commands.ts";
+import type { Caller } from "../plugins/tool-commands.ts";
+import { withOwnStores } from "../sharing/own-store.ts";
 import { Pool } from "../thread/pool.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { Runtime, RuntimeOptions } from "./api.ts";
+import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
 import { familiesOf } from "./memory-families.ts";
 import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
+import type { RuntimeOptions } from "./options.ts";
 import { checkOptions } from "./runtime-options.ts";
+import { LocalUserStores } from "./user-stores.ts";
+import type { UserStores } from "./user-stores.ts";
 
 /**
  * Loads plugins and starts a thread that runs them.
@@ -58,9 +65,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const catalog = await judgeCatalog(await pluginFilesOf(plugins ?? null), policy);
   definition.checkTools(catalog.tools.all.map(({ tool }) => tool));
   // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
-  const store = definition.open((userId, text) =>
-    writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text }),
-  );
+  const note = (userId: string, text: string): void =>
+    writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text });
+  const store = withOwnStores(definition.open(note));
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // The pool starts before the modules are compiled: a thread takes longer to start than a module to compile.
@@ -87,8 +94,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const listeners = new ChangeListeners(onLog);
   const recorder = new Recorder({ log, onLog });
   const admission = new Admission(waitMs, waitingLimits);
-  const parts = { store, pool, admission, recorder, listeners, clock, onLog, identities, deadlinesMs, limits };
-  return new LocalRuntime(catalog, { ...parts, runner: new CallRunner(parts), closeGraceMs: bounds.closeGraceMs });
+  const { contextualAccess, memory } = bounds;
+  const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
+  const parts = { store, pool, admission, recorder, listeners, ...called };
+  const model = memory?.sharingByModels === true ? "sharing-model" : "model";
+  const { closeGraceMs } = bounds;
+  const own = new OwnWork(parts);
+  return new LocalRuntime(catalog, { ...parts, own, runner: new CallRunner(parts, own), model, closeGraceMs });
 }
 
 /** Logs why a thread died between calls. The pool replaces it. */
@@ -98,9 +110,12 @@ function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void 
 
 interface RuntimeParts extends Pick<
   CallRunnerParts,
-  "store" | "admission" | "recorder" | "listeners" | "identities" | "clock" | "onLog"
+  "store" | "admission" | "recorder" | "listeners" | "identities" | "clock" | "onLog" | "contextualAccess"
 > {
+  readonly own: OwnWork;
   readonly runner: CallRunner;
+  /** What models are offered. */
+  readonly model: Caller;
   readonly closeGraceMs: number;
 }
 
@@ -124,21 +139,28 @@ class LocalRuntime implements Runtime {
     return this.#upkeep;
   }
 
+  stores(ctx: CallContext): UserStores {
+    return new LocalUserStores({ ...this.#parts, tools: this.#catalog.tools }, ctx);
+  }
+
   call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
-    return this.#call({ tool, recorded: tool }, () => this.#forModel(tool), input, ctx);
+    const { model: caller } = this.#parts;
+    return this.#call({ tool, recorded: tool, caller }, () => this.#forModel(tool), input, ctx);
   }
 
   callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
     const { tools } = this.#catalog;
     // A program can name a tool with its plugin. The record names the plugin anyway.
     const recorded = tools.forHost(tool)[0]?.tool.name ?? tool;
-    return this.#call({ tool, recorded }, () => toolForHost(tools, tool, this.#parts.identities), input, ctx);
+    const lookUp = (): CatalogTool => toolForHost(tools, tool, this.#parts.identities);
+    return this.#call({ tool, recorded, caller: "host" }, lookUp, input, ctx);
   }
 
   tools(): ToolDescription[] {
+    const { model } = this.#parts;
     return this.#catalog.tools.all
-      .filter(({ tool }) => tool.audience === "model")
-      .map((found) => descriptionOf(found, this.#catalog));
+      .filter(({ tool }) => isOffered(tool, model))
+      .map((found) => descriptionOf(found, this.#catalog, model));
   }
 
   documentation(tool: string): string | null {
@@ -195,7 +217,7 @@ class LocalRuntime implements Runtime {
 
   /** `tool` is what the caller passed; `lookUp` throws if there is no such tool. */
   async #call(
-    { tool, recorded }: { readonly tool: string; readonly recorded: string },
+    { tool, recorded, caller }: { readonly tool: string; readonly recorded: string; readonly caller: Caller },
     lookUp: () => CatalogTool,
     input: unknown,
     ctx: CallContext,
@@ -206,12 +228,13 @@ class LocalRuntime implements Runtime {
       admission.checkOpen(action);
       return lookUp();
     };
-    return (await runner.call({ toolName: recorded, action, find, input, ctx })).result;
+    return (await runner.call({ toolName: recorded, action, find, caller, input, ctx })).result;
   }
 
   #forModel(toolName: string): CatalogTool {
     const found = this.#catalog.tools.forModel(toolName);
-    if (found === null) throw unknownTool(`call ${toolLabel(toolName)}`, this.tools());
+    if (found === null || !isOffered(found.tool, this.#parts.model))
+      throw unknownTool(`call ${toolLabel(toolName)}`, this.tools());
     return found;
   }
 }

@@ -1,7 +1,7 @@
 /** Finds and mends problems: the store in files of any kind, and each plugin in the content of its own files. */
 import type { AnyErrorCode } from "../../shared/errors.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
-import { mayChange } from "../plugins/loaded-tools.ts";
+import { mayChange, ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { StoreFinding } from "../store/store.ts";
 import type { ToolError } from "../values/tool-error.ts";
@@ -49,7 +49,7 @@ export function findingsIn({ findings, findingsHidden }: InspectOutput, scope: s
 }
 
 /** The scope of a tool whose role has exactly one. */
-export const scopeOf = ({ tool }: CatalogTool): string => tool.scopes[0] ?? "";
+export const scopeOf = (found: CatalogTool): string => ownScopesOf(found)[0] ?? "";
 
 /** Asks one plugin for its findings. If it fails or gives an invalid answer, that is a finding too. */
 async function look(operation: Operation, inspector: CatalogTool): Promise<Finding[]> {
@@ -94,7 +94,7 @@ async function mendAll(operation: Operation): Promise<void> {
 
 /** The inspectors that may change files. The others mend nothing and hold nothing for writing. */
 function mendersIn({ tools }: Operation): CatalogTool[] {
-  return tools.withRole("inspect").filter(mayChange);
+  return tools.withRole("inspect").filter(({ tool }) => mayChange(tool.rights));
 }
 
 /** The parts that no mender holds. */

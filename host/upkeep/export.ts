@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 
+import { ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
@@ -19,7 +20,7 @@ export async function exportUser(
   { scopes, onProgress = () => {} }: ExportOptions,
 ): Promise<MemoryExport> {
   const sum = new ExportSum(onProgress);
-  const known = operation.tools.all.flatMap(({ tool }) => tool.scopes);
+  const known = operation.tools.all.flatMap(ownScopesOf);
   const parts = await eachPart(operation, { writes: false, only: scopes }, (part) => {
     known.push(...part.scopes);
     const asked = part.scopes.filter((scope) => scopes?.includes(scope) ?? true);

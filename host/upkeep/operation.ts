@@ -8,20 +8,27 @@ import type { Recorder } from "../audit/collect/recorder.ts";
 import type { Admission } from "../call/admission.ts";
 import type { Accepts, CallOptions, HostWork } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
+import type { OwnWork } from "../call/own-work.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
+import type { ChangedGrants } from "../sharing/changed-grants.ts";
+import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import type { ContextStore } from "../values/context-store.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import type { StoreId } from "../values/store-id.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import type { UserId } from "../values/user-id.ts";
 
 export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
+  readonly own: OwnWork;
   readonly recorder: Recorder;
   readonly admission: Admission;
   readonly tools: LoadedTools;
@@ -79,6 +86,19 @@ export class Operation {
     return this.#parts.tools;
   }
 
+  get userId(): UserId {
+    return this.#asked.userId;
+  }
+
+  /** The stores for which the program vouches in this operation. */
+  get stores(): readonly ContextStore[] {
+    return this.#asked.stores;
+  }
+
+  get shared(): SharedStores {
+    return this.#parts.store.shared;
+  }
+
   now(): number {
     return this.#parts.clock();
   }
@@ -95,22 +115,44 @@ export class Operation {
 
   /** Does the host's own work on the files of a part. */
   hold<Result>(options: WithScopes, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    return this.#parts.runner.hold(this.#asked, options, work);
+    return this.#parts.own.hold(this.#asked, options, work);
+  }
+
+  /** Does the host's own work on shared stores. */
+  holdStores<Result>(
+    ids: readonly StoreId[],
+    options: Pick<HoldOptions, "writes">,
+    work: (held: HeldStores) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#parts.own.holdStores(this.#asked, ids, options, work);
+  }
+
+  /** Commits new grants of a user's own store. They are recorded first. */
+  commitGrants(held: HeldStores, own: StoreId, changed: ChangedGrants): Promise<void> {
+    return this.#parts.own.commitGrants(changed, { held, store: own }, this.#asked.record);
   }
 
   /** Commits changes of the host's own. They are recorded first. */
   commit(held: HeldUser, changes: readonly SizedChange[]): Promise<void> {
-    return this.#parts.runner.commit({ changes, seen: held.reader.seen }, held, this.#asked.record);
+    return this.#parts.own.commit({ changes, seen: held.reader.seen }, held, this.#asked.record);
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
   async call(found: CatalogTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    const { userId, signal, record } = this.#asked;
+    const { userId, signal, stores, record } = this.#asked;
     const toolName = found.tool.name;
-    const ctx = { userId, signal, callId: record.callId, labels: record.labels ?? undefined };
+    const ctx = { userId, signal, stores, callId: record.callId, labels: record.labels ?? undefined };
     // The policy limits the input of callers. The host's own input grows with the user's files.
     const { inputBytesMax } = callLimits;
-    const asked = { toolName, action: `call ${toolName}`, find: () => found, input, inputBytesMax, ctx };
+    const asked = {
+      toolName,
+      action: `call ${toolName}`,
+      find: () => found,
+      caller: "host" as const,
+      input,
+      inputBytesMax,
+      ctx,
+    };
     const { result, isCommitted } = await this.#parts.runner.call(asked, options);
     if (isCommitted) record.toolHasCommitted();
     return result;

@@ -1,6 +1,7 @@
 import type { FailureName } from "../../../shared/errors.ts";
 import { toolName } from "../../../shared/manifest.ts";
 import type { AskedContext } from "../../values/call-context.ts";
+import type { DecidedStore } from "../../values/decided-stores.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { CallEntry } from "../audit-record.ts";
 import type { RecordParts } from "./operation-record.ts";
@@ -23,6 +24,7 @@ export class CallRecord extends OperationRecord {
   #uses: TotalUses | null = null;
   #found: FoundTool = { plugin: null, scopes: [], rights: [] };
   #isMounted = false;
+  #stores: CallEntry["stores"];
   #fuelPolls: number | null = null;
 
   /** `asked.tool` is the caller's unchecked value. */
@@ -36,6 +38,11 @@ export class CallRecord extends OperationRecord {
   found(tool: FoundTool, isMounted: boolean): void {
     this.#found = tool;
     this.#isMounted = isMounted;
+  }
+
+  /** The host has decided about these shared stores. */
+  reached(stores: readonly DecidedStore[]): void {
+    this.#stores = stores.map(({ id, level, source }) => ({ store: id, access: source ?? "none", level }));
   }
 
   /** A guest has ended, or was stopped. Throws when its denied or failed uses cannot be recorded. */
@@ -86,6 +93,8 @@ export class CallRecord extends OperationRecord {
       ...this.#found,
       reads: uses.reads,
       lists: uses.lists,
+      ...(this.#stores && { stores: this.#stores }),
+      ...this.grantedFacts,
       ...files,
       usesNotShown: uses.notShown + (this.stagedFiles ? 0 : uses.changesNotShown),
       usesDenied: uses.denied,

@@ -8,6 +8,7 @@ import { writeLog } from "../../log/write-log.ts";
 import { namesIn } from "../../values/call-context.ts";
 import type { AskedContext, Labels } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
+import type { GrantChange } from "../../values/store-grant.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
@@ -39,6 +40,7 @@ export abstract class OperationRecord {
   #isCommitted = false;
   /** The files of the last staged change set. */
   protected stagedFiles: ChangedFiles | null = null;
+  #granted: readonly GrantChange[] = [];
 
   /** Records the valid parts of the caller's context, even when other parts are invalid. */
   constructor(parts: RecordParts, asked: AskedContext, label: RecordLabel) {
@@ -61,9 +63,11 @@ export abstract class OperationRecord {
   }
 
   /** Records the changes that are about to be committed. If it throws, they must not be committed. */
-  staged(changes: readonly SizedChange[]): void {
+  staged(changes: readonly SizedChange[], granted: readonly GrantChange[] = []): void {
     this.stagedFiles = changedBy(changes);
-    this.append({ kind: "staged", ...this.named, ...this.labelled, ...this.stagedFacts, ...this.stagedFiles });
+    this.#granted = granted;
+    const facts = { ...this.stagedFacts, ...this.grantedFacts };
+    this.append({ kind: "staged", ...this.named, ...this.labelled, ...facts, ...this.stagedFiles });
   }
 
   /** The changes that were staged last are durable. */
@@ -79,6 +83,11 @@ export abstract class OperationRecord {
   /** Further fields of the `staged` entries. */
   protected get stagedFacts(): Partial<StagedEntry> {
     return {};
+  }
+
+  /** Whose access the last staged changes change. */
+  protected get grantedFacts(): Pick<StagedEntry, "granted"> {
+    return this.#granted.length === 0 ? {} : { granted: [...this.#granted] };
   }
 
   protected get named(): Pick<CallEntry, "callId" | "userId" | "tool"> {

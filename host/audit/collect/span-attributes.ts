@@ -26,6 +26,16 @@ export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAt
       prefix: ({ scope, prefix }) => `${scope}/${prefix}`,
       files: ({ files }) => files,
     }),
+    ...columns("memcell.stores", entry.stores ?? [], {
+      id: ({ store }) => store,
+      access: ({ access }) => access,
+      level: ({ level }) => level ?? "",
+    }),
+    ...columns("memcell.granted", entry.granted ?? [], {
+      id: ({ store }) => store,
+      grantee: ({ grantee }) => grantee,
+      level: ({ level }) => level ?? "",
+    }),
     ...columns("memcell.writes", writes, sized),
     ...columns("memcell.trashed", trashed, { ...sized, trashed: (file) => `${file.scope}/${file.trashed}` }),
     ...columns("memcell.removed", removed, sized),

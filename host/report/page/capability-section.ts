@@ -1,9 +1,9 @@
-import { capabilityNames, capabilityRights, rights } from "../../../shared/abi.ts";
+import { capabilityNames, capabilityRights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
 import { pageLimits } from "../../../shared/limits.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
-import { modelGranting, rightGranting, scopeGrantings } from "../report.ts";
+import { modelGranting, rightGranting, scopeGrantings, shownRights } from "../report.ts";
 import type { AuditReport, Granting, ReportedTool } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
@@ -24,6 +24,10 @@ const meanings: Readonly<Record<Right, Markup>> = {
   write: html`Create or replace a file there. Changes take effect only when the whole call succeeds.`,
   trash: html`Move a file there into the scope’s own <code>trash/</code>. No tool can destroy what is in it.`,
   clock: html`Get the time at which the call began. It does not change during the call, so it cannot measure anything.`,
+  search: html`Read and list stores that others have shared with the user for searching only.`,
+  grant_list: html`See which shared stores the user reaches, and who has been granted access to the user’s own.`,
+  grant_set: html`Grant others access to the user’s own store, or revoke it. A model can use it only if the program that
+  runs the host allows that.`,
 };
 
 function meaningsTable({ tools }: AuditReport, id: string): Markup {
@@ -31,11 +35,12 @@ function meaningsTable({ tools }: AuditReport, id: string): Markup {
     id: `${id}-rights`,
     caption: html`What each right means`,
     columns: [text`Right`, text`It lets a tool`, number`Tools`],
-    rows: rights.map((right) => {
+    rows: shownRights(tools).map((right) => {
       const names = capabilityNames.filter((name) => capabilityRights[name] === right);
       return [
         code(right),
-        html`${meanings[right]} <span class="note">By ${names.map((name) => code(name))}.</span>`,
+        html`${meanings[right]}
+        ${names.length > 0 ? html`<span class="note">By ${names.map((name) => code(name))}.</span>` : null}`,
         tools.filter((tool) => tool.rights.includes(right)).length,
       ];
     }),
@@ -70,14 +75,15 @@ function codesTable({ artifact: { manifest } }: AuditReport, id: string): Markup
 
 /** A table of tools and rights, asked for and allowed, with a legend. */
 function capabilityMatrix(tools: readonly ReportedTool[], id: string): Value {
+  const shown = shownRights(tools);
   const matrix = table({
     id: `${id}-matrix`,
     caption: html`What each tool asks for, and what the policy allows it`,
     isWide: true,
-    columns: [text`Tool`, ...rights.map((right) => mark`${code(right)}`), text`Scopes`, text`Called by`],
+    columns: [text`Tool`, ...shown.map((right) => mark`${code(right)}`), text`Scopes`, text`Called by`],
     rows: tools.map((tool) => [
       toolName(tool),
-      ...rights.map((right) => marks[rightGranting(tool, right)]),
+      ...shown.map((right) => marks[rightGranting(tool, right)]),
       scopeMarks(tool),
       callerMark(tool),
     ]),

@@ -1,5 +1,6 @@
 /** The file's identity, its content and linked packages, and the limits of its calls. */
 import { callLimits, storeLimits } from "../../../shared/limits.ts";
+import { exportsOf } from "../../../shared/manifest.ts";
 import { policyLimitsMax } from "../../plugins/policy/policy-limits.ts";
 import type { PolicyLimits } from "../../plugins/policy/policy.ts";
 import { manifestLimits } from "../make-report.ts";
@@ -47,7 +48,9 @@ function hash(sha256: string): Markup {
 
 /** The file's memory, its exports, and its custom sections. */
 export function contentsBody({ artifact }: AuditReport, id: string): Value {
-  const toolOf = new Map(artifact.manifest?.tools.map((tool) => [tool.export, code(tool.name)]));
+  const toolOf = new Map(
+    artifact.manifest?.tools.flatMap((tool) => exportsOf(tool).map((name) => [name, code(tool.name)] as const)),
+  );
   return [
     memory(artifact.memory),
     table({

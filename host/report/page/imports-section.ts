@@ -17,7 +17,7 @@ export function importsBody({ artifact: { imports } }: AuditReport, id: string):
   the tool`;
   const ofKernel = html`The Extism kernel, from ${code(kernelModule)}: how a call’s text goes in and comes out`;
   const groups = [
-    { key: "unknown", caption: html`Unknown to ABI version 1`, rows: unknown },
+    { key: "unknown", caption: html`Unknown to the ABI`, rows: unknown },
     { key: "capabilities", caption: ofCapabilities, rows: known.filter(({ module }) => module === capabilityModule) },
     { key: "kernel", caption: ofKernel, rows: known.filter(({ module }) => module !== capabilityModule) },
   ].filter(({ rows }) => rows.length > 0);
@@ -46,9 +46,7 @@ function importName({ module, name, signature, meaning }: ArtifactImport): Marku
 
 function meaningOf({ meaning, right }: ArtifactImport): Markup {
   if (meaning === null) {
-    return html`<strong class="bad"
-      ><span aria-hidden="true">✕</span> Unknown: no host of ABI version 1 offers it.</strong
-    >`;
+    return html`<strong class="bad"><span aria-hidden="true">✕</span> Unknown: no host offers it.</strong>`;
   }
   return right === null ? html`${meaning}` : html`${meaning}<span class="note">; needs the right ${code(right)}</span>`;
 }
@@ -65,7 +63,7 @@ export function absentBody({ artifact: { manifest, imports } }: AuditReport): Va
   if (unknown > 0) {
     return html`<p>
       <strong class="bad">Nothing can be said about this file:</strong> it has
-      ${counted(unknown, html`import`, html`imports`)} that ABI version 1 does not know.
+      ${counted(unknown, html`import`, html`imports`)} that the ABI does not know.
     </p>`;
   }
   const hasClock = imports.some(({ name }) => name === "clock_now");

@@ -1,0 +1,123 @@
+/** `runtime.stores(ctx)`: the shared stores of one user, for programs. */
+import type { Role } from "../../shared/roles.ts";
+import type { CallRunner } from "../call/call-runner.ts";
+import type { LoadedTools } from "../plugins/loaded-tools.ts";
+import { unknownRole } from "../plugins/loaded-tools.ts";
+import type { ContextualAccess } from "../sharing/vouching.ts";
+import { operate } from "../upkeep/operation.ts";
+import type { Operation, OperationName, UpkeepParts } from "../upkeep/operation.ts";
+import { grantAccess, listGrants, listStores, revokeAccess } from "../upkeep/user-stores.ts";
+import type { GrantedAccess, NewGrant, ReachableStore } from "../upkeep/user-stores.ts";
+import type { CallContext } from "../values/call-context.ts";
+import { roleAnswer } from "../values/role-answer.ts";
+import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+
+export interface InternalEntry {
+  /** Entries of different namespaces never meet. Default: none. */
+  readonly namespace?: string | undefined;
+}
+
+export interface InternalFlags extends InternalEntry {
+  /** Whether the value is opaque. Default `false`. */
+  readonly encrypted?: boolean | undefined;
+  /** Seconds until the entry ends. Default: never. */
+  readonly ttl?: number | undefined;
+}
+
+/**
+ * The shared stores of one user. Each method rejects with a `ToolError`, also where `runtime.call` would return an
+ * error.
+ */
+export interface UserStores {
+  /** Every store that the user reaches, the user's own first, and why. */
+  list(): Promise<readonly ReachableStore[]>;
+
+  /** To whom the user has granted access to the user's own store. */
+  grants(): Promise<readonly GrantedAccess[]>;
+
+  /**
+   * Grants access to the user's own store, or replaces the grantee's grant. `to` is the id of the grantee's own store,
+   * or a user id that is no UUID. Rejects with `INPUT_INVALID`, `USER_INVALID`, or `QUOTA_EXCEEDED` for a 101st grant.
+   *
+   * @example
+   * await runtime.stores({ userId: "alice" }).grant("planner", { level: "search", expiresAt: tomorrow });
+   */
+  grant(to: string, grant?: NewGrant): Promise<void>;
+
+  /** Revokes a grant; `false` if there was none. A call of the grantee that has not ended by then has no access. */
+  revoke(from: string): Promise<boolean>;
+
+  /**
+   * The value that the user's programs have set under a key, or that the user has created; `null` if there is none.
+   * `store`: an id, or `null` for the user's own. Rejects with `ACCESS_DENIED`, a case of `ENTRY_NOT_FOUND`.
+   */
+  getInternal(store: string | null, key: string, entry?: InternalEntry): Promise<unknown>;
+
+  /**
+   * Sets a value that no tool for models finds, lists or names, with all its flags: those of an earlier value do not
+   * stay. An entry of the user under the same key that models saw goes to the trash.
+   */
+  setInternal(store: string | null, key: string, value: unknown, flags?: InternalFlags): Promise<void>;
+}
+
+export interface UserStoresParts extends UpkeepParts {
+  readonly runner: CallRunner;
+  readonly tools: LoadedTools;
+  readonly contextualAccess: ContextualAccess | null;
+}
+
+export class LocalUserStores implements UserStores {
+  readonly #parts: UserStoresParts;
+  readonly #ctx: CallContext;
+
+  constructor(parts: UserStoresParts, ctx: CallContext) {
+    this.#parts = parts;
+    this.#ctx = ctx;
+  }
+
+  list(): Promise<readonly ReachableStore[]> {
+    return this.#operate(["listStores", "list the stores"], (operation) =>
+      listStores(operation, this.#parts.contextualAccess),
+    );
+  }
+
+  grants(): Promise<readonly GrantedAccess[]> {
+    return this.#operate(["listGrants", "list the grants"], listGrants);
+  }
+
+  grant(to: string, grant: NewGrant = {}): Promise<void> {
+    return this.#operate(["grant", "grant access"], (operation) => grantAccess(operation, to, grant));
+  }
+
+  revoke(from: string): Promise<boolean> {
+    return this.#operate(["revoke", "revoke access"], (operation) => revokeAccess(operation, from));
+  }
+
+  async getInternal(store: string | null, key: string, { namespace }: InternalEntry = {}): Promise<unknown> {
+    const { value } = await this.#ask("get", { ...(store !== null && { store }), key, namespace });
+    return value;
+  }
+
+  async setInternal(store: string | null, key: string, value: unknown, flags: InternalFlags = {}): Promise<void> {
+    const { namespace, encrypted, ttl } = flags;
+    await this.#ask("set", { ...(store !== null && { store }), key, value, namespace, encrypted, ttl });
+  }
+
+  #operate<Result>(name: OperationName, work: (operation: Operation) => Promise<Result>): Promise<Result> {
+    return operate(this.#parts, name, this.#ctx, work);
+  }
+
+  async #ask<Of extends Role>(role: Of, input: RoleInput<Of>): Promise<RoleOutput<Of>> {
+    const { admission, tools, runner } = this.#parts;
+    const [found] = tools.withRole(role);
+    const toolName = found?.tool.name ?? null;
+    const action = found === undefined ? "use a store" : `call ${found.tool.name}`;
+    const find = (): NonNullable<typeof found> => {
+      admission.checkOpen(action);
+      if (found === undefined) throw unknownRole(action, role, undefined);
+      return found;
+    };
+    const asked = { toolName, action, find, caller: "host" as const, input, ctx: this.#ctx };
+    return roleAnswer(role, toolName ?? "", (await runner.call(asked)).result);
+  }
+}
