@@ -1,0 +1,25 @@
+const kib = 1024;
+
+/** What bounds a search and its index. */
+export const searchLimits = {
+  /** More words of a query make a search slower and hardly better. */
+  termsMax: 32,
+  hitsMax: 50,
+  /** The characters of a snippet, without the marks of a cut. */
+  snippetChars: 160,
+  /**
+   * What one search reads outside the indexes: the bytes of the entries, and for each of them what a request costs.
+   * 1,000 entries of 4 KB: a second in English, several in Chinese, if all of them have a word of the query.
+   */
+  readCostMax: 8 * 1024 * kib,
+  readCostPerFile: 4 * kib,
+  /**
+   * The size of an index file that the writes aim at: the words of some 45 entries of 4 KB. A search reads all files of
+   * the index, a write one or two.
+   */
+  indexFileBytes: 64 * kib,
+  /** All postings of an index file, so that it never has more than the 2 MiB of a file. */
+  postingUnitsMax: 500_000,
+  /** What one write reads of the entries that people edited, to index them again, by the same cost. At least one. */
+  refreshCostMax: 64 * kib,
+} as const;

@@ -1,0 +1,73 @@
+/**
+ * Text search over one or several stores. An entry is found if it has a word of the query; the best hits come first.
+ *
+ * An index saves reading the entries. Where it does not know a file, or people changed the file after the index was
+ * written, the search reads the file itself. So an index changes only what a search costs.
+ */
+import { bestOf } from "./best-of.ts";
+import { Candidates } from "./candidates.ts";
+import { readIndex } from "./index-file.ts";
+import { isFresh } from "./index-row.ts";
+import { termsOf } from "./query.ts";
+import { divideReads } from "./read-budget.ts";
+import { searchLimits } from "./search-limits.ts";
+import type { Hit, SearchedEntry, SearchedFile, SearchedStore, SearchRequest, SearchResult } from "./searched.ts";
+import { snippetOf } from "./snippet.ts";
+
+export function search<Entry extends SearchedEntry>(request: SearchRequest<Entry>): SearchResult<Entry> {
+  const { query, stores, nowMs } = request;
+  const candidates = new Candidates<Entry>(termsOf(query));
+  if (candidates.terms.length === 0) return { hits: [], filesLeftOut: 0 };
+  const unindexed = stores.map((store) => ({ store, files: addIndexed(candidates, store, nowMs) }));
+  const { read, filesLeftOut } = divideReads(unindexed);
+  for (const { store, files } of read) {
+    for (const { path } of files) {
+      const entry = store.readEntry(path);
+      if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
+    }
+  }
+  return { hits: hitsOf(candidates, request), filesLeftOut };
+}
+
+/** Adds what the store's index knows, and returns the files of which it does not know the present words. */
+function addIndexed<Entry extends SearchedEntry>(
+  candidates: Candidates<Entry>,
+  store: SearchedStore<Entry>,
+  nowMs: number,
+): SearchedFile[] {
+  const unknown = new Map(store.files.map((file) => [file.path, file]));
+  for (const { path, changedUs } of store.indexFiles) {
+    const index = readIndex(store.readIndex(path) ?? "");
+    if (!index) continue;
+    const rows = index.rows.map((row) => {
+      const file = row && unknown.get(row.path);
+      if (!file || !isFresh(row, file, changedUs)) return null;
+      unknown.delete(file.path);
+      return isExpired(row, nowMs) ? null : row;
+    });
+    candidates.addIndexed(store, rows, index.lines);
+  }
+  return [...unknown.values()];
+}
+
+/** An entry that is gone, or that the index should not have had, makes room for the next. */
+function hitsOf<Entry extends SearchedEntry>(
+  candidates: Candidates<Entry>,
+  request: SearchRequest<Entry>,
+): Hit<Entry>[] {
+  const { nowMs } = request;
+  const limit = Math.min(request.limit, searchLimits.hitsMax);
+  const hits: Hit<Entry>[] = [];
+  for (let seen = 0; hits.length < limit && seen < candidates.found.length; seen += limit) {
+    for (const { candidate, score } of bestOf(candidates, seen + limit).slice(seen)) {
+      const { store, path } = candidate;
+      const entry = candidate.entry ?? store.readEntry(path);
+      if (!entry || isExpired(entry, nowMs) || hits.length === limit) continue;
+      hits.push({ store: store.store, path, entry, score, snippet: snippetOf(entry.value, candidates.terms) });
+    }
+  }
+  return hits;
+}
+
+const isExpired = ({ expiresMs }: { readonly expiresMs: number | null }, nowMs: number): boolean =>
+  expiresMs !== null && expiresMs <= nowMs;

@@ -1,0 +1,82 @@
+/**
+ * What a family gives to a search, and what it gets. A search needs no capability of its own: the family lists and reads
+ * files.
+ */
+
+/** A file in a listing of the host, with the time of its inode's last change. */
+export interface SearchedFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Microseconds since the epoch. */
+  readonly changedUs: number;
+}
+
+/** What a search must know of an entry. A family can add fields, which it gets back with each hit. */
+export interface SearchedEntry {
+  readonly key: string;
+  readonly value: string;
+  /** Of two hits with the same score, the newer one comes first. Milliseconds since the epoch. */
+  readonly updatedMs: number;
+  /** The entry is never found from this time on; `null` if it does not expire. Milliseconds since the epoch. */
+  readonly expiresMs: number | null;
+}
+
+/** One source of a search. A family passes only the stores that the caller has the right to search. */
+export interface SearchedStore<Entry extends SearchedEntry> {
+  /** The store's id, for hits. */
+  readonly store: string;
+  /** The files of the entries. */
+  readonly files: readonly SearchedFile[];
+  /** The files of the index (`index-paths.ts`). Without them, every entry is read. */
+  readonly indexFiles: readonly SearchedFile[];
+  /** Returns the text of a file of the index, or `null` if it cannot be read. */
+  readIndex(path: string): string | null;
+  /** Returns the entry in a file, or `null` if there is nothing to find: an internal or encrypted entry, no entry at all. */
+  readEntry(path: string): Entry | null;
+}
+
+export interface SearchRequest<Entry extends SearchedEntry> {
+  /** Any text. There is no syntax in it. */
+  readonly query: string;
+  readonly stores: readonly SearchedStore<Entry>[];
+  /** Above 50 it counts as 50. */
+  readonly limit: number;
+  readonly nowMs: number;
+}
+
+export interface Hit<Entry extends SearchedEntry> {
+  readonly store: string;
+  readonly path: string;
+  readonly entry: Entry;
+  readonly score: number;
+  /** One line of the value around the words that were found. */
+  readonly snippet: string;
+}
+
+export interface SearchResult<Entry extends SearchedEntry> {
+  /** The best first. */
+  readonly hits: readonly Hit<Entry>[];
+  /** Files that were not searched, because too many entries had to be read outside the index. */
+  readonly filesLeftOut: number;
+}
+
+/** A store whose index is to be changed, with the listing from before the call's own changes. */
+export interface IndexedStore extends Omit<SearchedStore<SearchedEntry>, "store"> {
+  /** The folder of the index, such as `search`. */
+  readonly folder: string;
+}
+
+/** The changes of a store's entries, which its index must follow. */
+export interface IndexChanges {
+  readonly written: readonly WrittenEntry[];
+  /** The paths of files that are gone. */
+  readonly removed: readonly string[];
+}
+
+export interface WrittenEntry {
+  readonly path: string;
+  /** The size of the file as it was written. */
+  readonly bytes: number;
+  /** `null` if there is nothing to find in the file: the index gets its path, and no word of it. */
+  readonly entry: SearchedEntry | null;
+}
