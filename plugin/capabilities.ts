@@ -10,13 +10,16 @@ import type {
   CapabilityReply,
   CapabilityRequest,
   ListedFile,
+  ReachedStore,
 } from "../shared/abi.ts";
+import { ownStoreScope } from "../shared/shared-scope.ts";
+import type { AccessLevel } from "../shared/shared-scope.ts";
 import { LastRead } from "./last-read.ts";
 import { ToolError } from "./tool-error.ts";
 
 const lastRead = new LastRead();
 
-/** One scope of the user's folder. */
+/** One scope of the user's folder, or a shared store. */
 export class Scope {
   readonly #name: string;
 
@@ -49,6 +52,29 @@ export class Scope {
   }
 }
 
+/** A store that the caller reaches, or `level: null`; of the caller's own store also its grants. */
+export interface StoreAccess extends ReachedStore {
+  readonly grants: NonNullable<CapabilityReply<"grant_list">["grants"]>;
+}
+
+/** Asks about one store, by the scope that names it. A store that does not exist is as one that is not reached. */
+export function accessTo(scope: string): StoreAccess {
+  const { stores, grants = [] } = callHost("grant_list", { scope });
+  const [store] = stores;
+  if (store === undefined) throw new ToolError("CAPABILITY_DENIED", "Cannot call grant_list: the reply names no store");
+  return { ...store, grants };
+}
+
+/** Every store that the caller reaches, its own first. */
+export function reachedStores(): ReachedStore[] {
+  return callHost("grant_list", {}).stores;
+}
+
+/** Stages a grant of the caller's own store; `level: null` revokes it. Returns the level before. */
+export function setGrant(grant: Omit<CapabilityRequest<"grant_set">, "scope">): AccessLevel | null {
+  return callHost("grant_set", { scope: ownStoreScope, ...grant }).before;
+}
+
 /** The time in UTC, ISO 8601. It is the same throughout a call. */
 export function now(): string {
   return new Date(callHost("clock_now", {}).epochMs).toISOString();
@@ -59,7 +85,7 @@ function callHost<Name extends CapabilityName>(name: Name, request: CapabilityRe
 }
 
 function ask(name: CapabilityName, request: string): string {
-  const capability = Host.getFunctions()[name];
+  const capability = (Host.getFunctions() as Partial<Record<CapabilityName, (request: PTR) => PTR>>)[name];
   if (!capability) throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: this plugin does not import it`);
   const requestBlock = Memory.fromString(request);
   const replyBlock = Memory.find(capability(requestBlock.offset));

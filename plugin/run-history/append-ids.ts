@@ -4,8 +4,8 @@
  * however many there are.
  */
 import { quoted } from "../../shared/text.ts";
+import { fileOf, splitFor } from "../linear-hashing.ts";
 import { ToolError } from "../tool-error.ts";
-import { fnv } from "./fnv.ts";
 import { parseJson } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
 import { appendIdsPath, linesOf, readFile, runs, unreadable, wholeLines } from "./run-files.ts";
@@ -52,20 +52,11 @@ function readIds(path: string): string {
 
 const beginning = (appendId: string): string => `{"appendId":${JSON.stringify(appendId)},"appended":`;
 
-/** The number of an id's file among `files`. */
-function fileOf(appendId: string, files: number): number {
-  const hash = fnv(appendId);
-  const half = 2 ** Math.floor(Math.log2(files));
-  const wide = hash % (half * 2);
-  return (wide < files ? wide : hash % half) + 1;
-}
-
 /** Adds one file, and moves to it the ids of an earlier one that now belong there. */
 function splitFile(folder: string, files: number): number {
   const added = files + 1;
   if (files === 0) return added;
-  const split = files - 2 ** Math.floor(Math.log2(files)) + 1;
-  const path = appendIdsPath(folder, split);
+  const path = appendIdsPath(folder, splitFor(added));
   const kept: string[] = [];
   const moved: string[] = [];
   for (const line of linesOf(readIds(path))) {

@@ -1,6 +1,7 @@
 /** An entry's file: five fields in front matter, any keys that people added by hand, then the body. */
+import { formatFields, joinFrontMatter, splitFrontMatter } from "../front-matter.ts";
+import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
-import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "./front-matter.ts";
 import { entryTypes } from "./schemas/fields.ts";
 import type { EntryType } from "./schemas/fields.ts";
 
@@ -67,42 +68,5 @@ export function formatEntry(fields: EntryFields, body: string, replaced: string 
   const { name, description, type, created, updated } = fields;
   const pairs = Object.entries({ name, description, type, created, updated });
   const own = formatCanonicalLines(pairs) ?? formatFields(pairs);
-  return joinFrontMatter(replaced === null ? own : own + foreignLines(own, replaced), body);
-}
-
-/**
- * Returns the lines of foreign keys unchanged, comments included. It picks them line by line and parses the result. If
- * that has other values than the original (keys in braces, for example), it formats the keys again instead.
- */
-function foreignLines(own: string, replaced: string): string {
-  const foreign = withoutOwnKeys(parseFields(replaced) ?? new Map());
-  const kept = linesWithoutOwnKeys(replaced);
-  const written = parseFields(own + kept);
-  if (written !== null && sameMeaning(withoutOwnKeys(written), foreign)) return kept;
-  return foreign.size === 0 ? "" : formatFields(foreign);
-}
-
-function withoutOwnKeys(fields: ReadonlyMap<string, unknown>): Map<string, unknown> {
-  return new Map([...fields].filter(([key]) => !ownKeys.includes(key)));
-}
-
-/**
- * Compares YAML text, in which a repeated value is an alias. Comparing values would expand nested aliases without
- * limit.
- */
-function sameMeaning(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): boolean {
-  return a.size === b.size && formatFields(a) === formatFields(b);
-}
-
-const startsKey = /^[^\s#-]/;
-const startsOwnKey = new RegExp(`^(["']?)(?:${ownKeys.join("|")})\\1[ \\t]*:`);
-
-function linesWithoutOwnKeys(text: string): string {
-  let isOwn = false;
-  const kept = text.split("\n").filter((line) => {
-    if (startsKey.test(line)) isOwn = startsOwnKey.test(line);
-    return !isOwn || line.startsWith("#");
-  });
-  const lines = kept.join("\n");
-  return lines === "" || lines.endsWith("\n") ? lines : `${lines}\n`;
+  return joinFrontMatter(replaced === null ? own : own + keptLines(own, replaced, ownKeys), body);
 }

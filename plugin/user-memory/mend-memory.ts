@@ -5,10 +5,10 @@
  */
 import { utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
+import { splitFrontMatter } from "../front-matter.ts";
 import { formatEntry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
-import { splitFrontMatter } from "./front-matter.ts";
 import { readText } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
