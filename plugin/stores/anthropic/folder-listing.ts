@@ -1,0 +1,64 @@
+/** The lines of a folder's listing: a size, a tab and a path. */
+import { oneLine } from "../../one-line.ts";
+import { fitsAnswer } from "./cut-lines.ts";
+import { fileSize } from "./file-size.ts";
+
+/** A folder and what is below it. Its size is that of all files below it, hidden ones included. */
+interface Tree {
+  bytes: number;
+  /** The sizes of its files. */
+  readonly files: Map<string, number>;
+  readonly folders: Map<string, Tree>;
+}
+
+export class FolderListing {
+  readonly #root = newTree();
+
+  /** `path`: from this folder. Several files of one path, by several creators, are one line. */
+  add(path: string, bytes: number): void {
+    const names = path.split("/");
+    const file = names.pop() ?? "";
+    let tree = this.#root;
+    tree.bytes += bytes;
+    for (const name of names) {
+      const next = tree.folders.get(name) ?? newTree();
+      tree.folders.set(name, next);
+      tree = next;
+      tree.bytes += bytes;
+    }
+    tree.files.set(file, (tree.files.get(file) ?? 0) + bytes);
+  }
+
+  /**
+   * The folder itself, then what is up to two levels below it and not hidden, each folder before what is in it. If not
+   * all of it fits into an answer, a note says how much is left out.
+   */
+  text(path: string): string {
+    const all = [line(this.#root.bytes, path), ...linesIn(this.#root, path.replace(/\/$/, ""), levelsMax)];
+    let lines = all;
+    while (!fitsAnswer(lines.join("\n"))) lines = lines.slice(0, Math.floor(lines.length * 0.9));
+    const left = all.length - lines.length;
+    return [...lines, ...(left === 0 ? [] : [`[${left} more: view a directory of them]`])].join("\n");
+  }
+}
+
+const newTree = (): Tree => ({ bytes: 0, files: new Map(), folders: new Map() });
+
+const levelsMax = 2;
+
+function* linesIn({ files, folders }: Tree, path: string, levels: number): Generator<string> {
+  if (levels === 0) return;
+  for (const name of [...new Set([...files.keys(), ...folders.keys()])].toSorted()) {
+    if (isHidden(name)) continue;
+    const [bytes, folder] = [files.get(name), folders.get(name)];
+    if (bytes !== undefined) yield line(bytes, `${path}/${name}`);
+    if (folder === undefined) continue;
+    yield line(folder.bytes, `${path}/${name}/`);
+    yield* linesIn(folder, `${path}/${name}`, levels - 1);
+  }
+}
+
+const isHidden = (name: string): boolean => name.startsWith(".") || name === "node_modules";
+
+/** A person can put a file there whose key has line ends. It must not look like two files. */
+const line = (bytes: number, path: string): string => `${fileSize(bytes)}\t${oneLine(path, path.length, "")}`;

@@ -1,0 +1,101 @@
+/** The commands that change entries: `create`, `edit`, `delete` and `rename`. */
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { addressedEntry, ownEntry } from "./addressed.ts";
+import type { Addressed } from "./addressed.ts";
+import type { FoundEntry } from "./entry-store.ts";
+import { required } from "./required.ts";
+import type { CreateInput, EditInput, PathInput, RenameInput } from "./schemas.ts";
+import { typeOfValue, valueFrom, checkValue } from "./value.ts";
+
+/** What these commands return. */
+export type Changed = Record<string, never>;
+
+export const done = (message: string): Answer<Changed> => ({ message, data: {} });
+
+/** Creates an entry, or replaces the caller's own with all its flags. */
+export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed> {
+  const place = addressedEntry(required(path, "path", "path is required for create"), "create");
+  const { at, key, self } = place;
+  const value = valueFrom(required(content, "content", "content is required for create"));
+  const replaced = at.visible(key).find(({ owner }) => owner === self) ?? null;
+  const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
+  at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
+  at.saveIndex();
+  return done(`Created ${place.shown}`);
+}
+
+/** Replaces one piece of a text. The piece is literal, and must be there once. */
+export function editEntry({ path, old_str: old, new_str: replacement }: EditInput): Answer<Changed> {
+  const place = addressedEntry(required(path, "path", "path is required for edit"), "edit");
+  const missing = "old_str and new_str are required for edit";
+  const [from, to] = [required(old, "old_str", missing), required(replacement, "new_str", missing)];
+  if (from === "") throw new ToolError("INPUT_INVALID", "old_str is empty, allowed: text that is in the entry");
+  const entry = ownEntry(place, "edit");
+  refuseOpaque(entry, place.shown);
+  const { content } = entry.value;
+  const at = onlyMatch(content, from, place.shown);
+  const value = { format: "text", content: content.slice(0, at) + to + content.slice(at + from.length) } as const;
+  checkValue(value);
+  place.at.write({ ...entry, value, updated: place.at.now }, entry);
+  place.at.saveIndex();
+  return done(`Edited ${place.shown}\n${diffOf(content, at, { from, to })}`);
+}
+
+function refuseOpaque(entry: FoundEntry, shown: string): void {
+  const because = (reason: string): ToolError =>
+    new ToolError("VALUE_NOT_TEXT", `Cannot edit ${shown}: value is ${reason}. Use create to replace the whole value.`);
+  if (entry.encrypted) throw because("encrypted");
+  if (entry.value.format === "json") throw because(`${typeOfValue(entry.value)}, not text`);
+}
+
+/** Throws unless the piece is there exactly once. */
+function onlyMatch(content: string, piece: string, shown: string): number {
+  const parts = content.split(piece);
+  if (parts.length === 1) throw new ToolError("MATCH_NOT_FOUND", `old_str not found in ${shown}`);
+  if (parts.length === 2) return parts[0]?.length ?? 0;
+  const hint = "Include more of the text around it, so that it matches once.";
+  throw new ToolError("MATCH_NOT_UNIQUE", `old_str matches ${parts.length - 1} times in ${shown}. ${hint}`);
+}
+
+const contextChars = 40;
+
+function diffOf(content: string, at: number, { from, to }: { readonly from: string; readonly to: string }): string {
+  const before = content.slice(Math.max(0, at - contextChars), at).toWellFormed();
+  const after = content.slice(at + from.length, at + from.length + contextChars).toWellFormed();
+  return `  - …${before}[${from}]${after}…\n  + …${before}[${to}]${after}…`;
+}
+
+/** Moves the caller's own entry to the trash. */
+export function deleteEntry({ path }: PathInput): Answer<Changed> {
+  const place = addressedEntry(required(path, "path", "path is required for delete"), "delete");
+  place.at.trash(ownEntry(place, "delete"));
+  place.at.saveIndex();
+  return done(`Deleted ${place.shown}`);
+}
+
+/** Moves the caller's own entry, with its times and flags, also to another store. */
+export function renameEntry({ path, new_str: newPath }: RenameInput): Answer<Changed> {
+  const missing = "path and new_str (new path) are required for rename";
+  const from = addressedEntry(required(path, "path", missing), "rename");
+  const named = addressedEntry(required(newPath, "new_str", missing), "rename");
+  // One object for one store, which knows all changes of the call.
+  const to = named.at.id === from.at.id ? { ...named, at: from.at } : named;
+  if (from.at.id === to.at.id && from.key === to.key) {
+    throw new ToolError("NAME_CONFLICT", `Cannot rename ${from.shown}: the new path is the same`);
+  }
+  const entry = ownEntry(from, "rename");
+  refuseTaken(to);
+  to.at.write({ ...entry, key: to.key, updated: to.at.now }, null);
+  from.at.trash(entry);
+  for (const store of new Set([to.at, from.at])) store.saveIndex();
+  return done(`Renamed ${from.shown} → ${to.shown}`);
+}
+
+function refuseTaken({ at, key, self, shown }: Addressed): void {
+  if (!at.visible(key).some(({ owner }) => owner === self)) return;
+  throw new ToolError(
+    "NAME_CONFLICT",
+    `Cannot rename to ${shown}: it exists. Delete it first, or choose another path.`,
+  );
+}

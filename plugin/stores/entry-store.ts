@@ -1,0 +1,217 @@
+/** The entries of one store that the caller reaches. */
+import type { ListedFile } from "../../shared/abi.ts";
+import { isEnough, scopeOfStore } from "../../shared/shared-scope.ts";
+import type { AccessLevel } from "../../shared/shared-scope.ts";
+import { utf8Bytes } from "../../shared/text.ts";
+import { now, Scope } from "../capabilities.ts";
+import type { StoreAccess } from "../capabilities.ts";
+import type { SearchedStore } from "../search/searched.ts";
+import { ToolError } from "../tool-error.ts";
+import { formatEntry, parseEntry } from "./entry-file.ts";
+import type { Entry, Unreadable } from "./entry-file.ts";
+import { byFolder, pathOf, pathOfKey, placeOf } from "./key-path.ts";
+import type { EntryId } from "./key-path.ts";
+import { IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
+import type { FoundWords } from "./store-index.ts";
+import { entryLimits } from "./store-limits.ts";
+
+/** An entry and its file. */
+export interface FoundEntry extends Entry {
+  readonly path: string;
+}
+
+export class EntryStore {
+  readonly id: string;
+  readonly #scope: Scope;
+  readonly #level: AccessLevel | null;
+  readonly #changes: IndexedChanges;
+  /** Everything in the store, from before the call's own changes. */
+  #listing: readonly ListedFile[] | null = null;
+  /** The files of entries, by path, as this call has left them. */
+  #files: Map<string, ListedFile> | null = null;
+  #now: string | null = null;
+
+  constructor({ store, level }: Pick<StoreAccess, "store" | "level">) {
+    this.id = store;
+    this.#level = level;
+    this.#scope = new Scope(scopeOfStore(store));
+    this.#changes = new IndexedChanges(store);
+  }
+
+  /** Throws `ACCESS_DENIED`. The host checks the same: a tool that did not ask would be stopped as hostile. */
+  check(needed: AccessLevel): this {
+    if (isEnough(this.#level, needed)) return this;
+    throw new ToolError("ACCESS_DENIED", "Access denied to this store");
+  }
+
+  get now(): string {
+    this.#now ??= now();
+    return this.#now;
+  }
+
+  /** The times of an entry that is written now. `ttl`: seconds until it ends; never, if there is none. */
+  times(replaced: Entry | null, ttl: number | undefined): Pick<Entry, "created" | "updated" | "expires"> {
+    const expires = ttl === undefined ? null : new Date(Date.parse(this.now) + ttl * 1000).toISOString();
+    return { created: replaced?.created ?? this.now, updated: this.now, expires };
+  }
+
+  /** The files of entries, whoever made them. */
+  get files(): readonly ListedFile[] {
+    return [...this.#present().values()];
+  }
+
+  /** Paths of files in places where no entry lies. */
+  get strayPaths(): readonly string[] {
+    const paths = this.#listed().map(({ path }) => path);
+    return paths.filter((path) => placeOf(path, this.id) === null && !isIndexPath(path));
+  }
+
+  /** The entry at a path, or why it cannot be read; `null` if there is none, or if it has expired. */
+  read(path: string): FoundEntry | Unreadable | null {
+    const entry = this.readAny(path);
+    if (entry === null || "unreadable" in entry) return entry;
+    return entry.expires !== null && entry.expires <= this.now ? null : { ...entry, path };
+  }
+
+  /** As `read`, but also an expired entry. */
+  readAny(path: string): Entry | Unreadable | null {
+    const place = placeOf(path, this.id);
+    const file = place && this.#textOf(path);
+    return typeof file === "string" && place ? parseEntry(file, place, this.id) : (file as Unreadable | null);
+  }
+
+  /** The entry of one creator; also `null` if it cannot be read. */
+  find(id: EntryId): FoundEntry | null {
+    const entry = this.read(pathOf(id, this.id));
+    return entry === null || "unreadable" in entry ? null : entry;
+  }
+
+  /** What tools for models see under a key: one entry for each creator, the store's owner first. */
+  visible(key: string): FoundEntry[] {
+    const end = pathOfKey(key);
+    const others = this.#scope.list(`${byFolder}/`).filter(({ path }) => path.endsWith(`/${end}`));
+    const paths = [end, ...others.map(({ path }) => path)];
+    return paths
+      .map((path) => this.read(path))
+      .filter((entry) => isVisible(entry) && entry.key === key) as FoundEntry[];
+  }
+
+  /** What tools for models see below a folder, by key and then by creator, the store's owner first. */
+  visibleBelow(prefix: string): FoundEntry[] {
+    return [...this.eachVisibleBelow(prefix)].toSorted((a, b) => compare(a.key, b.key) || compare(a.path, b.path));
+  }
+
+  /** The same one at a time, in the order of the files. All values together can be larger than the guest's memory. */
+  *eachVisibleBelow(prefix: string): Generator<FoundEntry> {
+    for (const { path } of this.files) {
+      if (!this.#canBeVisible(path, prefix)) continue;
+      const entry = this.read(path);
+      if (isVisible(entry) && entry.key.startsWith(prefix)) yield entry;
+    }
+  }
+
+  /** For a search. */
+  get searched(): SearchedStore<FoundWords> {
+    return { store: this.id, ...searchedFiles(this.#listed(), this.id), ...this.#readers };
+  }
+
+  /**
+   * Writes an entry. Front matter of the replaced or renamed entry that is not ours stays. Throws `ENTRY_UNREADABLE` if
+   * something else is in the place of the entry: a person's file must not be lost.
+   */
+  write(entry: Omit<Entry, "frontMatter"> & Partial<Entry>, replaced: Entry | null): void {
+    const path = pathOf(entry, this.id);
+    if (replaced === null) this.#makeRoom(path);
+    this.put(path, entry, replaced?.frontMatter ?? entry.frontMatter ?? null);
+  }
+
+  /** Writes an entry to its path, whatever is there. */
+  put(path: string, entry: Omit<Entry, "frontMatter">, frontMatter: string | null): void {
+    const files = this.#present();
+    const file = formatEntry(entry, frontMatter);
+    const bytes = utf8Bytes(file);
+    this.#scope.write(path, file);
+    files.set(path, { path, bytes, changedUs: 0 });
+    this.#changes.write(path, bytes, { ...entry, frontMatter });
+  }
+
+  trash({ path }: Pick<FoundEntry, "path">): void {
+    const files = this.#present();
+    this.#scope.trash(path);
+    files.delete(path);
+    this.#changes.remove(path);
+  }
+
+  /** Stages the search index. To be called after the last change: the index must not be older than the entries. */
+  saveIndex(): void {
+    for (const { path, text } of this.#changes.writes(this.#listed(), this.#readers)) this.#scope.write(path, text);
+  }
+
+  /** Whether the file's place says nothing against it, so that it has to be read. */
+  #canBeVisible(path: string, prefix: string): boolean {
+    const place = placeOf(path, this.id);
+    return place?.isInternal === false && place.namespace === "" && (place.key?.startsWith(prefix) ?? true);
+  }
+
+  #listed(): readonly ListedFile[] {
+    this.#listing ??= this.#scope.list();
+    return this.#listing;
+  }
+
+  #present(): Map<string, ListedFile> {
+    this.#files ??= new Map(
+      this.#listed()
+        .filter(({ path }) => placeOf(path, this.id) !== null)
+        .map((file) => [file.path, file]),
+    );
+    return this.#files;
+  }
+
+  get #readers(): Pick<SearchedStore<FoundWords>, "readIndex" | "readEntry"> {
+    return {
+      readIndex: (path) => {
+        const text = this.#textOf(path);
+        return typeof text === "string" ? text : null;
+      },
+      readEntry: (path) => {
+        const entry = this.read(path);
+        return isVisible(entry) ? wordsOf(entry) : null;
+      },
+    };
+  }
+
+  #textOf(path: string): string | Unreadable | null {
+    try {
+      return this.#scope.read(path);
+    } catch (error) {
+      const code = error instanceof ToolError ? error.code : "";
+      if (code === "ENTRY_UNREADABLE") return { unreadable: "it is not UTF-8 text" };
+      if (code === "STORAGE_UNSAFE") return { unreadable: "it is no plain file" };
+      throw error;
+    }
+  }
+
+  /** What the writer does not see, because a person has hidden it, goes to the trash. */
+  #makeRoom(path: string): void {
+    const present = this.read(path);
+    if (present !== null && "unreadable" in present) {
+      throw new ToolError("ENTRY_UNREADABLE", `Cannot write "${path}": a file is there, but ${present.unreadable}`);
+    }
+    this.#refuseTooMany(path);
+    if (present !== null) this.trash({ path });
+  }
+
+  /** Expired entries do not count. They are read only when it matters. */
+  #refuseTooMany(path: string): void {
+    const others = this.files.filter((file) => file.path !== path);
+    const { entriesMax } = entryLimits;
+    if (others.length < entriesMax || others.filter((file) => this.read(file.path) !== null).length < entriesMax)
+      return;
+    throw new ToolError("KEY_LIMIT_REACHED", "Key limit reached for this store");
+  }
+}
+
+export const isVisible = (entry: FoundEntry | Unreadable | null): entry is FoundEntry =>
+  entry !== null && !("unreadable" in entry) && !entry.isInternal && entry.namespace === "";
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,0 +1,80 @@
+/**
+ * Reports what is wrong with the entries of the caller's own store, and mends what can be: expired entries go to the
+ * trash, and an entry that an import has brought from another owner's store becomes the caller's.
+ */
+import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
+import { ownStoreScope } from "../../shared/shared-scope.ts";
+import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
+import { accessTo } from "../capabilities.ts";
+import { answerInspection, answerPaths } from "../inspection.ts";
+import type { Answer } from "../serve-tool.ts";
+import { EntryStore } from "./entry-store.ts";
+import { placeOf } from "./key-path.ts";
+import { isIndexPath } from "./store-index.ts";
+import { entryLimits } from "./store-limits.ts";
+
+const { entriesMax, valueBytesMax } = entryLimits;
+
+export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
+  const own = accessTo(ownStoreScope);
+  if (paths) return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isIndexPath));
+  const store = new EntryStore(own);
+  const files = store.files.map(({ path }) => path);
+  const isTooMany = incoming !== undefined && files.length > entriesMax;
+  const stray = store.strayPaths.map((path) => finding("file-unused", path, `${isUnused}, so no tool reads it`));
+  const found = isTooMany ? [] : [...files.flatMap((path) => findingAt(store, path) ?? []), ...stray];
+  const together = isTooMany ? [tooMany(files.length)] : [];
+  const answer = answerInspection({ mend, incoming }, { found, codes, together });
+  if (mend) {
+    for (const { path, problem } of found) mendAt(store, path, problem);
+    store.saveIndex();
+  }
+  return answer;
+}
+
+const isKept = (path: string, store: string): boolean => placeOf(path, store) !== null || isIndexPath(path);
+
+const codes: Readonly<Record<string, RefusedPath["code"]>> = {
+  "entry-unreadable": "ENTRY_UNREADABLE",
+  "entry-too-large": "QUOTA_EXCEEDED",
+};
+
+function findingAt(store: EntryStore, path: string): InspectFinding | null {
+  const entry = store.readAny(path);
+  if (entry === null) return null;
+  if ("unreadable" in entry) {
+    if (entry.foreign) return finding("entry-of-another", path, "its owner is not the store's", "make it the store's");
+    return finding("entry-unreadable", path, entry.unreadable);
+  }
+  const { expires, value } = entry;
+  if (expires !== null && expires <= store.now) {
+    return finding("entry-expired", path, `it has expired at ${expires}`, "move it to the trash");
+  }
+  if (!exceedsUtf8Bytes(value.content, valueBytesMax)) return null;
+  const size = `its value is ${utf8Bytes(value.content)} bytes, at most ${valueBytesMax} allowed`;
+  return finding("entry-too-large", path, size);
+}
+
+const finding = (problem: string, path: string, message: string, remedy: string | null = null): InspectFinding => ({
+  problem,
+  path,
+  message,
+  remedy,
+});
+
+function mendAt(store: EntryStore, path: string, problem: string): void {
+  if (problem === "entry-expired") store.trash({ path });
+  const entry = problem === "entry-of-another" ? store.readAny(path) : null;
+  if (entry === null || !("unreadable" in entry) || !entry.foreign) return;
+  store.put(path, { ...entry.foreign, owner: store.id }, entry.foreign.frontMatter);
+}
+
+const isUnused = "no entry of a store has this path";
+
+const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", reason: isUnused });
+
+const tooMany = (present: number): RefusedPath => ({
+  path: "",
+  code: "QUOTA_EXCEEDED",
+  reason: `the store would have ${present} entries, at most ${entriesMax} allowed`,
+});

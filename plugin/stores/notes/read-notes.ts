@@ -1,0 +1,48 @@
+/** The commands that read notes: `get`, `list` and `search`. */
+import type { Answer } from "../../serve-tool.ts";
+import { ToolError } from "../../tool-error.ts";
+import { jsonBytes } from "./json-bytes.ts";
+import type { GetNote, ListNotes, SearchNotes } from "./note-inputs.ts";
+import { noteLimits } from "./note-limits.ts";
+import { checkNamespace, checkPlace } from "./note-place.ts";
+import { NoteStore } from "./note-store.ts";
+import type { StoredNote } from "./note-store.ts";
+import { shownNotes } from "./shown-notes.ts";
+
+export function getNote({ namespace, key }: GetNote): Answer<{ readonly note: StoredNote | null }> {
+  checkPlace({ namespace, key });
+  const note = new NoteStore().find({ namespace, key });
+  if (note !== null && jsonBytes(note) > noteLimits.answerBytesMax) {
+    throw new ToolError("ENTRY_UNREADABLE", `Cannot read the note "${key}": as JSON it is too large for an answer`);
+  }
+  return { message: note === null ? `No note called ${key}` : `Note ${key}`, data: { note } };
+}
+
+/** The notes that changed last come first. */
+export function listNotes(input: ListNotes): Answer<{ readonly notes: readonly StoredNote[] }> {
+  const { namespaces, prefix = "", excludeSources = [], limit = noteLimits.listedDefault } = input;
+  for (const namespace of namespaces ?? []) checkNamespace(namespace);
+  const notes = new NoteStore()
+    .all(namespaces)
+    .filter(({ key, source }) => key.startsWith(prefix) && !excludeSources.includes(source))
+    .toSorted(newestFirst)
+    .slice(0, limit);
+  return answerOf(notes);
+}
+
+/** Any query is data: words, without operators. */
+export function searchNotes(input: SearchNotes): Answer<{ readonly notes: readonly StoredNote[] }> {
+  const { namespaces, query, limit = noteLimits.foundDefault } = input;
+  for (const namespace of namespaces ?? []) checkNamespace(namespace);
+  return answerOf(new NoteStore().search(query, namespaces, limit));
+}
+
+function answerOf(notes: readonly StoredNote[]): Answer<{ readonly notes: readonly StoredNote[] }> {
+  const shown = shownNotes(notes);
+  return { message: `${shown.length} notes`, data: { notes: shown } };
+}
+
+const newestFirst = (a: StoredNote, b: StoredNote): number =>
+  compare(b.updated, a.updated) || compare(a.key, b.key) || compare(a.namespace, b.namespace);
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,0 +1,39 @@
+/** The entries of the caller's own store for programs that show them: the roles `entries` and `read`. */
+import type { EntriesOutput, ReadInput } from "../../shared/roles.ts";
+import { ownStoreScope } from "../../shared/shared-scope.ts";
+import { accessTo } from "../capabilities.ts";
+import { withinAnswer } from "../entry-list.ts";
+import { oneLine } from "../one-line.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { EntryStore } from "./entry-store.ts";
+import type { FoundEntry } from "./entry-store.ts";
+import { entryLimits } from "./store-limits.ts";
+
+const descriptionCharsMax = 200;
+
+export function listOwnEntries(): Answer<EntriesOutput> {
+  const { store, own } = ownStore();
+  const found = store.visibleBelow("").filter(({ owner }) => owner === own);
+  const described = found
+    .slice(0, entryLimits.entriesMax)
+    .map((entry) => ({ name: entry.key, description: lineOf(entry) }));
+  const entries = withinAnswer(described, descriptionCharsMax);
+  return { message: `${entries.length} entries`, data: { entries } };
+}
+
+const lineOf = ({ key, encrypted, value }: FoundEntry): string =>
+  encrypted ? "(encrypted)" : oneLine(value.content, descriptionCharsMax, key);
+
+/** The value as text. An encrypted one is shown as it is stored. */
+export function readOwnEntry({ name }: ReadInput): Answer<{ readonly body: string }> {
+  const { store, own } = ownStore();
+  const entry = store.find({ owner: own, isInternal: false, namespace: "", key: name });
+  if (entry === null) throw new ToolError("ENTRY_NOT_FOUND", `Memory not found: ${name}`);
+  return { message: `Entry "${name}"`, data: { body: entry.value.content } };
+}
+
+function ownStore(): { readonly store: EntryStore; readonly own: string } {
+  const access = accessTo(ownStoreScope);
+  return { store: new EntryStore(access), own: access.store };
+}

@@ -1,0 +1,105 @@
+/**
+ * What programs keep in a store, out of sight of models: the tools with the roles `get` and `set`, and the aliases
+ * `kv_get`, `kv_set` and `kv_delete` of an earlier interface.
+ */
+import type { GetInput, GetOutput, SetInput } from "../../shared/roles.ts";
+import { ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
+import type { AccessLevel } from "../../shared/shared-scope.ts";
+import { isStoreId } from "../../shared/shared-scope.ts";
+import { quoted } from "../../shared/text.ts";
+import { accessTo } from "../capabilities.ts";
+import { breaksLine } from "../one-line.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import type { Changed } from "./change-entry.ts";
+import { EntryStore } from "./entry-store.ts";
+import type { FoundEntry } from "./entry-store.ts";
+import { checkKey } from "./memory-path.ts";
+import { entryLimits } from "./store-limits.ts";
+import { shownValue, valueFrom } from "./value.ts";
+
+interface Programs {
+  readonly at: EntryStore;
+  readonly self: string;
+}
+
+function reached(store: string | undefined, level: AccessLevel): Programs {
+  const own = accessTo(ownStoreScope);
+  if (store !== undefined && !isStoreId(store)) {
+    throw new ToolError("INPUT_INVALID", `Cannot use the store ${quoted(store)}: allowed: a UUID in lower case`);
+  }
+  const access = store === undefined || store === own.store ? own : accessTo(scopeOfStore(store));
+  return { at: new EntryStore(access).check(level), self: own.store };
+}
+
+export function getInternal({ store, key, namespace = "" }: GetInput): Answer<GetOutput> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(store, "read");
+  const id = { owner: self, namespace, key };
+  const entry = at.find({ ...id, isInternal: true }) ?? at.find({ ...id, isInternal: false });
+  return found(entry);
+}
+
+export function setInternal({ store, key, value, namespace = "", encrypted = false, ttl }: SetInput): Answer<Changed> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(store, "readwrite");
+  const id = { owner: self, namespace, key };
+  const [internal, shown] = [at.find({ ...id, isInternal: true }), at.find({ ...id, isInternal: false })];
+  const entry = { ...id, isInternal: true, encrypted, value: valueFrom(value), ...at.times(internal ?? shown, ttl) };
+  at.write(entry, internal);
+  // What models saw under this key so far is not the value any more.
+  if (shown !== null) at.trash(shown);
+  at.saveIndex();
+  return { message: `Set ${key}`, data: {} };
+}
+
+/** An entry of the caller's own store that models see, too. */
+export interface KvInput {
+  readonly key: string;
+  readonly namespace?: string | undefined;
+}
+
+export type KvSetInput = Omit<SetInput, "store" | "encrypted">;
+
+export function kvGet({ key, namespace = "" }: KvInput): Answer<GetOutput> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(undefined, "read");
+  return found(at.find({ owner: self, isInternal: false, namespace, key }));
+}
+
+export function kvSet({ key, value, namespace = "", ttl }: KvSetInput): Answer<Changed> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(undefined, "readwrite");
+  const id = { owner: self, isInternal: false, namespace, key };
+  const replaced = at.find(id);
+  at.write({ ...id, encrypted: false, value: valueFrom(value), ...at.times(replaced, ttl) }, replaced);
+  at.saveIndex();
+  return { message: `Set ${key}`, data: {} };
+}
+
+export function kvDelete({ key, namespace = "" }: KvInput): Answer<Changed> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(undefined, "readwrite");
+  const entry = at.find({ owner: self, isInternal: false, namespace, key });
+  if (entry === null) throw new ToolError("ENTRY_NOT_FOUND", `Memory not found: ${key}`);
+  at.trash(entry);
+  at.saveIndex();
+  return { message: `Deleted ${key}`, data: {} };
+}
+
+const found = (entry: FoundEntry | null): Answer<GetOutput> =>
+  entry === null
+    ? { message: "Not found", data: { found: false, value: null } }
+    : { message: "Found", data: { found: true, value: shownValue(entry.value) } };
+
+function checkNamespace(namespace: string): void {
+  const { namespaceCharsMax } = entryLimits;
+  if (namespace.length <= namespaceCharsMax && !breaksLine.test(namespace) && namespace.isWellFormed()) return;
+  const allowed = `at most ${namespaceCharsMax} characters on one line`;
+  throw new ToolError("INPUT_INVALID", `Cannot use the namespace ${quoted(namespace)}: allowed: ${allowed}`);
+}

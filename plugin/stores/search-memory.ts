@@ -1,0 +1,74 @@
+/** The command `search`, over all stores that the caller reaches or one of them. */
+import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
+import { utf8Bytes } from "../../shared/text.ts";
+import { accessTo, reachedStores } from "../capabilities.ts";
+import { search } from "../search/search.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { addressed } from "./addressed.ts";
+import { EntryStore } from "./entry-store.ts";
+import { required } from "./required.ts";
+import type { SearchInput } from "./schemas.ts";
+import { entryLimits } from "./store-limits.ts";
+import { shownValue } from "./value.ts";
+import { shownEntry } from "./view-memory.ts";
+import type { ShownEntry } from "./view-memory.ts";
+
+interface FoundResult extends ShownEntry {
+  readonly score: number;
+  readonly snippet: string;
+  readonly value?: unknown;
+}
+
+/** Access is decided before anything is searched: a store that the caller does not reach takes no place in the result. */
+export function searchMemory({ path, query }: SearchInput): Answer<{ readonly results: readonly FoundResult[] }> {
+  const asked = required(query, "query", "query is required for search");
+  if (asked.length > entryLimits.queryCharsMax) {
+    const allowed = `at most ${entryLimits.queryCharsMax} characters`;
+    throw new ToolError("INPUT_INVALID", `Cannot search: query is ${asked.length} characters, allowed: ${allowed}`);
+  }
+  const own = accessTo(ownStoreScope).store;
+  const stores = path === undefined ? searchable() : [addressed(path, "search").at];
+  const request = {
+    query: asked,
+    stores: stores.map((store) => store.searched),
+    limit: entryLimits.searchHitsMax,
+    nowMs: Date.parse(stores[0]?.now ?? ""),
+  };
+  const { hits, filesLeftOut } = search(request);
+  const room = new Room(entryLimits.shownValueBytesMax);
+  const results = hits.map(({ store, entry, score, snippet, path: file }): FoundResult => {
+    const shown = shownEntry({ ...entry.entry, path: file }, store, own);
+    const result = Object.assign(shown, { score: Math.round(score * 1_000) / 1_000, snippet });
+    return room.takes(entry.value) ? Object.assign(result, { value: shownValue(entry.entry.value) }) : result;
+  });
+  return { message: messageOf(results, filesLeftOut), data: { results } };
+}
+
+const searchable = (): EntryStore[] =>
+  reachedStores()
+    .filter(({ level }) => isEnough(level, "search"))
+    .map((store) => new EntryStore(store));
+
+function messageOf(results: readonly FoundResult[], filesLeftOut: number): string {
+  const lines = results.map(({ path, snippet }) => `${path}: ${snippet}`);
+  const left =
+    filesLeftOut === 0 ? [] : [`(${filesLeftOut} entries were not searched: too many have changed outside memory)`];
+  return [...(lines.length === 0 ? ["Nothing found"] : lines), ...left].join("\n");
+}
+
+/** Values are shown in full while there is room for them; hits after that have their snippet. */
+class Room {
+  #bytesLeft: number;
+
+  constructor(bytes: number) {
+    this.#bytesLeft = bytes;
+  }
+
+  takes(value: string): boolean {
+    const bytes = utf8Bytes(value);
+    if (bytes > this.#bytesLeft) return false;
+    this.#bytesLeft -= bytes;
+    return true;
+  }
+}

@@ -1,0 +1,70 @@
+/** The search index of a store: which files it is about, and how it follows the changes of a call. */
+import type { ListedFile } from "../../shared/abi.ts";
+import { indexFilesIn } from "../search/index-paths.ts";
+import { indexWrites } from "../search/index-writes.ts";
+import type { IndexWrite } from "../search/index-writes.ts";
+import type { SearchedEntry, SearchedFile, SearchedStore, WrittenEntry } from "../search/searched.ts";
+import type { Entry } from "./entry-file.ts";
+import { placeOf } from "./key-path.ts";
+
+/** No key gives a name that begins like this. */
+export const indexFolder = "_.index";
+
+export const isIndexPath = (path: string): boolean => path.startsWith(`${indexFolder}/`);
+
+/** What a search can find: an entry that models see, unless its value is opaque. */
+export type FoundWords = SearchedEntry & { readonly entry: Entry };
+
+export function wordsOf(entry: Entry): FoundWords | null {
+  if (entry.isInternal || entry.encrypted || entry.namespace !== "") return null;
+  const { key, value, updated, expires } = entry;
+  const updatedMs = updated === null ? 0 : Date.parse(updated);
+  return { key, value: value.content, updatedMs, expiresMs: expires === null ? null : Date.parse(expires), entry };
+}
+
+/** The files that a search is about. What is internal, or has a namespace, never gets into the index. */
+export function searchedFiles(
+  listing: readonly ListedFile[],
+  store: string,
+): Pick<SearchedStore<SearchedEntry>, "files" | "indexFiles"> {
+  const files = listing.map(({ path, bytes, changedUs = 0 }): SearchedFile => ({ path, bytes, changedUs }));
+  return { files: files.filter(({ path }) => isSearched(path, store)), indexFiles: indexFilesIn(files, indexFolder) };
+}
+
+function isSearched(path: string, store: string): boolean {
+  const place = placeOf(path, store);
+  return place !== null && !place.isInternal && place.namespace === "";
+}
+
+/** The changes of a call that its store's index must follow. */
+export class IndexedChanges {
+  readonly #store: string;
+  readonly #written = new Map<string, WrittenEntry>();
+  readonly #removed = new Set<string>();
+
+  constructor(store: string) {
+    this.#store = store;
+  }
+
+  write(path: string, bytes: number, entry: Entry): void {
+    if (!isSearched(path, this.#store)) return;
+    this.#removed.delete(path);
+    this.#written.set(path, { path, bytes, entry: wordsOf(entry) });
+  }
+
+  remove(path: string): void {
+    if (!isSearched(path, this.#store)) return;
+    this.#written.delete(path);
+    this.#removed.add(path);
+  }
+
+  /** What to stage after the last change. `listing`: from before the first change. */
+  writes(
+    listing: readonly ListedFile[],
+    read: Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry">,
+  ): IndexWrite[] {
+    if (this.#written.size + this.#removed.size === 0) return [];
+    const store = { folder: indexFolder, ...searchedFiles(listing, this.#store), ...read };
+    return indexWrites(store, { written: [...this.#written.values()], removed: [...this.#removed] });
+  }
+}

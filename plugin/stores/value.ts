@@ -1,0 +1,38 @@
+/** An entry's value: a text, or any other JSON value. */
+import { exceedsUtf8Bytes } from "../../shared/text.ts";
+import { ToolError } from "../tool-error.ts";
+import { entryLimits } from "./store-limits.ts";
+
+export interface Value {
+  readonly format: "text" | "json";
+  /** The text, or the JSON text of a value that is none. */
+  readonly content: string;
+}
+
+export function valueFrom(given: unknown): Value {
+  const value: Value =
+    typeof given === "string" ? { format: "text", content: given } : { format: "json", content: JSON.stringify(given) };
+  checkValue(value);
+  return value;
+}
+
+/** Throws `VALUE_TOO_LARGE` or `INPUT_INVALID`. */
+export function checkValue({ content }: Value): void {
+  if (exceedsUtf8Bytes(content, entryLimits.valueBytesMax)) throw new ToolError("VALUE_TOO_LARGE", "Value too large");
+  if (content.isWellFormed()) return;
+  throw new ToolError(
+    "INPUT_INVALID",
+    "Cannot store the value: it has a lone surrogate, allowed: text that UTF-8 can encode",
+  );
+}
+
+/** As callers get it. */
+export const shownValue = ({ format, content }: Value): unknown =>
+  format === "text" ? content : (JSON.parse(content) as unknown);
+
+/** What it is, for messages: "object", "array", "number", "null". */
+export function typeOfValue(value: Value): string {
+  const shown = shownValue(value);
+  if (shown === null) return "null";
+  return Array.isArray(shown) ? "array" : typeof shown;
+}
