@@ -1,6 +1,6 @@
 /** Converts settings to server options, and checks that they fit together. */
 import { isLoopback, isWildcard } from "../serve/loopback.ts";
-import type { Access, HttpServeOptions, TokenKeys } from "../serve/serve-options.ts";
+import type { Access, HttpServeOptions, StorageOptions, TokenKeys } from "../serve/serve-options.ts";
 import type { Settings } from "./read-settings.ts";
 import { flagOf, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -19,6 +19,7 @@ export function serveSettings(settings: Settings): ServeSettings {
   if (!values["serve.http"]) return { kind: "stdio", userId: userOverStdio(settings) };
   const options: HttpServeOptions = {
     access: accessOf(settings),
+    storage: storageOf(settings),
     host: values["serve.host"],
     port: values["serve.port"],
     path: values["serve.path"],
@@ -38,10 +39,9 @@ export function serveSettings(settings: Settings): ServeSettings {
 }
 
 const authPaths = settingPaths.filter((path) => path.startsWith("serve.auth."));
+const stdioPaths = new Set<SettingPath>(["serve.user", "serve.sharingByModels", "serve.http", "serve.closeGraceMs"]);
 /** Settings without effect unless HTTP is on. File and environment may set them for later; a flag is an error. */
-const httpPaths = settingPaths.filter(
-  (path) => path.startsWith("serve.") && !["serve.user", "serve.http", "serve.closeGraceMs"].includes(path),
-);
+const httpPaths = settingPaths.filter((path) => path.startsWith("serve.") && !stdioPaths.has(path));
 
 function userOverStdio({ values, sources }: Settings): string {
   // An operator who configures tokens must not get a server without them.
@@ -51,6 +51,23 @@ function userOverStdio({ values, sources }: Settings): string {
   if (asked !== undefined)
     throw new UsageError(`${told(asked, sources)} is for HTTP, allowed: with ${named("serve.http")}`);
   return values["serve.user"] ?? missing("serve.user", "over standard input and output, one user is served");
+}
+
+/** Settings without effect unless there are storage routes. */
+const storagePaths = ["serve.agentKeys", "serve.internalValues"] as const;
+
+function storageOf({ values, sources }: Settings): StorageOptions | null {
+  if (!values["serve.storage"]) {
+    const asked = storagePaths.find((path) => sources[path].kind !== "default");
+    if (asked === undefined) return null;
+    throw new UsageError(`${told(asked, sources)} is for the storage routes, allowed: with ${named("serve.storage")}`);
+  }
+  if (values["serve.agentKeys"] !== null && values["serve.user"] !== null) {
+    throw new UsageError(
+      `${told("serve.user", sources)} and ${told("serve.agentKeys", sources)} do not go together, allowed: one user, or keys of agents`,
+    );
+  }
+  return { agentKeys: values["serve.agentKeys"], internalValues: values["serve.internalValues"] };
 }
 
 function accessOf({ values, sources }: Settings): Access {

@@ -60,6 +60,7 @@ const runtimeTable = {
 /** The settings of `memcell serve`, which `serve-settings.ts` converts to server options. */
 const serveTable = {
   "serve.user": optionalSetting(user, "the one user that is served without tokens", "nobody"),
+  "serve.sharingByModels": setting(onOrOff, "models may share the store of their user with others", false),
   "serve.http": setting(onOrOff, "serves over HTTP instead of standard input and output", false),
   "serve.host": setting(host, "the address to listen on", "127.0.0.1"),
   "serve.port": setting(whole(0, 65_535), "the port to listen on; 0 picks a free port", 7391),
@@ -75,6 +76,17 @@ const serveTable = {
     [],
   ),
   "serve.publicUrl": optionalSetting(url, "the URL where clients reach the server", "none"),
+  "serve.storage": setting(onOrOff, "adds the storage routes for agents of a platform, /api/storage/", false),
+  "serve.agentKeys": optionalSetting(
+    fileName,
+    "the file with the hashes of the keys that agents send in X-API-Key to the storage routes",
+    "such keys are refused",
+  ),
+  "serve.internalValues": setting(
+    onOrOff,
+    "the storage routes return to programs what they have set out of sight of models",
+    false,
+  ),
   "serve.bodyBytesMax": setting(whole(1_024, 67_108_864), "the largest request body, in bytes", 1_048_576),
   "serve.requestsPerMinute": setting(whole(1, 1_000_000), "requests that one user may send in a minute", 600),
   "serve.sessionsPerUserMax": setting(whole(1, 10_000), "sessions and streams that one user may have open at once", 32),

@@ -43,8 +43,18 @@ export type Access =
   /** Every client is this user. Only on a loopback address. */
   | { readonly kind: "one-user"; readonly userId: string };
 
+/** The storage routes for agents of a platform. */
+export interface StorageOptions {
+  /** A file with the keys of agents that send `X-API-Key`. Default: none, and the header is refused. */
+  readonly agentKeys: string | null;
+  /** Whether programs get what they have set out of sight of models. Default: no. */
+  readonly internalValues: boolean;
+}
+
 export interface HttpServeOptions {
   readonly access: Access;
+  /** Default: none, so the server has no such routes. */
+  readonly storage: StorageOptions | null;
   /** The address to listen on. Default: 127.0.0.1. */
   readonly host: string;
   /** 0 takes a free port. Default: 7391. */

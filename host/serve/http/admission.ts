@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import { checkUserId } from "../../values/user-id.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
+import { openAgentKeys } from "./agent-keys.ts";
+import type { AgentKeys } from "./agent-keys.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
 import { RateLimit, putLast } from "./rate-limit.ts";
@@ -14,19 +16,31 @@ import type { VerifyingKeys } from "./token-keys.ts";
 import { bearerToken, verifyToken } from "./verify-token.ts";
 import type { Identity } from "./verify-token.ts";
 
+/** What a request brings to say who sends it. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  /** `X-API-Key`; `undefined` also for a target that ignores it. */
+  readonly apiKey: string | undefined;
+}
+
 export interface Admission {
-  /** Throws a reason that begins with `token-`, `peer-limited` or `keys-unavailable`. */
-  identify(authorization: string | undefined, peer: string | undefined): Promise<Identity>;
+  /**
+   * Throws a reason that begins with `token-` or `key-`, `credentials-several`, `peer-limited` or `keys-unavailable`.
+   */
+  identify(credentials: Credentials, peer: string | undefined): Promise<Identity>;
   /** Whether requests can be admitted. Fetches the keys if there have never been any. */
   isReady(): Promise<boolean>;
 }
 
 /** Rejects with a `RangeError` for unusable keys, and for a server for one user that other machines can reach. */
 export async function openAdmission(options: HttpServeOptions, metadataUrl: string | null): Promise<Admission> {
-  const { access, host } = options;
+  const { access, host, storage } = options;
+  const keysFile = storage?.agentKeys ?? null;
   if (access.kind === "token") {
-    return admitByToken(access.token, await openTokenKeys(access.token), metadataUrl);
+    const agentKeys = keysFile === null ? null : await openAgentKeys(keysFile);
+    return admitByToken(access.token, await openTokenKeys(access.token), { metadataUrl, agentKeys });
   }
+  if (keysFile !== null) throw new RangeError("Cannot use agents' keys for a server of one user");
   if (!isLoopback(host)) {
     throw new RangeError(
       `Cannot serve one user on ${host}: allowed are loopback addresses (127.0.0.0/8, ::1, localhost)`,
@@ -41,7 +55,8 @@ export async function openAdmission(options: HttpServeOptions, metadataUrl: stri
  */
 function admitOneUser(userId: string): Admission {
   return {
-    async identify(authorization) {
+    async identify({ authorization, apiKey }) {
+      if (apiKey !== undefined) throw new RefusedRequest("key-unexpected");
       if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
       return { userId, endsAtMs: null, tokenId: null };
     },
@@ -49,9 +64,18 @@ function admitOneUser(userId: string): Admission {
   };
 }
 
-function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: string | null): Admission {
+interface AdmittingParts {
+  readonly metadataUrl: string | null;
+  readonly agentKeys: AgentKeys | null;
+}
+
+function admitByToken(
+  options: TokenOptions,
+  keys: VerifyingKeys,
+  { metadataUrl, agentKeys }: AdmittingParts,
+): Admission {
   const badTokens = new RateLimit(httpLimits.badTokensPerMinute);
-  /** Hashes of tokens that were valid. A known token is verified like any other. */
+  /** Hashes of tokens and keys that were valid. A known token is verified like any other. */
   const knownTokens = new Set<string>();
 
   /** Limits an address with many invalid tokens, but not its known tokens: other clients can share the address. */
@@ -73,11 +97,27 @@ function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: s
     }
   };
 
+  const identifyByKey = async (apiKey: string, peer: string | undefined): Promise<Identity> => {
+    if (agentKeys === null) throw new RefusedRequest("key-unexpected");
+    await checkPeer(hashOf(apiKey), peer);
+    try {
+      const identity = agentKeys.identify(apiKey);
+      putLast(knownTokens, hashOf(apiKey));
+      return identity;
+    } catch (error) {
+      await badTokens.count(peerKey(peer));
+      throw error;
+    }
+  };
+
   return {
-    async identify(authorization, peer) {
+    async identify({ authorization, apiKey }, peer) {
+      // Two credentials can be of two users.
+      if (apiKey !== undefined && authorization !== undefined) throw new RefusedRequest("credentials-several");
+      if (apiKey !== undefined) return await identifyByKey(apiKey, peer);
       try {
         const token = bearerToken(authorization);
-        const hash = createHash("sha256").update(token).digest("base64url");
+        const hash = hashOf(token);
         await checkPeer(hash, peer);
         return await verify(token, hash);
       } catch (error) {
@@ -92,6 +132,8 @@ function admitByToken(options: TokenOptions, keys: VerifyingKeys, metadataUrl: s
     isReady: () => keys.isReady(),
   };
 }
+
+const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64url");
 
 /** RFC 6750: no error code for a missing token, and no details for an invalid one. */
 function challenge(reason: RefusalReason, metadataUrl: string | null): Record<string, string> {

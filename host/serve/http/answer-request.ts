@@ -3,16 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, Credentials } from "./admission.ts";
 import { checkHost, checkOrigin, checkSingleHeaders, checkTarget, preflightHeaders } from "./check-request.ts";
-import type { Targets } from "./check-request.ts";
+import type { StorageAddress, Target, Targets } from "./check-request.ts";
+import { clientGone } from "./client-gone.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerOf } from "./peer.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { declaredBytes, discardBody, readMessage } from "./read-body.ts";
-import { RefusedRequest, refusalBody, refusals } from "./refusals.ts";
+import { errorBody, RefusedRequest, refusalBody, refusals } from "./refusals.ts";
+import type { BodyForm } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
 import { sendResponse } from "./send-response.ts";
+import { storageResponse } from "./storage-response.ts";
 import type { UserEndpoints } from "./user-endpoint.ts";
 import type { Identity } from "./verify-token.ts";
 
@@ -43,12 +46,13 @@ interface Exchange extends NodeRequest {
   /** The headers of every answer from now on. */
   headers: Readonly<Record<string, string>>;
   userId?: string;
+  bodyForm: BodyForm;
 }
 
 /** Resolves when the request is answered or its client is gone. Never rejects. */
 export async function answerRequest(request: NodeRequest, parts: AnsweringParts): Promise<void> {
   const headers = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
-  const exchange: Exchange = { ...request, parts, peer: peerOf(request.req.socket), headers };
+  const exchange: Exchange = { ...request, parts, peer: peerOf(request.req.socket), headers, bodyForm: "json-rpc" };
   try {
     await checkAndAnswer(exchange, parts);
   } catch (error) {
@@ -62,15 +66,16 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   const { bodyBytesMax } = parts.options;
   const target = checkTarget(req.url ?? "", req.method ?? "", parts.targets);
   // Monitoring uses the server's address, so this comes before the host check. It reveals only one bit.
-  if (target === "health") return sendText(exchange, 200, "ok\n");
-  if (target === "readiness") return await sendReadiness(exchange);
+  if (target.kind === "health") return sendText(exchange, 200, "ok\n");
+  if (target.kind === "readiness") return await sendReadiness(exchange);
+  if (target.kind === "storage") exchange.bodyForm = "storage";
   if (parts.isClosing()) throw closing();
   checkSingleHeaders(req.rawHeaders);
   checkHost(req.headers.host, parts.hostNames);
   exchange.headers = { ...exchange.headers, ...checkOrigin(req.headers.origin, parts.origins) };
   if (req.method === "OPTIONS") return sendPreflight(exchange);
-  if (target === "metadata") return sendJson(exchange, 200, JSON.stringify(resourceMetadata(parts.options)));
-  const identity = await parts.admission.identify(req.headers.authorization, peer);
+  if (target.kind === "metadata") return sendJson(exchange, 200, JSON.stringify(resourceMetadata(parts.options)));
+  const identity = await parts.admission.identify(credentialsOf(req, target), peer);
   exchange.userId = identity.userId;
   const waitS = await parts.userRate.count(identity.userId);
   if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
@@ -78,6 +83,7 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   const bodyBytes = declaredBytes(req, bodyBytesMax);
   endpoint.enter(bodyBytes);
   try {
+    if (target.kind === "storage") return await answerStorageRequest(target, exchange, identity);
     const message = req.method === "POST" ? await readMessage(req, bodyBytesMax) : undefined;
     const call = callFrom({ req, res }, message, identity);
     if (isStanding(call)) exchange.stands();
@@ -85,6 +91,23 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   } finally {
     endpoint.leave(bodyBytes);
   }
+}
+
+/** Only the storage routes read `X-API-Key`. */
+function credentialsOf({ headers }: IncomingMessage, { kind }: Target): Credentials {
+  // The header occurs at most once, so it is no list.
+  const apiKey = kind === "storage" ? headers["x-api-key"]?.toString() : undefined;
+  return { authorization: headers.authorization, apiKey };
+}
+
+async function answerStorageRequest(target: StorageAddress, exchange: Exchange, identity: Identity): Promise<void> {
+  const { req, res, headers, parts } = exchange;
+  const gone = clientGone({ req, res });
+  const record = (reason: string): void => recordRefusal(exchange, reason);
+  const response = await storageResponse({ req, target, identity, gone, record }, parts);
+  // Nothing waits for the end of an identity: an answer is no stream.
+  const how = await sendResponse(response, { res, headers, end: new AbortController().signal, gone });
+  if (how === "stalled") record("answer-unread");
 }
 
 const closing = (): RefusedRequest => new RefusedRequest("closing", { headers: { Connection: "close" } });
@@ -140,15 +163,14 @@ function refuse({ reason, headers, cause }: RefusedRequest, exchange: Exchange):
   recordRefusal(exchange, reason);
   if (reason === "keys-unavailable") exchange.parts.onError(cause);
   exchange.headers = { ...exchange.headers, ...headers };
-  sendError(exchange, refusals[reason].status, refusalBody(reason));
+  sendError(exchange, refusals[reason].status, refusalBody(reason, exchange.bodyForm));
   if (reason === "body-cut") exchange.res.destroy();
 }
 
 /** Answers without details of the internal error. */
 function fail(error: unknown, exchange: Exchange): void {
   exchange.parts.onError(error);
-  const body = { jsonrpc: "2.0", id: null, error: { code: -32_603, message: "Internal error" } };
-  sendError(exchange, 500, JSON.stringify(body));
+  sendError(exchange, 500, errorBody(-32_603, "Internal error", exchange.bodyForm));
 }
 
 function sendError(exchange: Exchange, status: number, json: string): void {

@@ -1,6 +1,8 @@
 /** Checks 1 to 4: the target, the server's name, and the page's origin. They read only headers. */
 import { isLoopback, isWildcard } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
+import { methodsOf, storageTargetOf } from "../storage/storage-target.ts";
+import type { StorageTarget } from "../storage/storage-target.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 const methods = {
@@ -10,30 +12,49 @@ const methods = {
   metadata: ["GET", "HEAD", "OPTIONS"],
 } as const satisfies Record<string, readonly string[]>;
 
-export type TargetKind = keyof typeof methods;
+type PlainKind = keyof typeof methods;
+
+/** Where a storage request goes. */
+export interface StorageAddress {
+  readonly kind: "storage";
+  readonly storage: StorageTarget;
+  /** Without its question mark. */
+  readonly query: string;
+}
+
+export type Target = { readonly kind: PlainKind } | StorageAddress;
 
 export interface Targets {
   readonly path: string;
   /** The path of the token issuer's metadata; `null` without a public URL. */
   readonly metadataPath: string | null;
+  /** Whether there are storage routes. */
+  readonly hasStorage: boolean;
 }
 
 /**
  * Check 1: finds the target by its exact path, without decoding or normalising it. Throws `path-unknown`,
- * `method-unknown` or `query-present`: tokens in a query would get into logs.
+ * `method-unknown` or `query-present`: tokens in a query would get into logs. Only storage routes have queries.
  */
-export function checkTarget(url: string, method: string, targets: Targets): TargetKind {
-  const kind = kindOf(url, targets);
-  if (!kind) {
-    const path = url.split("?", 1)[0] ?? "";
-    throw new RefusedRequest(path !== url && kindOf(path, targets) ? "query-present" : "path-unknown");
+export function checkTarget(url: string, method: string, targets: Targets): Target {
+  const [path = "", ...queries] = url.split("?");
+  const storage = targets.hasStorage ? storageTargetOf(path) : null;
+  if (storage !== null) {
+    checkMethod(method, methodsOf(storage));
+    return { kind: "storage", storage, query: queries.join("?") };
   }
-  const allowed: readonly string[] = methods[kind];
-  if (allowed.includes(method)) return kind;
+  const kind = kindOf(url, targets);
+  if (!kind) throw new RefusedRequest(path !== url && kindOf(path, targets) ? "query-present" : "path-unknown");
+  checkMethod(method, methods[kind]);
+  return { kind };
+}
+
+function checkMethod(method: string, allowed: readonly string[]): void {
+  if (allowed.includes(method)) return;
   throw new RefusedRequest("method-unknown", { headers: { Allow: allowed.join(", ") } });
 }
 
-function kindOf(path: string, targets: Targets): TargetKind | null {
+function kindOf(path: string, targets: Targets): PlainKind | null {
   if (path === targets.path) return "mcp";
   if (path === "/healthz") return "health";
   if (path === "/readyz") return "readiness";
@@ -52,6 +73,7 @@ const singles = new Set([
   "mcp-session-id",
   "origin",
   "transfer-encoding",
+  "x-api-key",
 ]);
 
 /**

@@ -45,6 +45,8 @@ export const httpLimits = {
   keyFileBytesMax: 256 * kib,
   /** Keys of a set. */
   keysMax: 128,
+  /** Keys of agents, each compared with every request that has one. */
+  agentKeysMax: 1_000,
   /** The timeout for fetching a key set. */
   keysMs: 5_000,
   /** After a failure or an unknown key: how long the key set is not fetched again. */

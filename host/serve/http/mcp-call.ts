@@ -1,8 +1,8 @@
 /** A request that has passed the checks, converted from Node's form to the SDK's. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-
 import type { Runtime } from "../../runtime/api.ts";
 import type { ChangeFeed } from "../mcp/change-feed.ts";
+import { clientGone } from "./client-gone.ts";
+import type { NodeExchange } from "./client-gone.ts";
 import type { RpcMessage } from "./read-body.ts";
 import type { Identity } from "./verify-token.ts";
 
@@ -26,11 +26,6 @@ export interface UserParts {
   readonly onError: (error: Error) => void;
 }
 
-interface NodeExchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-}
-
 /** The headers that the SDK reads. No code after the checks gets the token. */
 const passedHeaders = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 
@@ -45,22 +40,6 @@ export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undef
   // A dummy address: the target is already decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
   return { request, message, sessionId, tokenId: identity.tokenId, signal };
-}
-
-/**
- * Aborts when the client has gone, which cancels the call. A response that waits for its turn on a connection gets no
- * `close` event, so this also listens to the connection.
- */
-function clientGone({ req: { socket }, res }: NodeExchange): AbortSignal {
-  const gone = new AbortController();
-  const onGone = (): void => gone.abort();
-  if (res.destroyed || socket.destroyed) onGone();
-  socket.once("close", onGone);
-  res.once("close", () => {
-    socket.off("close", onGone);
-    if (!res.writableFinished) onGone();
-  });
-  return gone.signal;
 }
 
 /** The SDK's information about the sender of a request: the token's id, but not the token itself. */

@@ -1,4 +1,4 @@
-/** Check 8: reads the whole body within bounds, as one JSON-RPC message. The SDK gets the parsed message. */
+/** Check 8: reads the whole body within bounds, as JSON that every parser reads alike. */
 import type { IncomingMessage } from "node:http";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
@@ -14,22 +14,37 @@ export interface RpcMessage {
   readonly params?: unknown;
 }
 
-/** Throws a reason that begins with `body-`. Refuses batches: the revisions since 2025-06-18 have none. */
+/**
+ * Reads one JSON-RPC message, which the SDK gets. Throws a reason that begins with `body-`. Refuses batches: the
+ * revisions since 2025-06-18 have none.
+ */
 export async function readMessage(req: IncomingMessage, bytesMax: number): Promise<RpcMessage> {
+  const { value, bytes } = await readJson(req, bytesMax);
+  const message = checkMessage(value);
+  if (isTooMuchToKeep(message, bytes)) throw new RefusedRequest("body-too-large");
+  return message;
+}
+
+/** Throws a reason that begins with `body-`. */
+export async function readJson(
+  req: IncomingMessage,
+  bytesMax: number,
+): Promise<{ readonly value: unknown; readonly bytes: number }> {
   const { "content-type": type = "", "content-encoding": encoding } = req.headers;
   if (encoding !== undefined || !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(type.trim())) {
     throw new RefusedRequest("body-type");
   }
   if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
   const bytes = await readBytes(req, bytesMax);
-  const message = checkMessage(parse(bytes));
-  if (isTooMuchToKeep(message, bytes.length)) throw new RefusedRequest("body-too-large");
-  return message;
+  return { value: parse(bytes), bytes: bytes.length };
 }
+
+/** Whether a request with this method has a body that is read. */
+export const hasBody = (method: string | undefined): boolean => method === "POST" || method === "PUT";
 
 /** The size of a request's body as its header declares it, or the maximum when it declares none. */
 export function declaredBytes({ headers, method }: IncomingMessage, bytesMax: number): number {
-  return method === "POST" ? Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax) : 0;
+  return hasBody(method) ? Math.min(Number(headers["content-length"] ?? bytesMax), bytesMax) : 0;
 }
 
 /** Whether a stream's request is too large. Its URIs are kept as long as the stream, and compared with each change. */

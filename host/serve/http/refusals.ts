@@ -23,6 +23,9 @@ export const refusals = {
   "host-unknown": { status: 403, code: -32_000, message: "The Host header names another server" },
   "origin-unknown": { status: 403, code: -32_000, message: "Pages of this origin are not allowed" },
   "token-unexpected": badRequest("This server serves one user and takes no token: send no Authorization header"),
+  "key-unexpected": badRequest("This server takes no X-API-Key header"),
+  "credentials-several": badRequest("The request has both an Authorization and an X-API-Key header"),
+  "key-unknown": { status: 401, code: -32_000, message: "invalid_key" },
   "token-missing": { status: 401, code: -32_000, message: "A bearer token is needed" },
   "peer-limited": tooMuch("Too many invalid tokens"),
   "token-malformed": badToken,
@@ -73,7 +76,16 @@ interface RefusedOptions {
 }
 
 /** The body of a refusal. It contains nothing from the request. */
-export function refusalBody(reason: RefusalReason): string {
+export function refusalBody(reason: RefusalReason, form: BodyForm): string {
   const { code, message } = refusals[reason];
-  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+  return errorBody(code, message, form);
+}
+
+/** How the clients of a target expect a failure: as JSON-RPC, or as `{ error }`. */
+export type BodyForm = "json-rpc" | "storage";
+
+export function errorBody(code: number, message: string, form: BodyForm): string {
+  return JSON.stringify(
+    form === "storage" ? { error: message } : { jsonrpc: "2.0", id: null, error: { code, message } },
+  );
 }

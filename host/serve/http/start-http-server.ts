@@ -8,6 +8,8 @@ import type { LogEntry } from "../../log/log-entry.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
+import { checkStorageTools } from "../storage/answer-storage.ts";
+import { storagePrefix } from "../storage/storage-target.ts";
 import { openAdmission } from "./admission.ts";
 import { answerRequest } from "./answer-request.ts";
 import type { AnsweringParts } from "./answer-request.ts";
@@ -49,13 +51,18 @@ export async function startHttpServer(
   onLog: (entry: LogEntry) => void = () => {},
 ): Promise<HttpServer> {
   const { onError, onFault } = boundedLog(onLog);
+  if (options.storage !== null) checkStorageTools(runtime);
   const metadataUrl = metadataUrlOf(options);
   const admission = await openAdmission(options, metadataUrl?.href ?? null);
   const underWay = new UnderWay();
   const parts: AnsweringParts = {
     runtime,
     options,
-    targets: { path: checkPath(options.path), metadataPath: metadataUrl?.pathname ?? null },
+    targets: {
+      path: checkPath(options.path, options.storage !== null),
+      metadataPath: metadataUrl?.pathname ?? null,
+      hasStorage: options.storage !== null,
+    },
     hostNames: allowedHostNames(options),
     origins: new Set(options.allowedOrigins),
     admission,
@@ -77,7 +84,12 @@ export async function startHttpServer(
   };
 }
 
-function checkPath(path: string): string {
+function checkPath(path: string, hasStorage: boolean): string {
+  if (hasStorage && path.startsWith(storagePrefix)) {
+    throw new RangeError(
+      `Cannot serve at the path ${JSON.stringify(path)}: the storage routes are below ${storagePrefix}`,
+    );
+  }
   const isPath = /^\/[A-Za-z0-9._~/-]*$/.test(path) && new URL(path, "http://localhost").pathname === path;
   if (isPath && path !== "/healthz" && path !== "/readyz" && !path.startsWith("/.well-known/")) return path;
   throw new RangeError(

@@ -16,6 +16,8 @@ export interface Identity {
   readonly endsAtMs: number | null;
   /** The token's `jti`, if it is short printable ASCII. */
   readonly tokenId: string | null;
+  /** The beginning of the hash of the agent's key, if it was identified by one. */
+  readonly keyId?: string;
 }
 
 /**

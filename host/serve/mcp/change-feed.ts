@@ -1,7 +1,9 @@
 import { isTrashPath } from "../../../shared/path.ts";
+import { anyStore, scopeOfStore, storePrefix } from "../../../shared/shared-scope.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import type { MemoryFamily } from "../../runtime/memory-families.ts";
 import type { MemoryChange } from "../../values/memory-change.ts";
+import { storeIdOf } from "../../values/store-id.ts";
 import { canonicalUri, entryUri, entryUriTemplate, indexUri, indexUriOf, parseMemoryUri } from "./memory-uri.ts";
 import { InMemoryServerEventBus } from "./sdk.ts";
 import type { ServerEventBus } from "./sdk.ts";
@@ -25,8 +27,11 @@ export class ChangeFeed {
 
   constructor(runtime: Pick<Runtime, "onChange" | "families">, userId: string) {
     this.#families = runtime.families();
-    this.#stop = runtime.onChange((change) => {
-      if (change.userId === userId) this.#note(change);
+    const own = scopeOfStore(storeIdOf(userId));
+    this.#stop = runtime.onChange(({ userId: by, files }) => {
+      // Others can change the user's own store.
+      const seen = files.filter(({ scope }) => scope === own || (by === userId && !scope.startsWith(storePrefix)));
+      this.#note(seen.map(({ scope, path }) => ({ scope: scope === own ? anyStore : scope, path })));
     });
   }
 
@@ -46,7 +51,7 @@ export class ChangeFeed {
   }
 
   /** All changes within one turn of the event loop are published together. */
-  #note({ files }: MemoryChange): void {
+  #note(files: MemoryChange["files"]): void {
     const changed = files.flatMap((file) => this.#changedBy(file));
     if (changed.length === 0) return;
     if (this.#changed.size === 0) queueMicrotask(() => this.#tell());

@@ -1,0 +1,58 @@
+/** A storage request that has passed the checks, converted from Node's form to that of `../storage/`, and its answer. */
+import type { IncomingMessage } from "node:http";
+
+import type { Runtime } from "../../runtime/api.ts";
+import type { HttpServeOptions } from "../serve-options.ts";
+import { answerStorage } from "../storage/answer-storage.ts";
+import type { StorageAnswer } from "../storage/storage-answer.ts";
+import { StorageRefusal } from "../storage/storage-refusal.ts";
+import type { StorageAddress } from "./check-request.ts";
+import { hasBody, readJson } from "./read-body.ts";
+import type { Identity } from "./verify-token.ts";
+
+export interface StorageCall {
+  readonly req: IncomingMessage;
+  readonly target: StorageAddress;
+  readonly identity: Identity;
+  /** Aborted when the client is gone. */
+  readonly gone: AbortSignal;
+  /** Records a refusal. */
+  readonly record: (reason: string) => void;
+}
+
+interface StorageParts {
+  readonly runtime: Runtime;
+  readonly options: HttpServeOptions;
+}
+
+/** Throws a reason that begins with `body-`. */
+export async function storageResponse(call: StorageCall, { runtime, options }: StorageParts): Promise<Response> {
+  const { req, target, identity, gone, record } = call;
+  const { storage, bodyBytesMax } = options;
+  if (storage === null) throw new TypeError("There are no storage routes");
+  const method = req.method ?? "";
+  const body = hasBody(method) ? (await readJson(req, bodyBytesMax)).value : undefined;
+  const hasContentType = req.headers["content-type"] !== undefined;
+  const ctx = { userId: identity.userId, signal: gone, labels: labelsOf(identity) };
+  const request = { target: target.storage, query: target.query, method, body, hasContentType };
+  try {
+    return responseFor(await answerStorage(request, { runtime, ctx, options: storage }));
+  } catch (error) {
+    if (!(error instanceof StorageRefusal)) throw error;
+    record(error.reason);
+    return responseFor({ status: error.status, body: { error: error.message } });
+  }
+}
+
+function labelsOf({ tokenId, keyId }: Identity): Record<string, string> {
+  return {
+    via: "http-storage",
+    ...(tokenId !== null && { token: tokenId }),
+    ...(keyId !== undefined && { key: keyId }),
+  };
+}
+
+function responseFor({ status, body, isRetryable }: StorageAnswer): Response {
+  const headers = { "Content-Type": "application/json", ...(isRetryable && status === 503 && { "Retry-After": "1" }) };
+  return new Response(JSON.stringify(body), { status, headers });
+}

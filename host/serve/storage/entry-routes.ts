@@ -1,0 +1,108 @@
+/** `/api/storage/memory/<key>`: one entry of a store. */
+import * as z from "../../../shared/zod.ts";
+import { agentFields, checked, decodedPart, hintFields, optionalText } from "./fields.ts";
+import { shownEntry } from "./shown-entry.ts";
+import type { EntryData } from "./shown-entry.ts";
+import { answerFor, done, failureAnswer } from "./storage-answer.ts";
+import type { StorageAnswer } from "./storage-answer.ts";
+import { storeIn } from "./storage-caller.ts";
+import type { StorageCaller } from "./storage-caller.ts";
+import { unfit } from "./storage-refusal.ts";
+
+/** A place that a request names. */
+interface Place {
+  readonly store: string;
+  readonly key: string;
+}
+
+const getFields = z.strictObject({ ...agentFields, ...hintFields, namespace: optionalText });
+
+/**
+ * Returns an entry, or 404. `isProgram`: whether a program asks and not a model's tool. Then it also gets what it has
+ * set out of sight of models, where the operator allows that.
+ */
+export async function getEntry(
+  caller: StorageCaller,
+  { key: encodedKey, query, isProgram }: { key: string; query: unknown; isProgram: boolean },
+): Promise<StorageAnswer> {
+  const { namespace, ...fields } = checked(getFields, query);
+  const place = { store: storeIn(caller, fields), key: keyIn(encodedKey) };
+  const mayBeInternal = isProgram && caller.options.internalValues;
+  if (namespace && !mayBeInternal) return notFound;
+  if (mayBeInternal) {
+    const result = await caller.runtime.callAsHost(
+      "stores/GetInternal",
+      { ...place, ...(namespace && { namespace }) },
+      caller.ctx,
+    );
+    if (!result.ok) return failureAnswer(result.error);
+    const { found, value } = result.data as { found: boolean; value: unknown };
+    if (found) return done({ key: place.key, storeId: place.store, value });
+    if (namespace) return notFound;
+  }
+  const result = await caller.runtime.call("memory", { command: "view", path: pathOf(place) }, caller.ctx);
+  if (!result.ok) return failureAnswer(result.error);
+  const { entries } = result.data as { entries: readonly EntryData[] };
+  const [first, ...others] = entries.map(shownEntry);
+  return first === undefined ? notFound : done({ ...first, ...(others.length > 0 && { others }) });
+}
+
+const notFound: StorageAnswer = { status: 404, body: { error: "Memory not found" } };
+
+const noFields = z.strictObject({});
+
+const putFields = z.strictObject({
+  ...agentFields,
+  ...hintFields,
+  value: z.unknown(),
+  /** Seconds; `null` and 0: never. */
+  ttl: z.optional(z.nullable(z.number())),
+  namespace: optionalText,
+  inContext: z.optional(z.boolean()),
+  encrypted: z.optional(z.boolean()),
+});
+
+/** Creates an entry or replaces it, with all its flags. */
+export async function putEntry(
+  caller: StorageCaller,
+  { key: encodedKey, query, body }: { key: string; query: unknown; body: unknown },
+): Promise<StorageAnswer> {
+  // A client that does not encode a key sends what stands behind its question mark as a query.
+  checked(noFields, query);
+  const { value, ttl, namespace, inContext = true, encrypted = false, ...fields } = checked(putFields, body);
+  if (value === undefined) throw unfit("The field value is missing or wrong");
+  const place = { store: storeIn(caller, fields), key: keyIn(encodedKey) };
+  const ending = ttl === undefined || ttl === null || ttl === 0 ? {} : { ttl };
+  const { runtime, ctx } = caller;
+  const shown = (): unknown => ({ ok: true, key: place.key, storeId: place.store });
+  if (!inContext) {
+    const input = { ...place, value, encrypted, ...(namespace && { namespace }), ...ending };
+    return answerFor(await runtime.callAsHost("stores/SetInternal", input, ctx), shown);
+  }
+  if (encrypted || namespace) throw unfit("The fields encrypted and namespace are for entries with inContext false");
+  return answerFor(
+    await runtime.call("memory", { command: "create", path: pathOf(place), content: value, ...ending }, ctx),
+    shown,
+  );
+}
+
+const deleteFields = z.strictObject({ ...agentFields, ...hintFields });
+
+export async function deleteEntry(
+  caller: StorageCaller,
+  { key: encodedKey, query }: { key: string; query: unknown },
+): Promise<StorageAnswer> {
+  const place = { store: storeIn(caller, checked(deleteFields, query)), key: keyIn(encodedKey) };
+  const result = await caller.runtime.call("memory", { command: "delete", path: pathOf(place) }, caller.ctx);
+  return answerFor(result, () => ({ ok: true }));
+}
+
+/** The path names the store also where it is the caller's own: no key can then be taken for another store. */
+const pathOf = ({ store, key }: Place): string => `/memories/shared/${store}/${key}`;
+
+/** The key of one entry. The tool checks the rest of it. */
+function keyIn(encodedKey: string): string {
+  const key = decodedPart(encodedKey);
+  if (key === "" || key.endsWith("/")) throw unfit("The key is empty or ends in a slash");
+  return key;
+}

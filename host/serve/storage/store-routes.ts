@@ -1,0 +1,103 @@
+/** `/api/storage/memory`: what a store holds, a search, the stores that the caller reaches, and grants. */
+import { accessLevels } from "../../../shared/shared-scope.ts";
+import * as z from "../../../shared/zod.ts";
+import { isStoreId, storeIdOf } from "../../values/store-id.ts";
+import type { ToolResult } from "../../values/tool-result.ts";
+import { isUserId } from "../../values/user-id.ts";
+import { agentFields, checked, hintFields, optionalText } from "./fields.ts";
+import { shownEntry } from "./shown-entry.ts";
+import type { EntryData } from "./shown-entry.ts";
+import { answerFor } from "./storage-answer.ts";
+import type { StorageAnswer } from "./storage-answer.ts";
+import { checkAgent, storeIn } from "./storage-caller.ts";
+import type { StorageCaller } from "./storage-caller.ts";
+import { StorageRefusal, unfit } from "./storage-refusal.ts";
+
+const listFields = z.strictObject({
+  ...agentFields,
+  ...hintFields,
+  inContext: z.optional(z.literal("true")),
+  prefix: optionalText,
+});
+const searchFields = z.strictObject({ ...agentFields, ...hintFields, action: z.literal("search"), q: z.string() });
+const storesFields = z.strictObject({ ...agentFields, ...hintFields, action: z.literal("stores") });
+const actionFields = z.strictObject({ action: z.literal("share") });
+const grantFields = { ...agentFields, ...hintFields, grantee: z.string() };
+const shareFields = z.strictObject({ ...grantFields, level: z.optional(z.nullable(z.enum(accessLevels))) });
+const unshareFields = z.strictObject({ ...grantFields, action: z.literal("share") });
+
+/** `GET`: by the query's `action`. */
+export async function readStores(caller: StorageCaller, query: Record<string, unknown>): Promise<StorageAnswer> {
+  if (query["action"] === "search") return await search(caller, query);
+  if (query["action"] === "stores") {
+    checkAgent(caller, checked(storesFields, query).agentId);
+    return answerFor(await call(caller, { command: "stores" }), (data) => data);
+  }
+  return await list(caller, query);
+}
+
+async function list(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
+  const { prefix: asked, ...fields } = checked(listFields, query);
+  const prefix = asked ?? "";
+  // The tool lists folders. A prefix can end within a name.
+  const folder = folderOf(storeIn(caller, fields)) + prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  return answerFor(await call(caller, { command: "view", path: folder }), (data) => {
+    const { entries } = data as { entries: readonly EntryData[] };
+    return { entries: entries.filter(({ key }) => key.startsWith(prefix)).map(shownEntry) };
+  });
+}
+
+/** Without a store, over every store that the caller reaches. */
+async function search(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
+  const { q, ...fields } = checked(searchFields, query);
+  const store = storeIn(caller, fields);
+  const path = fields.store ? { path: folderOf(store) } : {};
+  return answerFor(await call(caller, { command: "search", query: q, ...path }), (data) => {
+    const { results } = data as { results: readonly EntryData[] };
+    return { entries: results.map(shownEntry) };
+  });
+}
+
+/** `POST ?action=share`: grants access, or replaces a grant. */
+export async function share(caller: StorageCaller, query: unknown, body: unknown): Promise<StorageAnswer> {
+  checked(actionFields, query);
+  const { grantee, level, ...fields } = checked(shareFields, body);
+  const agent = granteeIn(grantee);
+  const path = folderOf(storeIn(caller, fields));
+  checkSharing(caller);
+  return answerFor(await call(caller, { command: "share", path, agent, ...(level && { level }) }), () => ({
+    ok: true,
+  }));
+}
+
+/** `DELETE ?action=share`: revokes a grant. */
+export async function unshare(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
+  const { grantee, ...fields } = checked(unshareFields, query);
+  const agent = granteeIn(grantee);
+  const path = folderOf(storeIn(caller, fields));
+  checkSharing(caller);
+  return answerFor(await call(caller, { command: "unshare", path, agent }), () => ({ ok: true }));
+}
+
+/** These clients offer sharing to their models, so it needs what sharing by models needs. */
+function checkSharing({ runtime }: StorageCaller): void {
+  const memory = runtime.tools().find(({ name }) => name === "memory");
+  const properties = memory?.inputSchema["properties"] as
+    | { readonly command?: { readonly enum?: unknown } }
+    | undefined;
+  const commands = properties?.command?.enum;
+  if (Array.isArray(commands) && commands.includes("share")) return;
+  throw new StorageRefusal("storage-sharing-off", "Sharing is turned off on this server");
+}
+
+/** The own store of another agent, by its id or by that of the agent. */
+function granteeIn(grantee: string): string {
+  if (isStoreId(grantee)) return grantee;
+  if (isUserId(grantee)) return storeIdOf(grantee);
+  throw unfit("The field grantee is no id of an agent");
+}
+
+const call = (caller: StorageCaller, input: object): Promise<ToolResult> =>
+  caller.runtime.call("memory", input, caller.ctx);
+
+const folderOf = (store: string): string => `/memories/shared/${store}/`;
