@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { fuelSection } from "../shared/fuel-section.ts";
 import { guestLimits } from "../shared/limits.ts";
-import { defaultBudget } from "../shared/manifest.ts";
+import { defaultBudget, exportsOf } from "../shared/manifest.ts";
 import { capabilitiesOf } from "../shared/plugin-shape.ts";
 import { readSections } from "../shared/wasm-sections.ts";
 import { writeModule } from "../shared/wasm-writer.ts";
@@ -46,7 +46,7 @@ export async function buildPlugin(source: FamilySource, { optimise = true }: Bui
     const engine = writeModule(await cutCompiler(readSections(await readFile(engineWasmPath))));
     await writeFile(image, writeImage(engine, snapshot.memory, memoryPages));
     const linked = await linkModules(scratch, image, glue);
-    const roots = ["memory", fuelSection, ...family.tools.map((tool) => tool.export)];
+    const roots = ["memory", fuelSection, ...family.tools.flatMap(exportsOf)];
     const reduced = await reduceModule(scratch, linked, roots);
     const optimised = await optimiseModule(scratch, reduced, optimise ? "-O2" : "-O0");
     const sealed = await sealPlugin(await readFile(optimised), makeManifest(family, memoryPages));

@@ -13,6 +13,7 @@ import { build } from "esbuild";
 import type { BuildOptions, Metafile, OutputFile, Plugin } from "esbuild";
 
 import type { CapabilityName } from "../shared/abi.ts";
+import { exportsOf } from "../shared/manifest.ts";
 import type { Family } from "../shared/manifest.ts";
 
 /** The folder of the TypeScript sources, whether or not this file runs compiled. */
@@ -186,9 +187,9 @@ const guestCode = {
 } satisfies BuildOptions;
 
 function entryScript(folder: string, family: Family): string {
-  const tools = family.tools.map(
-    (tool) => `globalThis.${toolGlobal(tool.export)} = globalThis.__entryPoint(tools.${tool.export});`,
-  );
+  const tools = family.tools
+    .flatMap(exportsOf)
+    .map((name) => `globalThis.${toolGlobal(name)} = globalThis.__entryPoint(tools.${name});`);
   return [
     `import ${JSON.stringify(join(guestFolder, "prelude.ts"))};`,
     `import * as tools from ${JSON.stringify(join(folder, "index.ts"))};`,

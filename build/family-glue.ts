@@ -4,6 +4,7 @@
  */
 import { capabilityModule } from "../shared/abi.ts";
 import type { CapabilityName } from "../shared/abi.ts";
+import { exportsOf } from "../shared/manifest.ts";
 import type { Family } from "../shared/manifest.ts";
 import { outcomeCodes } from "./outcome-codes.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -49,10 +50,11 @@ export function familyGlue(
     ]),
     "    (i32.const 0))",
     "",
-    ...family.tools.map(
-      (tool, index) =>
-        `  (func (export "${tool.export}") (result i32) (call $run (i32.const ${snapshot.tools[index]})))`,
-    ),
+    ...family.tools
+      .flatMap(exportsOf)
+      .map(
+        (name, index) => `  (func (export "${name}") (result i32) (call $run (i32.const ${snapshot.tools[index]})))`,
+      ),
     ")",
     "",
   ].join("\n");

@@ -4,11 +4,11 @@
  */
 import { createHash } from "node:crypto";
 
-import { abiVersion } from "../shared/abi.ts";
 import { fuelSection, readFuelGlobal } from "../shared/fuel-section.ts";
 import { defaultBudget, manifestSchema, manifestSection } from "../shared/manifest.ts";
 import type { Family, Manifest } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
+import { neededAbi } from "../shared/plugin-stores.ts";
 import { readSections } from "../shared/wasm-sections.ts";
 import type { MemoryLimits, WasmSection } from "../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../shared/wasm-writer.ts";
@@ -27,7 +27,7 @@ export function makeManifest(family: Family, memoryPages: MemoryLimits & { max: 
   return {
     name: family.name,
     version: family.version,
-    abi: abiVersion,
+    abi: neededAbi(family.tools),
     tools: family.tools.map(({ input, output, scopes, rights, ...tool }) => ({
       ...tool,
       input: jsonSchema(input, "input"),
@@ -63,7 +63,7 @@ function checkForm(manifest: Manifest): void {
   if (parsed.success) return;
   const places = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
   throw new Error(
-    `Cannot seal plugin "${manifest.name}": its manifest does not have the form of ABI version 1, at ${places}`,
+    `Cannot seal plugin "${manifest.name}": its manifest does not have the form of ABI version 1 or 2, at ${places}`,
   );
 }
 

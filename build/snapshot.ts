@@ -7,6 +7,7 @@
 import { fuelConfigKey } from "../shared/abi.ts";
 import { failed } from "../shared/envelope.ts";
 import type { ErrorCode } from "../shared/errors.ts";
+import { exportsOf } from "../shared/manifest.ts";
 import type { Family } from "../shared/manifest.ts";
 import { toolGlobal } from "./bundle.ts";
 import type { Bundle } from "./bundle.ts";
@@ -59,7 +60,7 @@ export async function snapshotPlugin({ script, deferred }: Bundle, family: Famil
   const restingStack = Number(engine.exports.__stack_pointer.value);
   for (const letter of natives) engine.defineNative(letter);
   engine.run(bytecode, family.name);
-  const tools = family.tools.map((tool) => toolBox(engine, family, tool.export));
+  const tools = family.tools.flatMap(exportsOf).map((name) => toolBox(engine, family, name));
   engine.run(cleanUp, "clean-up");
 
   const addresses = {
@@ -94,7 +95,7 @@ function toolBox(engine: Engine, family: Family, exportName: string): number {
 
 /** Returns a script that deletes the names that only the build needed. */
 function cleanUpScript(family: Family): string {
-  const names = ["__entryPoint", "__loadDeferred", ...family.tools.map((tool) => toolGlobal(tool.export))];
+  const names = ["__entryPoint", "__loadDeferred", ...family.tools.flatMap(exportsOf).map((name) => toolGlobal(name))];
   return names.map((name) => `delete globalThis.${name};`).join("");
 }
 

@@ -2,10 +2,16 @@
 export { createRuntime } from "./runtime/runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./values/call-context.ts";
+export type { ContextStore } from "./values/context-store.ts";
+export type { ContextualAccess, ContextualKind } from "./sharing/vouching.ts";
 export type { MemoryChange } from "./values/memory-change.ts";
 export type { Mount } from "./values/mount.ts";
 export type { Refusal } from "./values/refusal.ts";
-export type { Runtime, RuntimeOptions } from "./runtime/api.ts";
+export type { Runtime } from "./runtime/api.ts";
+export type { RuntimeOptions } from "./runtime/options.ts";
+export type { InternalEntry, InternalFlags, UserStores } from "./runtime/user-stores.ts";
+export type { GrantedAccess, NewGrant, ReachableStore } from "./upkeep/user-stores.ts";
+export { storeIdOf } from "./values/store-id.ts";
 export type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
+import { exportsOf } from "../../shared/manifest.ts";
 import type { Family } from "../../shared/manifest.ts";
 import { scopeName, trashFolder } from "../../shared/path.ts";
 import { projectFolder } from "../bundle.ts";
@@ -43,7 +44,9 @@ function whyTaken(name: string, { name: present, tools }: Family): string | null
   if (present === name) return "there is a family of this name";
   if (tools.some(({ scopes }) => scopes.includes(name))) return `family "${present}" keeps its files in this scope`;
   const prefix = renamed(`${sampleName}_`, name);
-  const like = tools.find((tool) => tool.name.toLowerCase().startsWith(prefix) || tool.export.startsWith(prefix));
+  const like = tools.find(
+    (tool) => tool.name.toLowerCase().startsWith(prefix) || exportsOf(tool).some((each) => each.startsWith(prefix)),
+  );
   return like ? `family "${present}" has a tool "${like.name}", which would look like one of the new family's` : null;
 }
 
