@@ -53,7 +53,7 @@ test("a screen reader gets every heading, table and mark", async (context) => {
   expect(named("table")).toEqual([
     "What each tool asks for, and what the policy allows it",
     "What each right means",
-    "Unknown to ABI version 1",
+    "Unknown to the ABI",
     "Capabilities, from extism:host/user: each use is checked against the rights of the tool",
     "The Extism kernel, from extism:host/env: how a call’s text goes in and comes out",
     "Exports: what a host can call or see",

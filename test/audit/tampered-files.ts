@@ -61,13 +61,13 @@ export const tamperedFiles: readonly TamperedFile[] = [
     bytes: imported("extism:host/env", "http_request"),
     told: [
       'It imports function "extism:host/env" "http_request", which its manifest does not account for: ' +
-        "ABI version 1 has no kernel function of that name.",
+        "the ABI has no kernel function of that name.",
     ],
   },
   {
     name: "a capability that does not exist",
     bytes: imported("extism:host/user", "shell"),
-    told: ["ABI version 1 has no capability of that name."],
+    told: ["the ABI has no capability of that name."],
   },
   {
     name: "a capability that no tool asks for any more",
@@ -129,7 +129,7 @@ export const tamperedFiles: readonly TamperedFile[] = [
   {
     name: "a right that does not exist",
     bytes: resealed({ tools: changedTool("ReadUserMemory", { rights: ["read", "network" as "read"] }) }),
-    told: ['Its manifest does not have the form of ABI version 1, at "tools.1.rights.1".'],
+    told: ['Its manifest does not have the form of ABI version 1 or 2, at "tools.1.rights.1".'],
   },
   {
     name: "no manifest",

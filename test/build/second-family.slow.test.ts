@@ -107,7 +107,7 @@ test("a family that declares an error code of the ABI is not sealed", async () =
   if (!source) throw new Error("The family was not found");
   const errors = [{ code: "STORAGE_FULL", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
   await expect(buildPlugin({ ...source, family: { ...source.family, errors } }, { optimise: false })).rejects.toThrow(
-    'Cannot seal plugin "counter": its manifest declares the error code STORAGE_FULL, which is one of ABI version 1',
+    'Cannot seal plugin "counter": its manifest declares the error code STORAGE_FULL, which is one of the table',
   );
 });
 
@@ -115,7 +115,7 @@ test("a manifest that no host would load is not sealed", async () => {
   const errors = [{ code: "count_full", of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
   const manifest = { ...guestManifest("counter", { Count: "count" }), errors };
   await expect(sealPlugin(new Uint8Array(), manifest)).rejects.toThrow(
-    'Cannot seal plugin "counter": its manifest does not have the form of ABI version 1, at errors.0.code',
+    'Cannot seal plugin "counter": its manifest does not have the form of ABI version 1 or 2, at errors.0.code',
   );
 });
 

@@ -41,7 +41,7 @@ test("prints every setting in columns, and escapes what could harm a terminal", 
     deadlineMs                  (what plugin and policy say)          default
     threadsMax                  (one for each core)                   default
     serve.user                  "alice"                               file memcell.config.json "serve.user"
-    serve.http                  true                                  flag --http"
+    serve.sharingByModels       false                                 default"
   `);
 });
 

@@ -25,6 +25,7 @@ const defaults = {
   path: "/mcp",
   allowedHosts: [],
   allowedOrigins: [],
+  storage: null,
   publicUrl: null,
   bodyBytesMax: 1_048_576,
   requestsPerMinute: 600,
@@ -68,6 +69,16 @@ test("serves users with tokens over HTTP, from an environment and a file", async
   };
   const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["Memory.example"] };
   expect(await served([], environment)).toEqual({ kind: "http", options });
+});
+
+test("adds the storage routes, with nothing that they do not need", async () => {
+  expect(await served(["--http", ...token, "--storage"])).toMatchObject({
+    options: { storage: { agentKeys: null, internalValues: false } },
+  });
+  const more = ["--storage", "--agent-keys", "keys.json", "--internal-values"];
+  expect(await served(["--http", ...token, ...more])).toMatchObject({
+    options: { storage: { agentKeys: "keys.json", internalValues: true } },
+  });
 });
 
 test.for([
@@ -138,6 +149,20 @@ test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
     args: ["--http", "--user", "a", "--host", host],
     says: `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
   })),
+  {
+    args: ["--http", ...token, "--agent-keys", "keys.json"],
+    says: "serve.agentKeys (flag --agent-keys) is for the storage routes, allowed: with serve.storage (--storage)",
+  },
+  {
+    args: ["--http", ...token],
+    environment: { MEMCELL_SERVE_INTERNAL_VALUES: "true" },
+    says: "serve.internalValues (environment MEMCELL_SERVE_INTERNAL_VALUES) is for the storage routes",
+  },
+  {
+    args: ["--http", "--storage", "--user", "a", "--agent-keys", "keys.json"],
+    says: "serve.user (flag --user) and serve.agentKeys (flag --agent-keys) do not go together",
+  },
+  { args: ["--user", "a", "--storage"], says: "serve.storage (flag --storage) is for HTTP" },
   { args: ["--http", ...token, "--host", "0.0.0.0"], says: "serve.allowedHosts (--allowed-host) is missing" },
 ])("refuses $args", async ({ args, environment = {}, says }) => {
   const mistake: unknown = await served(args, environment).catch((error: unknown) => error);

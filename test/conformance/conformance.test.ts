@@ -24,9 +24,10 @@ describe.each(Object.entries<VectorStoreKind>(vectorStores))("%s", (_kind, store
   test.for(byRuntime)("$name", async ({ vector }, context) => {
     const lacking = stores.lacks(vector, folder.path);
     if (lacking !== null) skipWithReason(context, lacking);
-    const { results, files } = await host.replay(vector);
+    const { results, files, states } = await host.replay(vector);
     expect(results).toEqual(vector.calls.map(({ result }) => result));
     expect(files).toEqual(expectedFiles(vector));
+    expect(states).toEqual(vector.storesAfter ?? {});
   });
 });
 

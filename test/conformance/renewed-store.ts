@@ -48,6 +48,11 @@ export class RenewedStore {
           users: () => opened().users(),
           parts: (userId) => opened().parts(userId),
           isApart: (userId, scopes) => opened().isApart(userId, scopes),
+          shared: {
+            hold: (ids, options, work) => opened().shared.hold(ids, options, work),
+            ids: () => opened().shared.ids(),
+            grantedTo: (principal) => opened().shared.grantedTo(principal),
+          },
           close: () => this.end(),
         };
       },

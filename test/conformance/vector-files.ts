@@ -2,7 +2,7 @@
 import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-import { userFolderName } from "../../host/store/files/user-folder.ts";
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import type { Vector, VectorFile } from "./vector.ts";
@@ -45,7 +45,7 @@ export function foundFiles(dataDir: string): FilesByFolder {
   return Object.fromEntries(userFolderNames(dataDir).map((name) => [name, filesBelow(join(dataDir, "users", name))]));
 }
 
-function filesBelow(folder: string): Record<string, VectorFile> {
+export function filesBelow(folder: string): Record<string, VectorFile> {
   // A vector can have something else in a folder's place.
   if (!lstatSync(folder).isDirectory()) return {};
   // Without `withFileTypes`, `readdirSync` follows links to folders.

@@ -9,12 +9,13 @@ import type { FilesByFolder } from "./vector-files.ts";
 import { vectorPlugin } from "./vector-plugins.ts";
 import type { VectorStore, VectorStoreKind } from "./vector-stores.ts";
 import { runtimeKey } from "./vector.ts";
-import type { Vector, VectorCall } from "./vector.ts";
+import type { Vector, VectorCall, VectorStates } from "./vector.ts";
 
 /** The results and files of a replayed vector. */
 export interface Replayed {
   readonly results: unknown[];
   readonly files: FilesByFolder;
+  readonly states: VectorStates;
 }
 
 interface SharedRuntime {
@@ -44,7 +45,7 @@ export class VectorRuntime implements AsyncDisposable {
       // Such a vector can leave a terminated thread or a late call behind: the runtime waits for them.
       if (vector.limits !== undefined || vector.parallel) await this.#close();
       else await store.end();
-      return { results, files: await opened.found() };
+      return { results, files: await opened.found(), states: await opened.foundStates() };
     } catch (error) {
       await this.#close();
       throw error;
@@ -94,6 +95,6 @@ function answerOf(runtime: Runtime, { tool, audience, context, input }: VectorCa
   return audience === "host" ? runtime.callAsHost(tool, input, ctx) : runtime.call(tool, input, ctx);
 }
 
-function callContext({ userId }: VectorCall["context"]): CallContext {
-  return (userId === undefined ? {} : { userId }) as CallContext;
+function callContext({ userId, stores }: VectorCall["context"]): CallContext {
+  return { ...(userId !== undefined && { userId }), ...(stores && { stores }) } as CallContext;
 }

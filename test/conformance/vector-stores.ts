@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { fileStore, memoryStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
-import { userFolderName } from "../../host/store/files/user-folder.ts";
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import type { HoldOptions } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
@@ -12,11 +12,13 @@ import { isScopePath, scopeName } from "../../shared/path.ts";
 import { diskLacks } from "./disk-abilities.ts";
 import { bytesOf, contentOf, foundFiles, writeBefore } from "./vector-files.ts";
 import type { FilesByFolder } from "./vector-files.ts";
-import type { Vector } from "./vector.ts";
+import { commitStates, foundStates, keptStates, writeStates } from "./vector-states.ts";
+import type { Vector, VectorStates } from "./vector.ts";
 
 export interface VectorStore {
   readonly definition: StoreDefinition;
   found(): Promise<FilesByFolder> | FilesByFolder;
+  foundStates(): Promise<VectorStates> | VectorStates;
 }
 
 export interface VectorStoreKind {
@@ -35,7 +37,12 @@ export const vectorStores = {
     open: (vector, dataDir) => {
       rmSync(dataDir, { recursive: true, force: true });
       writeBefore(dataDir, vector);
-      return { definition: fileStore({ dir: dataDir }), found: () => foundFiles(dataDir) };
+      writeStates(dataDir, vector.storesBefore);
+      return {
+        definition: fileStore({ dir: dataDir }),
+        found: () => foundFiles(dataDir),
+        foundStates: () => foundStates(dataDir),
+      };
     },
   },
   memoryStore: {
@@ -49,7 +56,8 @@ export const vectorStores = {
         });
         await definition.open(() => {}).hold(userId as UserId, holdOptions(), (held) => held.commit(changes, []));
       }
-      return { definition, found: () => keptIn(definition, vector) };
+      await commitStates(definition, vector.storesBefore);
+      return { definition, found: () => keptIn(definition, vector), foundStates: () => keptStates(definition) };
     },
   },
 } satisfies Record<string, VectorStoreKind>;

@@ -3,16 +3,34 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import type { ContextStore } from "memcell";
+
 /** A text, or the bytes of a file that is not text, in lower-case hexadecimal digits. */
 export type VectorFile = string | { readonly $hex: string };
 /** By user id, then by the path in the user's folder. */
 type ByUser<Content> = Readonly<Record<string, Readonly<Record<string, Content>>>>;
 
+/** A shared store: the files of its entries, and its grants. */
+export interface VectorStoreState {
+  readonly files?: Readonly<Record<string, VectorFile>>;
+  readonly grants?: readonly VectorGrant[];
+}
+
+export interface VectorGrant {
+  readonly grantee: string;
+  readonly level: string;
+  readonly grantedMs: number;
+  readonly expiresMs: number | null;
+}
+
+/** By the store's id. */
+export type VectorStates = Readonly<Record<string, VectorStoreState>>;
+
 export interface VectorCall {
   readonly tool: string;
   /** Absent: `model`. */
   readonly audience?: "host";
-  readonly context: { readonly userId?: string; readonly epochMs: number };
+  readonly context: { readonly userId?: string; readonly epochMs: number; readonly stores?: readonly ContextStore[] };
   readonly input: unknown;
   readonly result: Record<string, unknown>;
 }
@@ -35,6 +53,9 @@ export interface Vector {
   readonly parallel?: boolean;
   readonly calls: readonly VectorCall[];
   readonly after: ByUser<VectorFile>;
+  /** Shared stores, in vectors for hosts of ABI version 2. */
+  readonly storesBefore?: VectorStates;
+  readonly storesAfter?: VectorStates;
   /** The names of some users' folders, in vectors about these names. Absent: by the rule of the specification. */
   readonly folderNames?: Readonly<Record<string, string>>;
 }

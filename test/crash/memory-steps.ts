@@ -2,6 +2,8 @@
 import type { UserReader } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
+import { takeStoreStep } from "./store-steps.ts";
+import type { StoreStep } from "./store-steps.ts";
 import type { FileStore } from "./store-under-test.ts";
 
 type Store = InstanceType<typeof FileStore>;
@@ -13,14 +15,17 @@ export type Step =
   | { readonly kind: "restore"; readonly name: string }
   /** A call that changes nothing, but finishes unfinished work. */
   | { readonly kind: "look" }
-  | { readonly kind: "close" };
+  | { readonly kind: "close" }
+  | StoreStep;
 
 export const userId = "alice" as UserId;
 const scope = "memory";
 
 export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promise<void> {
   if (step.kind === "close") return store.close();
-  const options = { writes: true, until: performance.now() + waitMs };
+  const until = performance.now() + waitMs;
+  if (isStoreStep(step)) return takeStoreStep(store, step, until);
+  const options = { writes: true, until };
   await store.hold(userId, options, async (held) => {
     using reader = store.openUser(userId);
     const changes = changesOf(step, reader);
@@ -28,7 +33,9 @@ export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promi
   });
 }
 
-function changesOf(step: Exclude<Step, { kind: "close" }>, reader: UserReader): ChangeSet {
+const isStoreStep = (step: Step): step is StoreStep => step.kind.endsWith(" stores");
+
+function changesOf(step: Exclude<Step, { kind: "close" } | StoreStep>, reader: UserReader): ChangeSet {
   if (step.kind === "look") return [];
   const path = `${step.name}.md`;
   const index = reader.read(scope, "MEMORY.md") ?? "";

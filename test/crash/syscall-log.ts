@@ -44,7 +44,7 @@ export function isChange({ name, text }: SystemCall): boolean {
     case "openat":
       return text.includes("O_CREAT");
     case "write":
-      return text.includes("/users/");
+      return /\/(?:users|stores)\//.test(text);
     case "writev":
       return text.startsWith("writev(1<");
     case "fcntl":

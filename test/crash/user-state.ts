@@ -1,15 +1,22 @@
-/** The content of a user's folder, for comparisons. */
-import { existsSync, readdirSync } from "node:fs";
+/** The content of a user's folder and of shared stores, for comparisons. */
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { userId } from "./memory-steps.ts";
+import { letters, storeOf } from "./model/store-operation.ts";
 
 export type Files = Readonly<Record<string, string>>;
 
-/** A user's files; empty if there is no folder. */
+/** A user's files and those of all stores; empty if there is no folder. Hints to principals do not count. */
 export function filesOf(dataDir: string): Files {
-  return existsSync(userFolder(dataDir, userId)) ? readUserFiles(dataDir, userId) : {};
+  const ofUser = existsSync(userFolder(dataDir, userId)) ? readUserFiles(dataDir, userId) : {};
+  const stores = join(dataDir, "stores");
+  const names = existsSync(stores) ? readdirSync(stores, { recursive: true, encoding: "utf8" }) : [];
+  const ofStores = names
+    .filter((name) => /^[^/]+\/(?:entries\/|\.memcell\/grants)/.test(name) && lstatSync(join(stores, name)).isFile())
+    .map((name) => [`stores/${name}`, readFileSync(join(stores, name), "utf8")]);
+  return { ...ofUser, ...Object.fromEntries(ofStores) };
 }
 
 /** Hides the times in the trash's names: an interrupted recovery can put the same text aside twice. */
@@ -20,8 +27,11 @@ export function describeFiles(files: Files): string {
   return JSON.stringify(Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** The leftovers of staging in the host's own folder. */
+/** The leftovers of staging in the host's own folders. */
 export function stagedFiles(dataDir: string): string[] {
-  const own = join(userFolder(dataDir, userId), ".memcell");
-  return existsSync(own) ? readdirSync(own).filter((name) => name.startsWith("staged-")) : [];
+  const homes = [userFolder(dataDir, userId), ...Array.from(letters, (each) => join(dataDir, "stores", storeOf(each)))];
+  return homes.flatMap((home) => {
+    const own = join(home, ".memcell");
+    return existsSync(own) ? readdirSync(own).filter((name) => name.startsWith("staged-")) : [];
+  });
 }

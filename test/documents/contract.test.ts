@@ -12,7 +12,7 @@ const contract = textOf("shared/README.md");
 const documents = trackedFiles.filter((file) => file.endsWith(".md"));
 
 test("every capability has its row in the contract, with the right it needs", () => {
-  const rows = tableBelow(contract, "The capability ABI, version 1");
+  const rows = tableBelow(contract, "The capability ABI");
   expect(rows.length).toBeGreaterThan(0);
   const table = Array.from(
     contract.matchAll(/^\| `(\w+)` \| `\{.*\}` \| .* \| `(\w+)` \|$/gm),
@@ -22,7 +22,7 @@ test("every capability has its row in the contract, with the right it needs", ()
 });
 
 test("every kernel function has its row in the contract, with its type", () => {
-  const types = tableBelow(contract, "The capability ABI, version 1").flatMap(([names = "", type = ""]) =>
+  const types = tableBelow(contract, "The capability ABI").flatMap(([names = "", type = ""]) =>
     codeIn(names).map((name) => [name, type.replaceAll(/[`() ]/g, "")]),
   );
   expect(Object.fromEntries(types)).toEqual(kernelSignatures);

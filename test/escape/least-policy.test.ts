@@ -8,11 +8,14 @@ import { afterAll, expect, test } from "vitest";
 
 import type { Right } from "../../shared/abi.ts";
 import type { Manifest } from "../../shared/manifest.ts";
+import { anyStore } from "../../shared/shared-scope.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
+import { storeUses, writeStores } from "./store-uses.ts";
+import type { Use } from "./store-uses.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -62,23 +65,65 @@ test.for(grants)("without $part in the $kind of $tool its plugin is refused", as
 test("control: with the whole policy the shipped plugins load, and each tool's requests are allowed", async () => {
   await using runtime = await createRuntime({ dataDir: dataFolder("control"), policy: unlocked, threadsMax: 1 });
   for (const steps of Object.values(uses)) expect(await denialsIn(steps(runtime))).toEqual([]);
+  for (const steps of Object.values(storeUses)) expect(await denialsOf(runtime, steps)).toEqual([]);
 });
 
-test.for(grants)("$tool really uses $part of its $kind", async ({ plugin: name, tool, kind, part }, { task }) => {
+interface Needed extends Granted {
+  /** The right is one command's. */
+  readonly command?: string;
+  readonly title: string;
+}
+
+/**
+ * Each right of each command, and of each tool without commands, and each scope. Without the scope of all stores, the
+ * rights of stores are refused at load, so no request shows that it is used.
+ */
+const needs = shippedNames().flatMap((plugin) =>
+  manifestOf(readFileSync(shippedPlugin(plugin))).tools.flatMap((tool) => needsOf(plugin, tool)),
+);
+
+function needsOf(plugin: string, { name: tool, scopes, rights, commands }: Manifest["tools"][number]): Needed[] {
+  const need = (kind: Needed["kind"], part: string, command?: string): Needed => {
+    const title = [tool, command].filter(Boolean).join(" ");
+    return { plugin, tool, kind, part, title, ...(command !== undefined && { command }) };
+  };
+  const ofCommands = commands?.flatMap((command) => command.rights.map((right) => need("rights", right, command.name)));
+  return [
+    ...scopes.filter((part) => part !== anyStore).map((part) => need("scopes", part)),
+    ...(ofCommands ?? rights.map((right) => need("rights", right))),
+  ];
+}
+
+test.for(needs)("$title really uses $part of its $kind", async (need, { task }) => {
+  const { plugin: name, tool, kind, part, title } = need;
   const plugin = join(folder.path, `${task.id}.wasm`);
   const shipped = readFileSync(shippedPlugin(name));
-  const manifest = manifestOf(shipped);
-  const asked = manifest.tools.find((each) => each.name === tool)?.[kind] ?? [];
-  // A role without its scope or right is refused at load. Here the capability must refuse, so the role is removed.
-  const withoutRole = { role: undefined, entryFile: undefined };
-  const narrowed = withTool(manifest, tool, { [kind]: asked.filter((each) => each !== part), ...withoutRole });
+  const narrowed = withoutPart(manifestOf(shipped), need);
   writeFileSync(plugin, resealPlugin(shipped, kind === "rights" ? stillAsked(narrowed, tool, part) : narrowed));
   const plugins = [plugin];
   const dataDir = dataFolder(task.id);
   await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
-  const denials = await denialsIn(uses[tool]?.(runtime) ?? []);
-  expect(denials).toContainEqual(expect.stringMatching(new RegExp(`not granted "${part}"|scope "${part}"`)));
+  const denials = [
+    ...(await denialsIn(uses[tool]?.(runtime) ?? [])),
+    ...(await denialsOf(runtime, storeUses[title] ?? [])),
+  ];
+  const denied = part === "search" ? 'scope "store:' : `not granted "${part}"|scope "${part}"`;
+  expect(denials).toContainEqual(expect.stringMatching(new RegExp(denied)));
 });
+
+function withoutPart(manifest: Manifest, { tool, kind, part, command }: Needed): Manifest {
+  const { scopes = [], rights = [], commands } = manifest.tools.find(({ name }) => name === tool) ?? {};
+  // A role without its scope or right is refused at load. Here the capability must refuse, so the role is removed.
+  const withoutRole = { role: undefined, entryFile: undefined };
+  const without = <Part extends string>(parts: readonly Part[]): Part[] => parts.filter((each) => each !== part);
+  if (kind === "scopes") return withTool(manifest, tool, { scopes: without(scopes), ...withoutRole });
+  if (command === undefined) return withTool(manifest, tool, { rights: without(rights), ...withoutRole });
+  const narrowed = commands?.map((each) =>
+    each.name === command ? Object.assign(structuredClone(each), { rights: without(each.rights) }) : each,
+  );
+  const left = rights.filter((right) => narrowed?.some((each) => each.rights.includes(right)));
+  return withTool(manifest, tool, { commands: narrowed, rights: left });
+}
 
 /** A right that no tool asks for is refused at load as well: then another tool asks for it. */
 function stillAsked(manifest: Manifest, tool: string, right: string): Manifest {
@@ -140,6 +185,9 @@ async function asHost(runtime: Runtime, tool: string, input: object): Promise<st
   return result.ok ? [] : [result.error.message];
 }
 
+const denialsOf = (runtime: Runtime, steps: readonly Use[]): Promise<string[]> =>
+  denialsIn(steps.map((step) => () => step(runtime)));
+
 async function denialsIn(steps: readonly (() => Promise<string[]>)[]): Promise<string[]> {
   const messages: string[] = [];
   for (const step of steps) messages.push(...(await step()));
@@ -167,5 +215,6 @@ function dataFolder(name: string): string {
     "runs/trash/planner/gone/000001.20260102T030405000Z.jsonl": eventLine,
   };
   writeUserFiles(dataDir, { alice: files });
+  writeStores(dataDir);
   return dataDir;
 }

@@ -35,7 +35,7 @@ const refusals: Refusal[] = [
   { name: "no manifest", text: module(memory, run), manifests: [], reason: /exactly one custom section/ },
   { name: "two manifests", text: module(memory, run), manifests: [good, good], reason: /exactly one custom section/ },
   { name: "a manifest of another form", text: module(memory, run), manifests: [{}], reason: /form of ABI version 1/ },
-  { name: "another ABI version", text: module(memory, run), manifests: [{ ...good, abi: 2 }], reason: /form of ABI/ },
+  { name: "another ABI version", text: module(memory, run), manifests: [{ ...good, abi: 3 }], reason: /form of ABI/ },
   {
     name: "a right that does not exist",
     text: module(memory, run),

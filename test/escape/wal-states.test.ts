@@ -102,6 +102,9 @@ const followed = hostileFiles.flatMap((file) =>
   ),
 );
 
+/** Only a shared store has such records. */
+const otherStore = "00000001-1111-4111-8111-111111111111";
+
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const harmless = json({ boot: null, files: [] });
 const head = (sequence: string, bytes: string): Buffer =>
@@ -120,6 +123,10 @@ const misshapen: { name: string; records: Buffer }[] = [
   { name: "is a list", records: encodeRecord(salt, 1, json([])) },
   { name: "has no files", records: encodeRecord(salt, 1, json({ boot: null })) },
   { name: "has an extra key", records: encodeRecord(salt, 1, json({ boot: null, files: [], owner: "bob" })) },
+  ...[{ leader: otherStore }, { others: [otherStore] }].map((mark) => ({
+    name: `is part of a change of several stores, with ${Object.keys(mark).join()}`,
+    records: encodeRecord(salt, 1, json({ boot: null, files: [], joint: { id: salt, ...mark } })),
+  })),
   { name: "names a prototype", records: encodeRecord(salt, 1, Buffer.from('{"boot":null,"files":[],"__proto__":{}}')) },
   { name: "is 50,000 lists deep", records: encodeRecord(salt, 1, Buffer.from("[".repeat(50_000))) },
   { name: "is out of sequence", records: encodeRecord(salt, 7, harmless) },

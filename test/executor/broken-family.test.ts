@@ -103,8 +103,8 @@ test("readEntry() requires a family if several can read", async () => {
   await withLinks([], async (runtime) => {
     await expect(runtime.readEntry({ name: "editor" }, alice)).rejects.toMatchObject({
       code: "INPUT_INVALID",
-      message: 'Cannot read the entry: family is missing, allowed: "journal" or "user-memory"',
-      issues: [{ field: "family", value: "missing", allowed: '"journal" or "user-memory"' }],
+      message: 'Cannot read the entry: family is missing, allowed: "journal" or "stores" or "user-memory"',
+      issues: [{ field: "family", value: "missing", allowed: '"journal" or "stores" or "user-memory"' }],
     });
   });
   using folder = temporaryFolder();
@@ -117,6 +117,6 @@ test("families() always returns the same list", async () => {
   await withLinks([], async (runtime) => {
     expect(runtime.families()).toBe(runtime.families());
     expect(runtime.hasMemory).toBe(true);
-    expect(runtime.families().map(({ name }) => name)).toEqual(["journal", "run-history", "user-memory"]);
+    expect(runtime.families().map(({ name }) => name)).toEqual(["journal", "run-history", "stores", "user-memory"]);
   });
 });

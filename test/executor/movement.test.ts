@@ -10,6 +10,9 @@ import type { ScriptedModel, ScriptedTurn } from "./scripted-model.ts";
 import { movementNamed, openTheatre } from "./theatre.ts";
 
 const systemOf = ({ requests }: ScriptedModel): string => requests[0]?.system ?? "";
+/** The tools that make the part of a prompt that memory has. */
+const indexes = ["JournalIndex", "MemoryKeys", "PromptIndex"];
+
 const contentOf = (reply: ToolReply | undefined): unknown => JSON.parse(reply?.content ?? "null");
 const remove = (id: string, name: string) => use(id, "UpdateUserMemory", { action: "delete", name });
 
@@ -59,24 +62,29 @@ test("one movement after the other: written, shown, read, corrected, deleted, no
 
   const calls = theatre.calls().map(({ tool, callId, labels, code, userId }) => {
     expect({ userId, agent: labels?.["agent"] }).toEqual({ userId: "alice", agent: "planner" });
-    return [labels?.["movement"], tool, tool?.endsWith("Index") === true ? null : callId, code];
+    return [labels?.["movement"], tool, indexes.includes(tool ?? "") ? null : callId, code];
   });
   expect(calls).toEqual([
     ["1", "JournalIndex", null, null],
+    ["1", "MemoryKeys", null, null],
     ["1", "PromptIndex", null, null],
     ["2", "JournalIndex", null, null],
+    ["2", "MemoryKeys", null, null],
     ["2", "PromptIndex", null, null],
     ["2", "UpdateUserMemory", "toolu_01", null],
     ["3", "JournalIndex", null, null],
+    ["3", "MemoryKeys", null, null],
     ["3", "PromptIndex", null, null],
     ["3", "ReadUserMemory", "toolu_02", null],
     ["3", "ReadUserMemory", "toolu_03", "ENTRY_NOT_FOUND"],
     ["3", "UpdateUserMemory", "toolu_04", null],
     ["4", "JournalIndex", null, null],
+    ["4", "MemoryKeys", null, null],
     ["4", "PromptIndex", null, null],
     ["4", "UpdateUserMemory", "toolu_05", null],
     ["4", "UpdateUserMemory", "toolu_06", null],
     ["5", "JournalIndex", null, null],
+    ["5", "MemoryKeys", null, null],
     ["5", "PromptIndex", null, null],
   ]);
 });
@@ -109,7 +117,7 @@ test("a model gets a tool's page on request, and an error for an unknown page", 
   expect(page).toContain("UpdateUserMemory");
   expect(contentOf(replies[0])).toEqual({ page });
   expect(contentOf(replies[1])).toMatchObject({ code: "TOOL_UNKNOWN" });
-  expect(theatre.calls().map(({ tool }) => tool)).toEqual(["JournalIndex", "PromptIndex"]);
+  expect(theatre.calls().map(({ tool }) => tool)).toEqual(indexes);
 });
 
 test("answers an unknown tool and an invalid id instead of throwing", async () => {
@@ -129,9 +137,9 @@ test("a cancelled movement ends with the signal's reason and writes nothing", as
   const controller = new AbortController();
   const reason = new Error("the user has left");
   let tasks = 0;
-  // The tool call is the sixth task: before it come the run, its task, the families' indexes, and the turn.
+  // The tool call takes the ninth: before it come the run, its task, the families' indexes, and the turn.
   const clock = (): number => {
-    if (++tasks === 6) controller.abort(reason);
+    if (++tasks === 9) controller.abort(reason);
     return 1_700_000_000_000;
   };
   await using theatre = await openTheatre({ clock });
@@ -143,8 +151,7 @@ test("a cancelled movement ends with the signal's reason and writes nothing", as
   });
   await expect(playing).rejects.toBe(reason);
   expect(theatre.calls()).toMatchObject([
-    { tool: "JournalIndex", code: null },
-    { tool: "PromptIndex", code: null },
+    ...indexes.map((tool) => ({ tool, code: null })),
     { callId: "call_1", code: "CANCELLED" },
   ]);
   expect(theatre.filesOf("alice")).toEqual({});

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { formatFields, joinFrontMatter, splitFrontMatter } from "../../plugin/front-matter.ts";
 import { formatCanonicalLines, readCanonicalFile } from "../../plugin/user-memory/canonical-form.ts";
-import { formatFields, joinFrontMatter, splitFrontMatter } from "../../plugin/user-memory/front-matter.ts";
 
 /** Pieces of text that have a meaning in YAML, or almost look as if they had. */
 const piece = fc.oneof(

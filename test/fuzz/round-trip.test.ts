@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { test } from "vitest";
 
+import { formatFields, parseFields } from "../../plugin/front-matter.ts";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
-import { formatFields, parseFields } from "../../plugin/user-memory/front-matter.ts";
 import { IndexFile } from "../../plugin/user-memory/index-file.ts";
 import { bodyField, descriptionField } from "../../plugin/user-memory/schemas/fields.ts";
 import { safeParse } from "../../shared/zod.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { userFolderName } from "../../host/store/files/user-folder.ts";
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import { checkUserId } from "../../host/values/user-id.ts";
 import { storeLimits } from "../../shared/limits.ts";
 

@@ -75,6 +75,11 @@ const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: st
     says: "mounts[0].dir lies in the data folder",
   },
   {
+    name: "the folder of shared stores",
+    mounts: [ofAlice(join(stage.dataDir, "stores"))],
+    says: "mounts[0].dir lies in the data folder",
+  },
+  {
     name: "the data folder behind a link",
     mounts: [ofAlice(at("place", "notes"))],
     dataDir: at("data-link"),
@@ -132,6 +137,12 @@ test("refuses an audit log in a mounted folder, because a tool could write there
   expect(existsSync(stage.dir)).toBe(false);
 });
 
+test.each(["users", "stores"])("refuses an audit log in the folder %s", async (name) => {
+  const auditLog = { file: join(stage.dataDir, name, "audit.jsonl") };
+  await expect(stage.open({ auditLog, mounts: [] })).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+  expect(existsSync(stage.dataDir)).toBe(false);
+});
+
 test("refuses a folder locked by another runtime, and any folder inside it", async () => {
   using other = mountedStage();
   const plugins = [journalPuppet(other.path)];
@@ -141,7 +152,11 @@ test("refuses a folder locked by another runtime, and any folder inside it", asy
   const opened = (dir: string): Promise<unknown> =>
     createRuntime({ dataDir: at("elsewhere"), plugins, policy: policyFor(plugins), mounts: [ofAlice(dir)] });
   const bob = join(other.dataDir, "users", "bob");
+  const shared = join(other.dataDir, "stores", "00000001-1111-4111-8111-111111111111");
+  mkdirSync(join(shared, ".memcell", "granted"), { recursive: true });
   for (const dir of [
+    shared,
+    join(shared, "entries"),
     join(other.dir, "a"),
     join(other.dir, "absent", "b"),
     bob,

@@ -58,6 +58,7 @@ export const serveDefaults: Omit<HttpServeOptions, "access"> = {
   path: "/mcp",
   allowedHosts: [],
   allowedOrigins: [],
+  storage: null,
   publicUrl: null,
   bodyBytesMax: 1_048_576,
   requestsPerMinute: 1_000_000,

@@ -22,6 +22,7 @@ test.for(clientKinds)("each call's labels name the transport and the client: %s"
     { tool: "ReadUserMemory", userId: from, code: "ENTRY_NOT_FOUND", labels },
     { tool: "Absent", userId: from, code: "TOOL_UNKNOWN", labels },
     { tool: "JournalIndex", userId: from, code: null, labels },
+    { tool: "MemoryKeys", userId: from, code: null, labels },
     { tool: "PromptIndex", userId: from, code: null, labels },
   ]);
 });

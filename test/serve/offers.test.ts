@@ -120,10 +120,10 @@ describe.for(clientKinds)("client: %s", (kind) => {
       uris.push(...page.resources.map(({ uri }) => uri));
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    const indexes = ["index", "journal/index", "stores/index", "user-memory/index"].map((path) => `memory://${path}`);
     expect(uris).toEqual([...indexes, ...namesOf(250).map((name) => `memory://user-memory/entry/${name}`)]);
     // The current client fetches all pages itself.
-    if (kind === "former SDK") expect(counts).toEqual([100, 100, 53]);
+    if (kind === "former SDK") expect(counts).toEqual([100, 100, 54]);
   });
 
   test.for(["x", "", "ZnJvbSAw", "ZnJvbSAxMDA=", "bob", "-1", "x".repeat(1000)])(
@@ -162,6 +162,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     const { resourceTemplates } = await served.client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([
       { uriTemplate: "memory://journal/entry/{name}" },
+      { uriTemplate: "memory://stores/entry/{name}" },
       { uriTemplate: "memory://user-memory/entry/{name}" },
     ]);
     const ref = { type: "ref/resource" as const, uri: "memory://user-memory/entry/{name}" };
@@ -184,7 +185,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
   test("a user without entries gets an empty index, and nothing is created", async () => {
     await using empty = await connect(kind, ["--user", "bob", "--data", dataDir]);
     const { resources } = await empty.client.listResources();
-    const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    const indexes = ["index", "journal/index", "stores/index", "user-memory/index"].map((path) => `memory://${path}`);
     expect(resources.map(({ uri }) => uri)).toEqual(indexes);
     for (const uri of indexes) {
       const { contents } = await empty.client.readResource({ uri });

@@ -81,7 +81,7 @@ test.for(clientKinds)(
     expect(client.getServerCapabilities()).toHaveProperty("resources");
     await goThrough(client, "alice");
     const { resources } = await client.listResources();
-    const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+    const indexes = ["index", "journal/index", "stores/index", "user-memory/index"].map((path) => `memory://${path}`);
     // The run is an entry that no family can read.
     expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://journal/entry/editor"]);
     const { resourceTemplates } = await client.listResourceTemplates();

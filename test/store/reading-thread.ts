@@ -13,7 +13,8 @@ export type Question =
   | readonly ["seen"];
 
 export interface Order {
-  readonly userId: string;
+  /** `null` reads the shared stores. */
+  readonly userId: string | null;
   readonly questions: readonly Question[];
   /** Starts again after the last question, and never ends. */
   readonly isEndless?: boolean;
@@ -34,7 +35,7 @@ const readers = openReaders(workerData as StoreLocation, connect);
 parentPort?.on("message", ({ userId, questions, isEndless = false }: Order) => {
   if (isEndless) parentPort?.postMessage({ answers: [] }, []);
   for (;;) {
-    using reader = readers.openUser(userId as UserId);
+    using reader = userId === null ? readers.openShared() : readers.openUser(userId as UserId);
     const answers = questions.map((question) => answerTo(reader, question));
     if (isEndless) continue;
     parentPort?.postMessage({ answers }, []);

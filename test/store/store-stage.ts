@@ -7,8 +7,11 @@ import { Worker } from "node:worker_threads";
 import { fileStore, memoryStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
+import type { HeldStores, StoreChanges, StoreHoldOptions } from "../../host/store/shared-stores.ts";
 import type { HeldUser, HoldOptions, ReadBridge, Store } from "../../host/store/store.ts";
 import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
+import { storeOfScope } from "../../host/values/store-id.ts";
+import type { StoreId } from "../../host/values/store-id.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Answer, Order, Question } from "./reading-thread.ts";
@@ -23,6 +26,9 @@ export const storeKinds = Object.keys(definitions) as (keyof typeof definitions)
 
 const script = fileURLToPath(new URL("../../dist/test/store/reading-thread.js", import.meta.url));
 
+/** The own store of the principal who makes all changes. */
+export const principal = "eeeeeeee-0000-4000-8000-000000000000" as StoreId;
+
 export class StoreStage implements AsyncDisposable {
   readonly definition: StoreDefinition;
   readonly store: Store;
@@ -32,6 +38,11 @@ export class StoreStage implements AsyncDisposable {
   constructor(kind: keyof typeof definitions) {
     this.definition = definitions[kind](this.#folder.path);
     this.store = this.definition.open(() => {});
+  }
+
+  /** The data folder of a store of files. */
+  get dataDir(): string {
+    return join(this.#folder.path, "data");
   }
 
   /** `answerReads` replaces the store's own. */
@@ -44,8 +55,8 @@ export class StoreStage implements AsyncDisposable {
     return thread;
   }
 
-  /** What a guest of a new call would read. */
-  async ask(userId: string, ...questions: readonly Question[]): Promise<Answer[]> {
+  /** What a guest of a new call would read; from the shared stores if there is no user. */
+  async ask(userId: string | null, ...questions: readonly Question[]): Promise<Answer[]> {
     return await askThread(this.#threads[0] ?? this.startThread(), { userId, questions });
   }
 
@@ -60,6 +71,22 @@ export class StoreStage implements AsyncDisposable {
 
   async commit(userId: string, changes: ChangeSet, seen: readonly Seen[] = []): Promise<void> {
     await this.hold(userId, (held) => held.commit(changes, seen));
+  }
+
+  holdStores<Result>(
+    ids: readonly StoreId[],
+    work: (held: HeldStores) => Promise<Result>,
+    options: Partial<StoreHoldOptions> = {},
+  ): Promise<Result> {
+    const until = performance.now() + 30_000;
+    return this.store.shared.hold(ids, { writes: true, until, ...options }, work);
+  }
+
+  /** Commits changes of the stores that they name. */
+  async commitStores(changes: ChangeSet, more: Partial<StoreChanges> = {}): Promise<void> {
+    const named = changes.flatMap(({ scope }) => storeOfScope(scope) ?? []);
+    const ids = [...named, ...(more.grants?.keys() ?? [])];
+    await this.holdStores(ids, (held) => held.commit({ principal, changes, seen: held.seen, ...more }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

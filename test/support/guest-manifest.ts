@@ -1,4 +1,3 @@
-import { abiVersion } from "../../shared/abi.ts";
 import type { Right } from "../../shared/abi.ts";
 import { defaultBudget } from "../../shared/manifest.ts";
 import type { Manifest } from "../../shared/manifest.ts";
@@ -14,7 +13,7 @@ export function guestManifest(
   return {
     name,
     version: "0.1.0",
-    abi: abiVersion,
+    abi: 1,
     tools: Object.entries(exportsByTool).map(([tool, exportName]) => ({
       name: tool,
       export: exportName,

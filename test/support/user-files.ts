@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { userFolderName } from "../../host/store/files/user-folder.ts";
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 
 export type UserFiles = Record<string, Record<string, string>>;

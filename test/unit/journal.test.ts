@@ -1,9 +1,9 @@
 /** The journal's parts that need no guest: blocks as agentool reads them, times, case folding. */
 import { describe, expect, test } from "vitest";
 
+import { foldCase } from "../../plugin/caseless.ts";
 import { compareTimes, formatAt, parseAt, readAt } from "../../plugin/journal/at-time.ts";
 import { appendBlock } from "../../plugin/journal/block.ts";
-import { foldCase } from "../../plugin/journal/caseless.ts";
 import { cutBlocks, portionsOf } from "../../plugin/journal/cut-blocks.ts";
 import { isSurelyOlder } from "../../plugin/journal/newest-in.ts";
 import { StoredBlock } from "../../plugin/journal/stored-block.ts";

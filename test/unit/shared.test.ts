@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
-import { userFolderName } from "../../host/store/files/user-folder.ts";
+import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import { UserQueue } from "../../host/values/slots.ts";
 import type { Patience } from "../../host/values/slots.ts";
 import { ToolError } from "../../host/values/tool-error.ts";

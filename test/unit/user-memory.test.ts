@@ -1,8 +1,8 @@
 /** The plugin's parts that need no guest: front matter, entry files, the index file. */
 import { describe, expect, test } from "vitest";
 
+import { parseFields, splitFrontMatter } from "../../plugin/front-matter.ts";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
-import { parseFields, splitFrontMatter } from "../../plugin/user-memory/front-matter.ts";
 import { IndexFile } from "../../plugin/user-memory/index-file.ts";
 
 const fields = { name: "a", description: "New", type: "user", created: "c", updated: "u" } as const;

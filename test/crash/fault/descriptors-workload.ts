@@ -5,11 +5,12 @@
 import { closeSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
+import { areas } from "../areas.ts";
 import { takeStep } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { filesOf } from "../user-state.ts";
-import { faultsAfterFailure, walInode } from "./after-fault.ts";
+import { faultsAfterFailure, walInodes } from "./after-fault.ts";
 
 export interface DescriptorsReport {
   /** By the number of free descriptors: the error's code, or `null` when the call was acknowledged. */
@@ -35,7 +36,7 @@ process.exit(0);
 async function callWith(free: number): Promise<{ code: string | null; faults: string[] }> {
   const dataDir = await prepared(`${free}`, facts);
   const store = openStore(dataDir);
-  const before = { files: filesOf(dataDir), wal: walInode(dataDir) };
+  const before = { files: filesOf(dataDir), wals: walInodes(dataDir) };
   const count = openDescriptors();
   const taken = takeAllBut(free);
   const error: unknown = await takeStep(store, step).then(
@@ -46,7 +47,18 @@ async function callWith(free: number): Promise<{ code: string | null; faults: st
   const leaked = openDescriptors() - count;
   const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
   const injection = { threads: "main", options: [], text: `${free} free descriptors` } as const;
-  faults.push(...(await faultsAfterFailure({ injection, store, dataDir, error, before, after, isUpkeep: false })));
+  faults.push(
+    ...(await faultsAfterFailure({
+      injection,
+      store,
+      dataDir,
+      error,
+      before,
+      after,
+      isUpkeep: false,
+      area: areas.user,
+    })),
+  );
   return { code: error === null ? null : String((error as { code?: unknown }).code), faults };
 }
 

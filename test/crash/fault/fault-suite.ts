@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import type { Scenario } from "../kill/scenarios.ts";
+import type { Scenario } from "../kill/scenario.ts";
 import { compiledScript } from "../store-under-test.ts";
 import { whyNoTracing } from "../strace.ts";
 import type { FaultReport } from "./fault-workload.ts";

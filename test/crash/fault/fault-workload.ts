@@ -5,15 +5,16 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
+import { areas } from "../areas.ts";
+import type { Scenario } from "../kill/scenario.ts";
 import { scenarios } from "../kill/scenarios.ts";
-import type { Scenario } from "../kill/scenarios.ts";
 import { takeStep } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { traceProcess } from "../strace.ts";
 import { fileCalls, systemCalls } from "../syscall-log.ts";
 import { filesOf } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
-import { faultsAfterFailure, walInode } from "./after-fault.ts";
+import { faultsAfterFailure, walInodes } from "./after-fault.ts";
 import { injectionsFor } from "./injections.ts";
 import type { Injection } from "./injections.ts";
 
@@ -28,6 +29,7 @@ export interface FaultReport {
 
 const [folder = "", name = ""] = process.argv.slice(2);
 const scenario = scenarios.find((each) => each.name === name) as Scenario;
+const area = areas[scenario.area ?? "user"];
 const template = join(folder, "template");
 
 await scenario.prepare(template);
@@ -60,7 +62,7 @@ async function suffer(
 ): Promise<{ code: string | null; faults: string[] }> {
   const store = openStore(dataDir);
   for (const each of scenario.warm) await takeStep(store, each);
-  const before = { files: filesOf(dataDir), descriptors: openDescriptors(), wal: walInode(dataDir) };
+  const before = { files: filesOf(dataDir), descriptors: openDescriptors(), wals: walInodes(dataDir) };
   const tracing = await traceProcess(process.pid, injection.threads, injection.options);
   const error: unknown = await takeStep(store, scenario.step, 0).then(
     () => null,
@@ -70,7 +72,7 @@ async function suffer(
   await tracing.detach();
   const leaked = openDescriptors() - before.descriptors;
   const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
-  const found = { injection, store, dataDir, error, before, after, isUpkeep: scenario.isUpkeep === true };
+  const found = { injection, store, dataDir, error, before, after, isUpkeep: scenario.isUpkeep === true, area };
   faults.push(...(await faultsAfterFailure(found)));
   return { code: error === null ? null : String((error as { code?: unknown }).code), faults };
 }

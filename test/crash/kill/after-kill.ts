@@ -2,14 +2,22 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+import type { Area } from "../areas.ts";
 import { indexFaults, takeStep } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { describeFiles, filesOf, stagedFiles } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
 
+/** The data, and the start of the machine. */
+export interface Place {
+  readonly dataDir: string;
+  readonly boot: string;
+  readonly area: Area;
+}
+
 /** Recovers like the next process, which must not have to wait. */
-export async function faultsAfterKill(dataDir: string, boot: string, allowed: readonly Files[]): Promise<string[]> {
-  await look(dataDir, boot);
+export async function faultsAfterKill({ dataDir, boot, area }: Place, allowed: readonly Files[]): Promise<string[]> {
+  await look({ dataDir, boot, area });
   const found = filesOf(dataDir);
   const wanted = allowed.map(describeFiles);
   const faults = wanted.includes(describeFiles(found))
@@ -17,21 +25,22 @@ export async function faultsAfterKill(dataDir: string, boot: string, allowed: re
     : [`found ${describeFiles(found)}, allowed ${wanted.join(" or ")}`];
   faults.push(...indexFaults(found), ...stagedFiles(dataDir).map((name) => `${name} was left behind`));
   const once = fingerprint(dataDir);
-  await look(dataDir, boot);
+  await look({ dataDir, boot, area });
   if (fingerprint(dataDir) !== once) faults.push("a second recovery changed something");
-  return [...faults, ...(await faultsOfNextCalls(dataDir, boot, found))];
+  return [...faults, ...(await faultsOfNextCalls({ dataDir, boot, area }, found))];
 }
 
 /** Checks that the folder can still be used, and that a new write survives a stop of the machine. */
-async function faultsOfNextCalls(dataDir: string, boot: string, before: Files): Promise<string[]> {
+async function faultsOfNextCalls({ dataDir, boot, area }: Place, before: Files): Promise<string[]> {
   const store = open(dataDir, boot);
-  await takeStep(store, { kind: "upsert", name: "next", text: "after the kill" }, 0);
+  await takeStep(store, area.next, 0);
   const wanted = { ...before, ...filesOf(dataDir) };
   // A retirement can be running here too, but a further one would leave nothing to recover.
-  await takeStep(store, { kind: "look" });
-  await look(dataDir, "a later start of the machine");
+  await takeStep(store, area.look);
+  await look({ dataDir, boot: "a later start of the machine", area });
   const found = filesOf(dataDir);
-  const isAsWanted = describeFiles(found) === describeFiles(wanted) && found["memory/next.md"] === "after the kill\n";
+  const [path, text] = area.nextFile;
+  const isAsWanted = describeFiles(found) === describeFiles(wanted) && found[path] === text;
   return isAsWanted
     ? indexFaults(found)
     : [`after the next call: found ${describeFiles(found)}, wanted ${describeFiles(wanted)}`];
@@ -41,9 +50,9 @@ const open = (dataDir: string, boot: string): InstanceType<typeof FileStore> =>
   new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
 
 /** Does not wait for the lock: the kernel released it when the process died. */
-async function look(dataDir: string, boot: string): Promise<void> {
+async function look({ dataDir, boot, area }: Place): Promise<void> {
   const store = open(dataDir, boot);
-  await takeStep(store, { kind: "look" }, 0);
+  await takeStep(store, area.look, 0);
   // Waits until a long WAL is retired.
   await store.close();
 }

@@ -13,16 +13,18 @@ import { expect, test } from "vitest";
 
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { areas } from "../areas.ts";
 import { whyNoTracing } from "../strace.ts";
 import { isChange } from "../syscall-log.ts";
 import type { SystemCall } from "../syscall-log.ts";
 import { filesOf } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
 import { faultsAfterKill } from "./after-kill.ts";
+import type { Place } from "./after-kill.ts";
 import type { Workload } from "./kill-workload.ts";
 import { callsOf, runKilledAt } from "./killed-run.ts";
+import type { Scenario } from "./scenario.ts";
 import { editedText } from "./scenarios.ts";
-import type { Scenario } from "./scenarios.ts";
 
 const isLong = process.env["TEST_LONG"] === "1";
 const reason = await whyNoTracing();
@@ -52,7 +54,7 @@ export function testKills(scenarios: readonly Scenario[]): void {
           const dataDir = copy(`${at}`);
           const outcome = await runKilledAt(workloadOf(scenario, dataDir), point);
           const states = outcome.isAcknowledged ? allowed.slice(-1) : allowed;
-          const faults = await faultsAfterKill(dataDir, scenario.boot, states);
+          const faults = await faultsAfterKill(placeOf(scenario, dataDir), states);
           if (!outcome.isKilled) faults.push("it was not killed");
           if (faults.length > 0) failures.push({ at: `${at}: ${point.text}`, faults });
           if (outcome.isAcknowledged) acknowledged++;
@@ -65,6 +67,8 @@ export function testKills(scenarios: readonly Scenario[]): void {
     },
   );
 }
+
+const placeOf = ({ boot, area = "user" }: Scenario, dataDir: string): Place => ({ dataDir, boot, area: areas[area] });
 
 const workloadOf = ({ boot, warm, step, closes = false }: Scenario, dataDir: string): Workload => ({
   dataDir,
@@ -85,7 +89,7 @@ async function rehearse(
     found = filesOf(dataDir);
   });
   const after = filesOf(dataDir);
-  expect(await faultsAfterKill(dataDir, scenario.boot, [after])).toEqual([]);
+  expect(await faultsAfterKill(placeOf(scenario, dataDir), [after])).toEqual([]);
   if (Object.values(found).includes(editedText)) expect(Object.values(after)).toContain(editedText);
   return { calls, allowed: scenario.isUpkeep ? [after] : [found, after] };
 }

@@ -1,31 +1,17 @@
-/** The steps of the killed process, and the folder that it starts with. */
-import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
+/** What processes are killed at, and where the disk fails. */
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { walLimits } from "../../../host/store/files/commit/wal-limits.ts";
 import { userFolder } from "../../support/user-files.ts";
-import { takeStep, userId } from "../memory-steps.ts";
+import { userId } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
-import { DiskRoot, FileStore } from "../store-under-test.ts";
-import { runKilledAt } from "./killed-run.ts";
-
-export interface Scenario {
-  readonly name: string;
-  /** Creates the folder that the process starts with. */
-  readonly prepare: (dataDir: string) => Promise<void>;
-  readonly boot: string;
-  readonly warm: readonly Step[];
-  readonly step: Step;
-  readonly closes?: boolean;
-  /** The step itself changes nothing: afterwards exactly the earlier acknowledged changes must be there. */
-  readonly isUpkeep?: boolean;
-}
+import { firstBoot, killedIn, nextBoot, takeSteps } from "./scenario.ts";
+import type { Scenario } from "./scenario.ts";
+import { storeScenarios } from "./store-scenarios.ts";
 
 const upsert = (name: string, text: string): Step => ({ kind: "upsert", name, text });
 const look: Step = { kind: "look" };
-
-const firstBoot = "first start of the machine";
-const nextBoot = "next start of the machine";
 
 const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 
@@ -33,7 +19,7 @@ const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 const longFact = upsert("c", "x".repeat(walLimits.retireBytes / 7));
 const shortFacts = Array.from({ length: 4 }, (_, count) => upsert("b", `${count}`));
 
-export const scenarios: readonly Scenario[] = [
+const userScenarios: readonly Scenario[] = [
   { name: "first upsert of a new user", prepare: takeSteps([]), boot: firstBoot, warm: [], step: upsert("a", "new") },
   { name: "upsert", prepare: takeSteps(twoFacts), boot: firstBoot, warm: [], step: upsert("c", "new") },
   {
@@ -80,7 +66,8 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "recovery from a kill",
-    prepare: killedWhileApplying,
+    // Leaves a change of three files of which only the first has been moved to its place.
+    prepare: killedIn(twoFacts, { kind: "mend", name: "a", text: "mended" }, { name: "rename", ordinal: 2 }),
     boot: firstBoot,
     warm: [],
     step: look,
@@ -89,37 +76,14 @@ export const scenarios: readonly Scenario[] = [
   { name: "recovery from a crash", prepare: crashed, boot: nextBoot, warm: [], step: look, isUpkeep: true },
 ];
 
+export const scenarios: readonly Scenario[] = [...userScenarios, ...storeScenarios];
+
 /** Whether a process is killed in a scenario in the fast tier. */
 export const isKillSample = ({ name }: Pick<Scenario, "name">): boolean =>
   isFaultSample({ name }) || name === "recovery from a kill";
 
 /** Whether the disk fails in a scenario in the fast tier. */
 export const isFaultSample = ({ name }: Pick<Scenario, "name">): boolean => name === "upsert";
-
-function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
-  return async (dataDir) => {
-    const used = `${dataDir}-used`;
-    const store = new FileStore(new DiskRoot(used), { durability: "full", note: () => {} }, firstBoot);
-    for (const step of steps) await takeStep(store, step);
-    if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
-    // Only now: until the store is closed, the WAL must keep its records.
-    await store.close();
-  };
-}
-
-/** Leaves a change of three files of which only the first has been moved to its place. */
-async function killedWhileApplying(dataDir: string): Promise<void> {
-  await takeSteps(twoFacts)(dataDir);
-  const workload = {
-    boot: firstBoot,
-    warm: [],
-    step: { kind: "mend", name: "a", text: "mended" },
-    closes: false,
-  } as const;
-  const renames = { name: "rename", ordinal: 2, text: "" };
-  const { isKilled } = await runKilledAt({ dataDir, ...workload }, renames);
-  if (!isKilled) throw new Error("The process that was to leave a record behind was not killed");
-}
 
 /** Leaves a WAL's files as after a stop of the machine: empty, old or missing. A person has edited one of them. */
 async function crashed(dataDir: string): Promise<void> {

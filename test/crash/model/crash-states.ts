@@ -45,6 +45,9 @@ const newest: Pick = (_place, _oldest, last) => last;
 const oldest: Pick = (_place, first) => first;
 const whole = (file: ModelledFile): Buffer => file.content;
 const lost = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: oldest });
+/** Each file without its last write: a record whose flush has failed is there, and what erased it is not. */
+const withoutLast = (file: ModelledFile): Buffer =>
+  file.after({ sector: (_place, first, last) => Math.max(first, last - 1), size: newest });
 const emptied = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: newest });
 
 /** The plain ways, which find most bugs. Every point of a recording is tried with each. */
@@ -54,6 +57,7 @@ export const plainWays: readonly CrashWay[] = [
   { keepsNames: () => true, content: lost },
   { keepsNames: () => true, content: emptied },
   { keepsNames: () => false, content: whole },
+  { keepsNames: () => false, content: withoutLast },
   { keepsNames: () => true, content: (file) => half(file, "first") },
   { keepsNames: () => true, content: (file) => half(file, "last") },
 ];

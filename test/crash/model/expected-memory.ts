@@ -2,7 +2,7 @@
 import { movedTo } from "../../../host/values/change-set.ts";
 import type { ChangeSet } from "../../../host/values/change-set.ts";
 
-/** The scope's files: contents by path. */
+/** Contents by the keys of a subject. */
 export type Files = ReadonlyMap<string, string>;
 
 /** A file that a person has changed after a tool. */
@@ -22,14 +22,19 @@ export interface Expected {
 
 export const nothingExpected: Expected = { name: "nothing", files: new Map(), edits: new Map() };
 
-export function afterChanges({ files, edits }: Expected, changes: ChangeSet, name: string): Expected {
+export function afterChanges(
+  { files, edits }: Expected,
+  changes: ChangeSet,
+  { name, keyOf }: { readonly name: string; readonly keyOf: (place: { scope: string; path: string }) => string },
+): Expected {
   const [now, left] = [new Map(files), new Map(edits)];
   for (const change of changes) {
-    left.delete(change.path);
-    if (change.kind === "write") now.set(change.path, Buffer.from(change.content).toString());
+    const key = keyOf(change);
+    left.delete(key);
+    if (change.kind === "write") now.set(key, Buffer.from(change.content).toString());
     const target = movedTo(change);
-    if (target !== null) now.set(target, now.get(change.path) ?? "");
-    if (change.kind !== "write") now.delete(change.path);
+    if (target !== null) now.set(keyOf({ scope: change.scope, path: target }), now.get(key) ?? "");
+    if (change.kind !== "write") now.delete(key);
   }
   return { name, files: now, edits: left };
 }
@@ -48,12 +53,12 @@ export type EditRule = "in place" | "in place or in the trash";
 
 /** The differences from the expected files; empty if there are none. Recovery may put further copies into the trash. */
 export function differences(expected: Expected, actual: Files, rule: EditRule): string[] {
-  const inTrash = new Set(Array.from(actual).flatMap(([path, text]) => (path.startsWith("trash/") ? [text] : [])));
+  const inTrash = new Set(Array.from(actual).flatMap(([path, text]) => (isTrashed(path) ? [text] : [])));
   const paths = new Set([...expected.files.keys(), ...actual.keys(), ...expected.edits.keys()]);
   return Array.from(paths).flatMap((path) => {
     const found = actual.get(path) ?? null;
     const wanted = expected.files.get(path) ?? null;
-    if (found === wanted || (wanted === null && path.startsWith("trash/"))) return [];
+    if (found === wanted || (wanted === null && isTrashed(path))) return [];
     const edit = expected.edits.get(path);
     // A file that a person removed may come back: nothing is lost, and to recovery it looks like a lost write.
     const mayBeUndone = edit?.text === null || (rule !== "in place" && inTrash.has(edit?.text ?? ""));
@@ -61,5 +66,7 @@ export function differences(expected: Expected, actual: Files, rule: EditRule): 
     return [`${path}: ${shortly(wanted)} expected, ${shortly(found)} found`];
   });
 }
+
+const isTrashed = (key: string): boolean => /(?:^|\/)trash\//.test(key);
 
 const shortly = (text: string | null): string => (text === null ? "nothing" : JSON.stringify(text.slice(0, 70)));

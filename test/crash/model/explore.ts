@@ -11,15 +11,16 @@ import { letIntrude } from "./intruder.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
 import { Play } from "./play.ts";
-import type { Step } from "./play.ts";
 import { Recording } from "./recording.ts";
 import { recoveryScript } from "./recovery-script.ts";
+import type { AnyOperation, Step } from "./step.ts";
+import type { Subject } from "./subject.ts";
 import { treeKey, readTree, writeTree } from "./tree.ts";
-import { stagedIn } from "./user-tree.ts";
 
 export interface Exploration {
   readonly name: string;
   readonly script: readonly Step[];
+  readonly subject: Subject<AnyOperation>;
   readonly seed: number;
   /** The number of random states to try after each effect, besides the plain ones. Below 1: the probability of one. */
   readonly density: number;
@@ -84,9 +85,11 @@ class Explorer {
     using folder = memoryFolder();
     writeTree(presentTree(life.from), folder.path);
     const recording = new Recording(new this.#host.DiskRoot(folder.path), folder.path, life.from.clone());
-    const intrusion = life.depth === 0 ? letIntrude(this.#host, recording, folder.path) : null;
+    const intrusion =
+      life.depth === 0 ? letIntrude(this.#host, this.#exploration.subject, recording, folder.path) : null;
     const setup = {
       host: this.#host,
+      subject: this.#exploration.subject,
       recording,
       boot: `boot-${life.boot}`,
       rule: life.rule,
@@ -140,7 +143,7 @@ class Explorer {
       await this.live({
         ...next,
         from: ModelledDisk.holding(tree),
-        script: recoveryScript(this.#random, tree, next.depth),
+        script: recoveryScript(this.#exploration.subject, this.#random, tree, next.depth),
         rule: "in place or in the trash",
         boot: life.boot + 1,
         isKilled: false,
@@ -152,7 +155,7 @@ class Explorer {
   async #kill(life: Life, next: Pick<Life, "possible" | "depth" | "way">, disk: ModelledDisk): Promise<void> {
     const tree = presentTree(disk);
     if (!this.#isNew(`kill ${treeKey(tree)} ${disk.unsettled}`, next.possible)) return;
-    const script = recoveryScript(this.#random, tree, next.depth);
+    const script = recoveryScript(this.#exploration.subject, this.#random, tree, next.depth);
     await this.live({ ...life, ...next, from: disk.clone(), script, isKilled: true, way: `${next.way}, killed` });
   }
 
@@ -167,7 +170,7 @@ class Explorer {
   #checkEnd({ depth, script }: Life, { disk }: Recording, path: string): void {
     const tree = presentTree(disk);
     if (treeKey(tree) !== treeKey(readTree(path))) throw new Error("The recording differs from the disk");
-    const staged = stagedIn(tree);
+    const staged = this.#exploration.subject.stagedIn(tree);
     if (depth > 0 && script.length > 0 && staged.length > 0) throw new Error(`left behind: ${staged.join(", ")}`);
   }
 

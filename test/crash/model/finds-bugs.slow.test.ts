@@ -9,6 +9,8 @@ import { seedHost } from "../seeded-bugs/seed-host.ts";
 import { explore } from "./explore.ts";
 import { loadHost } from "./host.ts";
 import { scripts } from "./scripts.ts";
+import { storeScripts } from "./store-scripts.ts";
+import { userSubject } from "./user-subject.ts";
 
 /** Each bug with the script that finds it first. */
 const telling = [
@@ -22,9 +24,16 @@ const telling = [
 
 test.for(telling)("the model finds the bug: $bug", async ({ bug: name, script: scriptName }) => {
   const bug = seededBugs.find((each) => each.name === name);
-  const script = scripts.find((each) => each.name === scriptName);
+  const script = [...scripts, ...storeScripts].find((each) => each.name === scriptName);
   if (!bug || !script) throw new Error(`There is no bug "${name}", or no script "${scriptName}"`);
   const host = await loadHost(seedHost(join(hostFolder, ".."), "seeded-in-test", bug));
-  const findings = await explore(host, { name: scriptName, script: script.steps, seed: 1, density: 2, problemsMax: 1 });
+  const findings = await explore(host, {
+    name: scriptName,
+    script: script.steps,
+    subject: script.subject ?? userSubject,
+    seed: 1,
+    density: 2,
+    problemsMax: 1,
+  });
   expect(findings.problems).not.toEqual([]);
 });

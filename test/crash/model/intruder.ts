@@ -1,20 +1,26 @@
 import { presentTree } from "./crash-states.ts";
 import type { Host } from "./host.ts";
-import { user } from "./play.ts";
 import type { Recording } from "./recording.ts";
+import type { AnyOperation } from "./step.ts";
+import type { Subject } from "./subject.ts";
 import { readTree, treeKey } from "./tree.ts";
 
 /**
  * Another process that comes during the flush of a WAL, when a change set is staged and not yet applied. It must not
  * get the lock, and must change nothing.
  */
-export function letIntrude(host: Host, recording: Recording, path: string): { problem: string | null } {
+export function letIntrude(
+  host: Host,
+  subject: Subject<AnyOperation>,
+  recording: Recording,
+  path: string,
+): { problem: string | null } {
   const found: { problem: string | null } = { problem: null };
   recording.meanwhile = async (name) => {
     if (name !== "journal") return;
     recording.meanwhile = null;
     const store = new host.FileStore(new host.DiskRoot(path), { durability: "full", note: () => {} }, "boot-1.0");
-    const hold = store.hold(user, { writes: true, until: performance.now() }, () => Promise.resolve());
+    const hold = subject.hold(store, { writes: true, until: performance.now() }, () => Promise.resolve());
     const outcome = await hold.then(
       () => "was let in",
       (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "failed"),

@@ -11,6 +11,8 @@ import { explore } from "./explore.ts";
 import { randomScript } from "./random-script.ts";
 import { scripts } from "./scripts.ts";
 import type { Script } from "./scripts.ts";
+import { randomStoreScript, storeScripts } from "./store-scripts.ts";
+import { userSubject } from "./user-subject.ts";
 
 const isLong = env["TEST_LONG"] === "1";
 const isShort = env["TEST_SEEDED"] === "1";
@@ -21,7 +23,12 @@ const randomScripts = isLong ? 40 : isShort ? 4 : 8;
 const factor = isLong ? 5 : 0.5;
 const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 
-const all = [...scripts, ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at))];
+const all: Script[] = [
+  ...scripts,
+  ...storeScripts,
+  ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at)),
+  ...Array.from({ length: randomScripts }, (_, at) => randomStoreScript(seed + at)),
+];
 /** A change of each kind, a person's edit, another process, a failed flush, and random steps. */
 const sample = new Set([
   "first call",
@@ -29,7 +36,8 @@ const sample = new Set([
   "edits between calls",
   "two processes",
   "the WAL's flush fails",
-  all[scripts.length]?.name,
+  "move between stores",
+  randomScript(seed).name,
 ]);
 
 export const fastScripts = all.filter(({ name }) => sample.has(name));
@@ -40,11 +48,18 @@ export const slowScripts = all.filter(({ name }) => (only === undefined ? !sampl
 export function testScripts(wanted: readonly Script[], statesMin: number): void {
   let states = 0;
 
-  test.for(wanted)("no crash breaks the store: $name", { timeout: 900_000 }, async ({ name, steps, density = 1 }) => {
-    const findings = await explore({ FileStore, DiskRoot }, { name, script: steps, seed, density: density * factor });
-    states += findings.states;
-    expect(findings.problems, `TEST_MODEL="${name}" TEST_SEED=${seed} shows it again`).toEqual([]);
-  });
+  test.for(wanted)(
+    "no crash breaks the store: $name",
+    { timeout: 900_000 },
+    async ({ name, steps, subject = userSubject, density = 1 }) => {
+      const findings = await explore(
+        { FileStore, DiskRoot },
+        { name, subject, script: steps, seed, density: density * factor },
+      );
+      states += findings.states;
+      expect(findings.problems, `TEST_MODEL="${name}" TEST_SEED=${seed} shows it again`).toEqual([]);
+    },
+  );
 
   afterAll(() => {
     console.log(`${states} states of a disk after a crash were recovered from`);

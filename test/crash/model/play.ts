@@ -1,32 +1,12 @@
 /** Runs a script of operations, edits and failures on a recorded data folder, and notes the allowed states. */
-import type { HeldUser, Store, StoreReaders } from "../../../host/store/store.ts";
-import type { ChangeSet } from "../../../host/values/change-set.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
 import { presentTree } from "./crash-states.ts";
 import { afterChanges, afterEdit, differences } from "./expected-memory.ts";
 import type { EditRule, Expected, Files } from "./expected-memory.ts";
 import type { Host } from "./host.ts";
-import { changesFor } from "./operation.ts";
-import type { Operation } from "./operation.ts";
 import type { Recording } from "./recording.ts";
-import { memoryIn } from "./user-tree.ts";
-
-export type Step =
-  | Operation
-  /** A person saves a file, or removes it. */
-  | { readonly do: "edit"; readonly path: string; readonly text: string | null }
-  /** The same, between the tool's reads and its commit. */
-  | { readonly do: "edit meanwhile"; readonly path: string; readonly text: string; readonly call: Operation }
-  /** Another process does the following steps. */
-  | { readonly do: "change process"; readonly to: number }
-  /** A call that writes nothing. */
-  | { readonly do: "look" }
-  /** Retires the WAL and ends the process. */
-  | { readonly do: "close" }
-  /** The machine shuts down cleanly and starts again. */
-  | { readonly do: "restart" }
-  /** The next flush of this file or folder fails. */
-  | { readonly do: "fail flush"; readonly name: string };
+import type { AnyOperation, Step } from "./step.ts";
+import type { StoreUnderTest, Subject } from "./subject.ts";
 
 /** The states that a crash may leave behind from an effect on. */
 interface Moment {
@@ -36,14 +16,13 @@ interface Moment {
 
 export interface PlaySetup {
   readonly host: Host;
+  readonly subject: Subject<AnyOperation>;
   readonly recording: Recording;
   readonly boot: string;
   readonly rule: EditRule;
   /** A flush failed and its process was killed: a refused change may be there or not, until another change follows. */
   readonly keepsDoubts: boolean;
 }
-
-export const user = "alice" as UserId;
 
 /** Enough time for any call: one that waits longer has hung. */
 const until = (): number => performance.now() + 20_000;
@@ -52,11 +31,12 @@ export class Play {
   readonly timeline: Moment[] = [];
   readonly notes: string[] = [];
   readonly #host: Host;
+  readonly #subject: Subject<AnyOperation>;
   readonly #recording: Recording;
   readonly #machine: string;
   #restarts = 0;
   readonly #rule: EditRule;
-  readonly #stores = new Map<number, Store & StoreReaders>();
+  readonly #stores = new Map<number, StoreUnderTest>();
   #process = 1;
   #possible: readonly Expected[];
   /** States that are not visible now but may appear after a crash, until the next change is acknowledged. */
@@ -64,8 +44,9 @@ export class Play {
   readonly #keepsDoubts: boolean;
   #number: number;
 
-  constructor({ host, recording, boot, rule, keepsDoubts }: PlaySetup, possible: readonly Expected[]) {
+  constructor({ host, subject, recording, boot, rule, keepsDoubts }: PlaySetup, possible: readonly Expected[]) {
     this.#host = host;
+    this.#subject = subject;
     this.#recording = recording;
     this.#machine = boot;
     this.#rule = rule;
@@ -92,50 +73,59 @@ export class Play {
     if (step.do === "edit") return this.#edit(step.path, step.text);
     if (step.do === "change process") this.#process = step.to;
     else if (step.do === "look") await this.#look();
+    else if (step.do === "look at one") await this.#subject.lookAtOne(this.#store, step.choice);
     else if (step.do === "close") await this.#close();
     else if (step.do === "restart") this.#restart();
-    else if (step.do === "fail flush") this.#recording.failNextFlush(step.name);
+    else if (step.do === "fail flush") this.#recording.failFlush(step.name, step.after ?? 0);
     else if (step.do === "edit meanwhile") await this.#call(step.call, () => this.#edit(step.path, step.text));
     else await this.#call(step);
   }
 
-  async #call(operation: Operation, meanwhile?: () => void): Promise<void> {
+  async #call(operation: AnyOperation, meanwhile?: () => void): Promise<void> {
     let edit = meanwhile;
     let before: readonly Expected[] | null = null;
+    let wanted: readonly Expected[] = [];
+    const { failures } = this.#recording;
     this.#number++;
-    const work = async (held: HeldUser): Promise<void> => {
+    const work = async (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>): Promise<void> => {
       this.#narrow();
       const bases = this.#possible;
-      using reader = this.#store.openUser(user);
-      const changes: ChangeSet = changesFor(reader, operation, this.#number);
+      using reader = this.#subject.openReader(this.#store);
+      const changes = this.#subject.changesFor(reader, operation, this.#number);
       const seen = reader.seen;
       if (edit) edit();
       const isFirst = edit !== undefined;
       edit = undefined;
-      const name = `${operation.do} ${operation.name} (${this.#number})`;
-      const after = bases.map((each) => afterChanges(each, changes, name));
+      const named = {
+        name: `${operation.do} (${this.#number})`,
+        keyOf: (place: { scope: string; path: string }) => this.#subject.keyOf(place),
+      };
+      const after = bases.map((each) => afterChanges(each, changes, named));
       before = isFirst ? null : bases;
+      wanted = after;
       if (before) this.#expect([...bases, ...after]);
-      await held.commit(changes, seen);
+      await commit(changes, seen);
       this.#doubts = [];
       this.#expect(after);
     };
-    await this.#store.hold(user, { writes: true, until: until() }, work).catch((error: unknown) => {
+    await this.#subject.hold(this.#store, { writes: true, until: until() }, work).catch((error: unknown) => {
       if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
+      // If its record's flush has failed and the WAL could not be replaced durably, the record can still be on the disk.
+      if (this.#recording.failures > failures + 1) this.#doubts = wanted;
       // The change was refused, so it must not be there.
       if (before) this.#expect(before);
     });
   }
 
   async #look(): Promise<void> {
-    await this.#store.hold(user, { writes: false, until: until() }, () => {
+    await this.#subject.hold(this.#store, { writes: false, until: until() }, () => {
       this.#narrow();
       return Promise.resolve();
     });
   }
 
   #edit(path: string, text: string | null): void {
-    const place = ["users", user, "memory", ...path.split("/")];
+    const place = this.#subject.placeOf(path);
     const after = this.#possible.map((each) => afterEdit(each, path, text));
     this.#doubts = this.#doubts.map((each) => afterEdit(each, path, text));
     this.#expect([...this.#possible, ...after]);
@@ -156,7 +146,7 @@ export class Play {
 
   /** The holder of the user has seen the state, so from now on only states that look the same are allowed. */
   #narrow(): void {
-    const actual: Files = memoryIn(presentTree(this.#recording.disk));
+    const actual: Files = this.#subject.filesIn(presentTree(this.#recording.disk));
     const found = this.#possible.map((each) => ({ each, wrong: differences(each, actual, this.#rule) }));
     const fitting = found.filter(({ wrong }) => wrong.length === 0).map(({ each }) => each);
     if (fitting.length === 0) {
@@ -172,11 +162,11 @@ export class Play {
     this.timeline.push({ effects: this.#recording.effects.length, possible: [...possible, ...this.#doubts] });
   }
 
-  get #store(): Store & StoreReaders {
+  get #store(): StoreUnderTest {
     const { FileStore } = this.#host;
     // Always of the same length, so that records of the same length get the same places.
     const boot = `${this.#machine}.${this.#restarts}`;
-    const note = (_user: UserId, text: string): void => void this.notes.push(text);
+    const note = (_owner: string, text: string): void => void this.notes.push(text);
     const store = this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, boot);
     this.#stores.set(this.#process, store);
     return store;

@@ -1,6 +1,6 @@
 import { seededRandom } from "../../support/seeded-random.ts";
-import type { Step } from "./play.ts";
 import type { Script } from "./scripts.ts";
+import type { Step } from "./step.ts";
 
 /** Some steps of every kind in random order, the same for the same seed. */
 export function randomScript(seed: number): Script {

@@ -14,8 +14,10 @@ export class Recording implements DataRoot, EffectLog {
   readonly disk: ModelledDisk;
   readonly #real: DataRoot;
   readonly #path: string;
-  /** Names whose next flushes fail, as often as they are listed. */
-  readonly #failing: string[] = [];
+  /** Flushes that will fail: of which name, and how many of that name succeed first. */
+  readonly #failing: { readonly name: string; after: number }[] = [];
+  /** How many flushes have failed. */
+  failures = 0;
   /** Runs while a flush is awaited, with the name of the file or folder. */
   meanwhile: ((name: string) => Promise<void>) | null = null;
 
@@ -64,8 +66,8 @@ export class Recording implements DataRoot, EffectLog {
     }
   }
 
-  failNextFlush(name: string): void {
-    this.#failing.push(name);
+  failFlush(name: string, after: number): void {
+    this.#failing.push({ name, after });
   }
 
   /**
@@ -78,9 +80,17 @@ export class Recording implements DataRoot, EffectLog {
       setImmediate(resolve);
     });
     await this.meanwhile?.(name);
-    const at = this.#failing.indexOf(name);
-    if (at !== -1) this.#failing.splice(at, 1);
-    this.add({ kind: "flush", node, upTo, isOk: at === -1 });
-    if (at !== -1) throw Object.assign(new Error("EIO: i/o error, fsync"), { errno: -5, code: "EIO" });
+    const isOk = !this.#isFailing(name);
+    this.add({ kind: "flush", node, upTo, isOk });
+    if (!isOk) throw Object.assign(new Error("EIO: i/o error, fsync"), { errno: -5, code: "EIO" });
+  }
+
+  #isFailing(name: string): boolean {
+    const at = this.#failing.findIndex((each) => each.name === name);
+    const failing = this.#failing[at];
+    if (failing === undefined || failing.after-- > 0) return false;
+    this.#failing.splice(at, 1);
+    this.failures++;
+    return true;
   }
 }

@@ -1,19 +1,28 @@
-import type { Step } from "./play.ts";
+import type { AnyOperation, Step } from "./step.ts";
+import type { Subject } from "./subject.ts";
 import type { Tree } from "./tree.ts";
-import { memoryIn } from "./user-tree.ts";
 
 /** Random steps after a crash: a person may edit a file, then a process reads, and may write and close cleanly. */
-export function recoveryScript(random: () => number, tree: Tree, depth: number): Step[] {
+export function recoveryScript(
+  subject: Subject<AnyOperation>,
+  random: () => number,
+  tree: Tree,
+  depth: number,
+): Step[] {
   const script: Step[] = [];
-  const paths = Array.from(memoryIn(tree).keys()).filter((path) => !path.startsWith("trash/"));
+  const paths = Array.from(subject.filesIn(tree).keys()).filter((path) => !/(?:^|\/)trash\//.test(path));
   const path = paths[Math.floor(random() * paths.length)];
   const kind = random();
   const text = `Saved by hand after crash ${depth}, ${Math.floor(random() * 1e6)}.\n`;
   if (path !== undefined && kind < 0.25) script.push({ do: "edit", path, text });
   else if (path !== undefined && kind < 0.3) script.push({ do: "edit", path, text: null });
-  else if (path !== undefined && kind < 0.35) script.push({ do: "edit", path: `by-hand-${depth}.md`, text });
+  else if (path !== undefined && kind < 0.35)
+    script.push({ do: "edit", path: subject.keyOf({ scope: "a", path: `by-hand-${depth}.md` }), text });
+  if (subject.lookShare > 0) {
+    while (random() < subject.lookShare) script.push({ do: "look at one", choice: random() });
+  }
   script.push({ do: "look" });
-  if (random() < 0.4) script.push({ do: "upsert", name: `after-crash-${depth}`, body: "Still works." });
+  if (random() < 0.4) script.push(subject.callAfterCrash(depth));
   if (random() < 0.2) script.push({ do: "close" }, { do: "look" });
   return script;
 }

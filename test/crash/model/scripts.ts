@@ -1,9 +1,12 @@
 /** Scripts, each for one thing that can go wrong. */
-import type { Step } from "./play.ts";
+import type { AnyOperation, Step } from "./step.ts";
+import type { Subject } from "./subject.ts";
 
 export interface Script {
   readonly name: string;
   readonly steps: readonly Step[];
+  /** Default: a user's memory. */
+  readonly subject?: Subject<AnyOperation>;
   /** For long scripts: the share of the usual number of states at each point. */
   readonly density?: number;
 }

@@ -1,16 +1,5 @@
-/**
- * Bugs that a crash suite must find. Each replaces a text of the compiled host, which must occur exactly once: a bug
- * that no longer applies fails the run, so that its loss does not pass unnoticed.
- */
-export interface SeededBug {
-  readonly name: string;
-  /** Relative to the folder of the compiled host. */
-  readonly file: string;
-  readonly find: string;
-  readonly replacement: string;
-  /** Why no suite can find it, if none can. */
-  readonly isHarmless?: string;
-}
+import { jointBugs } from "./joint-bugs.ts";
+import type { SeededBug } from "./seeded-bug.ts";
 
 const wal = "store/files/commit/wal.js";
 const format = "store/files/commit/wal-format.js";
@@ -18,49 +7,53 @@ const records = "store/files/commit/find-records.js";
 const recover = "store/files/commit/recover.js";
 const retire = "store/files/commit/retire.js";
 const apply = "store/files/commit/apply-files.js";
-const session = "store/files/user-session.js";
-const store = "store/files/file-store.js";
+const session = "store/files/home-session.js";
+const sessionWal = "store/files/session-wal.js";
+const change = "store/files/home-change.js";
+const homes = "store/files/homes.js";
 
 const failedFlush = `this.#void(at);
             throw new WalUnflushable("The WAL could not be flushed", { cause: error });`;
 
-export const seededBugs: readonly SeededBug[] = [
+const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "a record is not flushed",
     file: wal,
-    find: "await this.#flushRecord(at);",
+    find: "await this.#flushRecord(at, record.joint === undefined);",
     replacement: "void this.#flushRecord;",
   },
   {
     name: "applied before the record is written",
     file: session,
-    find: `await this.#writeDown(planned);
-            if (isEdited(folders, planned))
-                await this.#takeBack(folders, planned);
-            this.#apply(staged);`,
-    replacement: `applyStaged(staged, true);
-            await this.#writeDown(planned);
-            const touched = staged.files.map((file) => ({ ...file, from: null, isSame: true }));
-            this.#apply({ ...staged, files: touched, staged: [] });`,
+    find: `await change.record();
+        if (change.isEdited)
+            await change.takeBack();
+        change.apply();`,
+    replacement: `change.apply();
+        await change.record();
+        this.wal.markApplied();
+        this.#setup.memo.tail = this.wal.tail;`,
   },
   {
     name: "the lock is released before the work",
-    file: store,
-    find: `await session.recover();
+    file: homes,
+    find: `session.begin();
             return session;`,
-    replacement: `await session.recover();
+    replacement: `session.begin();
             lock[Symbol.dispose]();
             return session;`,
   },
   {
     name: "recovery outside the lock",
-    file: store,
-    find: "lock = own && (await lockUser(own, request));",
+    file: homes,
+    find: "lock = own && (await takeLock(own, home, { ...waiting, shown: shownAs[home.kind] }, isFirst));",
     replacement: `if (folder && own) {
-                const setup = { home, memo: newMemo(), isOwned, isFlushed: true, boot: this.#boot, note: () => {} };
-                await new UserSession(setup, folder, own, { [Symbol.dispose]() {} }).recover();
+                const setup = { home, memo: new HomeMemo(home.kind), isOwned, isFlushed: true, note: () => {} };
+                const early = new HomeSession({ ...setup, boot: this.#setup.boot }, folder, own, { isInPlace: () => true });
+                early.begin();
+                await early.recover();
             }
-            lock = own && (await lockUser(own, request));`,
+            lock = own && (await takeLock(own, home, { ...waiting, shown: shownAs[home.kind] }, isFirst));`,
   },
   {
     name: "retired without flushing files",
@@ -84,7 +77,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "the first call does not flush the folders above",
-    file: session,
+    file: sessionWal,
     find: "await this.#folder.flush();",
     replacement: "void 0;",
   },
@@ -127,11 +120,11 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     name: "marked as applied before it is",
-    file: session,
-    find: `applyStaged(staged, this.#setup.isFlushed);
-            wal?.markApplied();`,
-    replacement: `wal?.markApplied();
-            applyStaged(staged, this.#setup.isFlushed);`,
+    file: change,
+    find: `applyStaged(this.#staged, this.#place.setup.isFlushed);
+            this.#markApplied();`,
+    replacement: `this.#markApplied();
+            applyStaged(this.#staged, this.#place.setup.isFlushed);`,
   },
   {
     name: "files are written in place",
@@ -167,7 +160,7 @@ export const seededBugs: readonly SeededBug[] = [
   {
     name: "a checkpoint stays after its flush has failed",
     file: wal,
-    find: "this.#file.write(checkpointOffsets[this.#slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
+    find: "this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
     replacement: "void checkpointBytesMax; throw error;",
     isHarmless: "the next append writes the header again unless it is known to be flushed",
   },
@@ -207,3 +200,5 @@ export const seededBugs: readonly SeededBug[] = [
     isHarmless: "the record holds every content until all are durable; the order matters only if the WAL gets lost",
   },
 ];
+
+export const seededBugs: readonly SeededBug[] = [...bugsOfHomes, ...jointBugs];

@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { seededBugs } from "./bugs.ts";
-import type { SeededBug } from "./bugs.ts";
 import { seedHost } from "./seed-host.ts";
+import type { SeededBug } from "./seeded-bug.ts";
 
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
 const readme = join(project, "test/crash/README.md");

@@ -1,9 +1,9 @@
-import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 /**
  * The family's declaration, from which the build derives the manifest. Not part of the guest.
  *
  * A model reads the descriptions when it chooses a tool.
  */
+import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 import type { Family } from "../../../shared/manifest.ts";
 import { entriesOutput, indexOutput, inspectOutput } from "../../../shared/roles.ts";
 import { readInput, readOutput, writeInput, writeOutput } from "./schemas.ts";

@@ -18,6 +18,7 @@ import { sessionAttacks } from "./sessions.ts";
 import { connectionAttacks, smugglingAttacks } from "./smuggling.ts";
 import { Stage } from "./stage.ts";
 import type { Victim } from "./stage.ts";
+import { storageAttacks } from "./storage-routes.ts";
 import { methodAttacks, targetAttacks } from "./targets.ts";
 import { tokenFormAttacks } from "./token-forms.ts";
 import { tokenKeyAttacks } from "./token-keys.ts";
@@ -40,12 +41,13 @@ const kinds: Readonly<Record<string, readonly Attack[]>> = {
   sessions: sessionAttacks,
   "resource URIs": resourceAttacks,
   "tool calls": toolAttacks,
+  "storage routes": storageAttacks,
 };
 
 describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await Stage.open(["--allowed-origin", allowedOrigin]);
+    stage = await Stage.open(["--allowed-origin", allowedOrigin, "--storage", "--sharing-by-models"]);
   });
   afterAll(async () => await stage[Symbol.asyncDispose]());
 

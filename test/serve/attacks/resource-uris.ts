@@ -145,7 +145,9 @@ const subscriptions: Attack[] = [
 ];
 
 /** The calls behind the list of resources. */
-const listing = ["JournalEntries", "ListEntries", "ListRuns"].map((tool) => `call ${tool} alice done`);
+const listing = ["JournalEntries", "ListEntries", "ListOwnEntries", "ListRuns"].map(
+  (tool) => `call ${tool} alice done`,
+);
 
 const lists: Attack[] = [
   row("the list, with the victim", served(200, listing, "where Alice goes"), ({ userId }, { alice }) =>

@@ -116,4 +116,13 @@ export async function remember(dataDir: string): Promise<void> {
     const result = await runtime.call("UpdateUserMemory", { action: "upsert", type: "project", ...entry }, { userId });
     if (!result.ok) throw new Error(result.error.message);
   }
+  const bob = { userId: "bob" };
+  const plan = { command: "create", path: "/memories/plan", content: secretPlan };
+  const note = { command: "put", namespace: "owner", key: "plan", content: secretBody };
+  for (const result of [
+    await runtime.call("memory", plan, bob),
+    await runtime.callAsHost("stores/CallerNotes", note, bob),
+  ]) {
+    if (!result.ok) throw new Error(result.error.message);
+  }
 }

@@ -134,6 +134,8 @@ const besides: Attack[] = [
   ),
 ];
 
+const indexed = ["JournalIndex", "MemoryKeys", "PromptIndex"].map((tool) => `call ${tool} alice done`);
+
 const others: Attack[] = [
   row(
     "a completion of the victim's entries",
@@ -153,11 +155,8 @@ const others: Attack[] = [
       argument: { name: "name", value: "" },
     }),
   ),
-  row(
-    "a prompt that names the victim",
-    served(200, ["call JournalIndex alice done", "call PromptIndex alice done"], "where Alice goes"),
-    ({ userId }, { alice }) =>
-      inSession(alice.session, "prompts/get", { name: "memory", arguments: { userId, user: userId }, userId }),
+  row("a prompt that names the victim", served(200, indexed, "where Alice goes"), ({ userId }, { alice }) =>
+    inSession(alice.session, "prompts/get", { name: "memory", arguments: { userId, user: userId }, userId }),
   ),
   row("a prompt of the victim's", unfit, ({ userId }, { alice }) =>
     inSession(alice.session, "prompts/get", { name: `memory/${userId}` }),

@@ -1,0 +1,49 @@
+/** The largest texts and inputs: every command still ends with an answer, and changes all or nothing. */
+import { expect, test } from "vitest";
+
+import { create, rename, replace, view } from "./case.ts";
+import { MemcellInTest } from "./two-tools.ts";
+
+test("a rename that one file cannot follow moves none", async () => {
+  await using memcell = await MemcellInTest.open();
+  const tool = memcell.of("alice");
+  const long = "k".repeat(190);
+  await tool.run(create("/memories/p/short", "1"));
+  await tool.run(create(`/memories/p/${long}`, "2"));
+  expect(await tool.run(rename("/memories/p", "/memories/a-longer-name"))).toMatch(
+    /^✗ Cannot use the key "a-longer-name\/k+…": allowed: a key of 1 to 200 characters$/,
+  );
+  expect(await tool.files()).toEqual({ "p/short": "1", [`p/${long}`]: "2" });
+});
+
+test.for([
+  { name: "line ends", letter: "\n", count: 102_400 },
+  // An input has no room for more.
+  { name: "control characters", letter: "\u0001", count: 87_000 },
+  { name: "quotes", letter: '"', count: 102_400 },
+  { name: "wide characters", letter: "日", count: 34_133 },
+])("a view of the largest text of $name fits into an answer", async ({ letter, count }) => {
+  await using memcell = await MemcellInTest.open();
+  const tool = memcell.of("alice");
+  const text = letter.repeat(count);
+  expect(await tool.run(create("/memories/a", text))).toMatch(/^File created/);
+  for (const command of [view("/memories/a"), view("/memories/a", 1, -1)]) {
+    expect(await tool.run(command)).toMatch(/^Here's the content of \/memories\/a with line numbers:\n {5}1\t/);
+  }
+});
+
+test("errors about large inputs fit into an answer", async () => {
+  await using memcell = await MemcellInTest.open();
+  const tool = memcell.of("alice");
+  await tool.run(create("/memories/a", "1\n".repeat(51_200)));
+  expect(await tool.run(replace("/memories/a", "\u0001".repeat(80_000), ""))).toBe(
+    `✗ No replacement was performed, old_str \`${"\u0001".repeat(2000)}…\` did not appear verbatim in /memories/a.`,
+  );
+  expect(await tool.run(replace("/memories/a", "1", "2"))).toMatch(
+    /in lines: 1, 2, 3, .*, 99, 100 and 51100 more\. Please ensure it is unique$/,
+  );
+  expect(await tool.run(view(`/memories/${"../".repeat(100_000)}`))).toMatch(/^✗ Path "\/memories\/[./]{290}…" would/);
+  expect(await tool.run(view(`/${"\n".repeat(80_000)}`))).toMatch(
+    /^✗ Path must start with \/memories, got: ".{200,}…"$/,
+  );
+});

@@ -1,0 +1,121 @@
+/** The SDK's tool runner calls the tool, and sends Claude the documented texts. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import Anthropic from "@anthropic-ai/sdk";
+import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
+import { memoryTool } from "memcell/anthropic";
+import { expect, test } from "vitest";
+
+import { create, insert, missing, rename, replace, shown, view } from "./case.ts";
+import { MemcellInTest } from "./two-tools.ts";
+import type { Command } from "./two-tools.ts";
+
+interface Sent {
+  readonly tools: unknown;
+  readonly messages: readonly { readonly content: unknown }[];
+}
+
+/** Answers as Claude: first with tool calls, then with the end of its turn. Keeps what it was sent. */
+async function claude(commands: readonly Command[]): Promise<AsyncDisposable & { baseURL: string; sent: Sent[] }> {
+  const calls = commands.map((input, at) => ({ type: "tool_use", id: `toolu_${at}`, name: "memory", input }));
+  const sent: Sent[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      sent.push(JSON.parse(Buffer.concat(chunks).toString()) as Sent);
+      const turn =
+        sent.length === 1
+          ? { content: calls, stop_reason: "tool_use" }
+          : { content: [{ type: "text", text: "Done" }], stop_reason: "end_turn" };
+      const usage = { input_tokens: 1, output_tokens: 1 };
+      const message = { id: "msg_1", type: "message", role: "assistant", model: "m", usage, stop_sequence: null };
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ ...message, ...turn }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The tool results that Claude gets for its calls. */
+async function resultsOf(commands: readonly Command[]): Promise<unknown> {
+  await using memcell = await MemcellInTest.open();
+  await memcell.of("alice").run(create("/memories/a", "1\n"));
+  await using server = await claude(commands);
+  const client = new Anthropic({ baseURL: server.baseURL, apiKey: "key", maxRetries: 0 });
+  const tool = betaMemoryTool(memoryTool(memcell.runtime, { userId: "alice" }));
+  const messages = [{ role: "user" as const, content: "Remember" }];
+  await client.beta.messages.toolRunner({ model: "m", max_tokens: 100, messages, tools: [tool] });
+  expect(server.sent[0]?.tools).toEqual([{ type: "memory_20250818", name: "memory" }]);
+  return server.sent[1]?.messages.at(-1)?.content;
+}
+
+const result = (at: number, content: string, isError = false): object => ({
+  type: "tool_result",
+  tool_use_id: `toolu_${at}`,
+  content,
+  ...(isError && { is_error: true }),
+});
+
+test("the runner sends answers and errors as they are documented", async () => {
+  expect(
+    await resultsOf([
+      view("/memories/a"),
+      create("/memories/a", "2"),
+      insert("/memories/none", 0, "x"),
+      rename("/memories/a", "/memories/a"),
+      replace("/memories/none", "a", "b"),
+      view("/memories/none"),
+      { command: "undo", path: "/memories/a" },
+    ]),
+  ).toEqual([
+    result(0, shown("/memories/a", "     1\t1")),
+    result(1, "Error: File /memories/a already exists", true),
+    result(2, "Error: The path /memories/none does not exist", true),
+    result(3, "Error: The destination /memories/a already exists", true),
+    result(4, missing("/memories/none").replace("✗", "Error:"), true),
+    result(5, missing("/memories/none").replace("✗", "Error:"), true),
+    result(6, "Error: undo not implemented", true),
+  ]);
+});
+
+test("callers of the plugin get the documented messages, and codes", async () => {
+  await using memcell = await MemcellInTest.open();
+  const call = async (command: Command): Promise<string> => {
+    const answer = await memcell.runtime.callAsHost("stores/AnthropicMemory", command, { userId: "alice" });
+    return answer.ok ? answer.message : `${answer.error.code} ${answer.error.message}`;
+  };
+  expect(await call(create("/memories/a", "1 1"))).toBe("File created successfully at: /memories/a");
+  expect(await call(create("/memories/a", "1"))).toBe("NAME_CONFLICT Error: File /memories/a already exists");
+  expect(await call(view("/memories/b"))).toBe(`ENTRY_NOT_FOUND ${missing("/memories/b").slice(2)}`);
+  expect(await call(replace("/memories/b", "1", ""))).toBe(`ENTRY_NOT_FOUND Error: ${missing("/memories/b").slice(2)}`);
+  expect(await call(insert("/memories/a", 2, ""))).toBe(
+    "INPUT_INVALID Error: Invalid `insert_line` parameter: 2. It should be within the range of lines of the file: [0, 1]",
+  );
+  expect(await call(replace("/memories/a", "1", ""))).toMatch(/^MATCH_NOT_UNIQUE No replacement was performed\. /);
+  expect(await call(replace("/memories/a", "2", ""))).toMatch(/^MATCH_NOT_FOUND No replacement was performed, /);
+  expect(await call({ command: "view", path: "/memories", store: "x" })).toBe(
+    'INPUT_INVALID Cannot call AnthropicMemory: store is "x", allowed: no other fields than command, path and view_range',
+  );
+  expect(await call({ command: "undo" })).toBe(
+    "INPUT_INVALID Unknown command: undo. Use view, create, str_replace, insert, delete, or rename.",
+  );
+});
+
+test.for([
+  ["alice", "ENTRY_NOT_FOUND"],
+  ["../alice", "USER_INVALID"],
+])("the error that a handler throws for %s has the cause %s", async ([userId = "", code]) => {
+  await using memcell = await MemcellInTest.open();
+  const handlers = memoryTool(memcell.runtime, { userId });
+  const viewed = handlers.view({ command: "view", path: "/memories/none" });
+  await expect(viewed).rejects.toMatchObject({ cause: { code, blame: "caller" } });
+});

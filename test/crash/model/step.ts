@@ -1,0 +1,24 @@
+/** What a script has the store, people and the machine do, one after the other. */
+import type { Operation } from "./operation.ts";
+import type { StoreOperation } from "./store-operation.ts";
+
+export type AnyOperation = Operation | StoreOperation;
+
+export type Step =
+  | AnyOperation
+  /** A person saves a file, or removes it. */
+  | { readonly do: "edit"; readonly path: string; readonly text: string | null }
+  /** The same, between the tool's reads and its commit. */
+  | { readonly do: "edit meanwhile"; readonly path: string; readonly text: string; readonly call: AnyOperation }
+  /** Another process does the following steps. */
+  | { readonly do: "change process"; readonly to: number }
+  /** A call that writes nothing. */
+  | { readonly do: "look" }
+  /** The same, on one of several stores. */
+  | { readonly do: "look at one"; readonly choice: number }
+  /** Retires the WAL and ends the process. */
+  | { readonly do: "close" }
+  /** The machine shuts down cleanly and starts again. */
+  | { readonly do: "restart" }
+  /** The next flush of this file or folder fails, or the one after some more. */
+  | { readonly do: "fail flush"; readonly name: string; readonly after?: number };

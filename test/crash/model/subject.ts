@@ -1,0 +1,32 @@
+/** What a script works on: a user's memory, or some shared stores. */
+import type { UserReader } from "../../../host/store/store.ts";
+import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
+import type { FileStore } from "../host-under-test.ts";
+import type { Files } from "./expected-memory.ts";
+import type { Step } from "./step.ts";
+import type { Tree } from "./tree.ts";
+
+export type StoreUnderTest = InstanceType<typeof FileStore>;
+
+export interface Subject<Operation> {
+  /** The files by their keys. A key is the path, after the name of the store if there are several. */
+  filesIn(tree: Tree): Files;
+  /** The host's leftovers. */
+  stagedIn(tree: Tree): string[];
+  /** The names of the folders to a file, then the file's. */
+  placeOf(key: string): readonly string[];
+  keyOf(change: { readonly scope: string; readonly path: string }): string;
+  openReader(store: StoreUnderTest): UserReader;
+  changesFor(reader: UserReader, operation: Operation, number: number): ChangeSet;
+  hold(
+    store: StoreUnderTest,
+    options: { readonly writes: boolean; readonly until: number },
+    work: (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>) => Promise<void>,
+  ): Promise<void>;
+  /** How often one part is recovered before all, from 0 to 1. */
+  readonly lookShare: number;
+  /** Recovers one part only, if there are several: a number from 0 to 1 chooses it. */
+  lookAtOne(store: StoreUnderTest, choice: number): Promise<void>;
+  /** A call after a crash. */
+  callAfterCrash(depth: number): Step;
+}

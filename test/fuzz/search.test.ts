@@ -1,0 +1,135 @@
+/** Any query over any entries: it never fails, misses no word, and finds the same with an index and without. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { fold } from "../../plugin/search/fold.ts";
+import { termsOf } from "../../plugin/search/query.ts";
+import { search } from "../../plugin/search/search.ts";
+import type { SearchedEntry, SearchedStore } from "../../plugin/search/searched.ts";
+import { pathOf, TestStore } from "../unit/searched-store.ts";
+
+/** Words with common stems, texts of several scripts, syntax of other searches, and parts of an index file. */
+const piece = fc.constantFrom(
+  "boat",
+  "boats",
+  "stories",
+  "story",
+  "running",
+  "the",
+  "a",
+  "café",
+  "cafe\u0301",
+  "STRASSE",
+  "straße",
+  "ﬁle",
+  "東京都",
+  "京",
+  "한국어",
+  "ｶﾞ",
+  "हिन्दी",
+  "0",
+  "1:2",
+  "x".repeat(50),
+  `${"y".repeat(39)}𐐷`,
+  " AND ",
+  '"',
+  "*",
+  "\n0 1 \n",
+  "\nboat 0 ",
+  "\ud800",
+  "\u0000",
+  "\u202e",
+);
+const text = fc
+  .array(fc.oneof({ weight: 3, arbitrary: piece }, fc.constantFrom(" ", "-", "\n"), fc.string({ unit: "binary" })), {
+    maxLength: 12,
+  })
+  .map((parts) => parts.join(""));
+/** A host reads files as UTF-8, so their text is well-formed. */
+const value = text.map((each) => each.toWellFormed());
+const key = fc.constantFrom("a", "b", "notes/boat", "東京", "d-e_f");
+
+const hitsIn = (query: string, source: SearchedStore<SearchedEntry>): unknown[] =>
+  search({ query, stores: [source], limit: 50, nowMs: 1 }).hits.map(({ path, score, snippet }) => ({
+    path,
+    score,
+    snippet,
+  }));
+
+type Change = (store: TestStore) => void;
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.tuple(key, value).map(
+    ([name, each]): Change =>
+      (store) =>
+        store.write(name, { value: each }),
+  ),
+  key.map(
+    (name): Change =>
+      (store) =>
+        store.write(name, null),
+  ),
+  key.map(
+    (name): Change =>
+      (store) =>
+        store.delete(name),
+  ),
+  fc.tuple(key, value).map(
+    ([name, each]): Change =>
+      (store) =>
+        store.edit(pathOf(name), JSON.stringify({ value: each })),
+  ),
+  key.map(
+    (name): Change =>
+      (store) =>
+        store.edit(pathOf(name), null),
+  ),
+  fc.constant<Change>((store) => store.restore()),
+  fc.nat(100).map(
+    (bytes): Change =>
+      (store) =>
+        store.refresh(bytes),
+  ),
+  fc.constant<Change>((store) => store.indexFiles.forEach(({ path }) => store.edit(path, null))),
+);
+
+test("after any changes by tools and people, a search finds the same with the index and without", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), text, (changes, query) => {
+      const store = new TestStore("one");
+      for (const each of changes) each(store);
+      expect(hitsIn(query, store.indexed)).toEqual(hitsIn(query, store.unindexed));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("an entry is found by each of its words", () => {
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), (values) => {
+      const store = new TestStore("one");
+      for (const [at, each] of values.entries()) store.write(`k${at}`, { value: each });
+      for (const [at, each] of values.entries()) {
+        // Folding makes letters of some symbols, and so one word of two.
+        for (const word of fold(each).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) {
+          if (termsOf(word).length === 0) continue;
+          expect(hitsIn(word, store.indexed)).toContainEqual(expect.objectContaining({ path: pathOf(`k${at}`) }));
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a snippet is one line of whole characters, at most 162 of them", () => {
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 40 }), text, (values, query) => {
+      const store = new TestStore("one", { a: { value: values.join(" ") } });
+      for (const { snippet } of search({ query, stores: [store.indexed], limit: 1, nowMs: 1 }).hits) {
+        expect(snippet).toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u);
+        expect(Array.from(snippet).length).toBeLessThanOrEqual(162);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

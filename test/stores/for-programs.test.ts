@@ -1,0 +1,159 @@
+/** `runtime.stores`: who reaches a user's store, and values that models never see. */
+import { storeIdOf } from "memcell";
+import type { UserStores } from "memcell";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import type { CallEntry } from "../../host/audit/audit-record.ts";
+import { ids, nowMs, openStoreStage } from "./store-stage.ts";
+import type { Name, StoreStage } from "./store-stage.ts";
+
+let stage: StoreStage;
+beforeAll(async () => {
+  stage = await openStoreStage();
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+const of = (user: Name): UserStores => stage.runtime.stores({ userId: ids[user] });
+const rejected = { code: "INPUT_INVALID" };
+
+test("lists what a user reaches, the user's own first, and why", async () => {
+  expect(await of("reader").list()).toEqual([
+    { id: ids.reader, level: "readwrite", source: "self" },
+    { id: ids.alice, level: "read", source: "grant" },
+  ]);
+  const stores = [{ id: ids.chat, kind: "chat" as const, level: "search" as const }];
+  expect(await stage.runtime.stores({ userId: ids.stranger, stores }).list()).toEqual([
+    { id: ids.stranger, level: "readwrite", source: "self" },
+    { id: ids.chat, level: "search", source: "chat" },
+  ]);
+});
+
+describe("a grant", () => {
+  test("is shown with its times, replaced by the next one, and revoked once", async () => {
+    const stores = stage.runtime.stores({ userId: "a person" });
+    await stores.grant("planner");
+    await stores.grant(storeIdOf("planner"), { level: "search", expiresAt: new Date(nowMs + 1) });
+    expect(await stores.grants()).toEqual([
+      { grantee: storeIdOf("planner"), level: "search", grantedAt: new Date(nowMs), expiresAt: new Date(nowMs + 1) },
+    ]);
+    expect(await stage.runtime.stores({ userId: "planner" }).list()).toContainEqual({
+      id: storeIdOf("a person"),
+      level: "search",
+      source: "grant",
+    });
+    expect([await stores.revoke("planner"), await stores.revoke("planner")]).toEqual([true, false]);
+    expect(await stage.runtime.stores({ userId: "planner" }).list()).toHaveLength(1);
+  });
+
+  const odd: Readonly<Record<string, readonly [string, object]>> = {
+    "to the user": [ids.stranger, {}],
+    "of an unknown level": ["x", { level: "admin" }],
+    "of no level": ["x", { level: null }],
+    "that has ended": ["x", { expiresAt: new Date(nowMs) }],
+    "until no time": ["x", { expiresAt: new Date(Number.NaN) }],
+    "until a text": ["x", { expiresAt: "2030-01-01" }],
+    "until nothing": ["x", { expiresAt: null }],
+  };
+  test.each(Object.entries(odd))("%s is refused, with what is allowed", async (_name, [to, grant]) => {
+    await expect(of("stranger").grant(to, grant)).rejects.toMatchObject({
+      ...rejected,
+      message: expect.stringContaining("allowed: ") as string,
+    });
+    expect(await of("stranger").grants()).toEqual([]);
+  });
+
+  test.each(["", "..", "a/b", "a\nb", null, 7])("to the user %j is refused", async (to) => {
+    await expect(of("stranger").grant(to as string)).rejects.toMatchObject({
+      code: expect.stringMatching(/^USER_/) as string,
+    });
+  });
+
+  test("beyond the hundredth is refused", async () => {
+    const stores = stage.runtime.stores({ userId: "popular" });
+    for (let number = 0; number < 100; number++) await stores.grant(`user ${number}`);
+    await stores.grant("user 7", { level: "readwrite" });
+    await expect(stores.grant("one more")).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+    expect(await stores.grants()).toHaveLength(100);
+  });
+
+  test("is on record, with who got it", async () => {
+    await of("chat").grant(ids.reader, { level: "search" });
+    const records = stage.records().filter((each): each is CallEntry => each.kind === "staged");
+    expect(records.at(-1)).toMatchObject({
+      userId: ids.chat,
+      granted: [{ store: ids.chat, grantee: ids.reader, level: "search" }],
+    });
+  });
+});
+
+describe("a value of a program", () => {
+  const values = { text: "x\n", "a number": 1.5, "a list": [1, { a: null }], false: false, null: null };
+  test.each(Object.entries(values))("comes back as it was: %s", async (key, value) => {
+    await of("writer").setInternal(null, key, value);
+    expect(await of("writer").getInternal(null, key)).toEqual(value);
+  });
+
+  test("is for one namespace, one creator and one store", async () => {
+    await of("writer").setInternal(ids.alice, "k", "in alice's", { namespace: "app" });
+    expect(await of("writer").getInternal(ids.alice, "k", { namespace: "app" })).toBe("in alice's");
+    expect(await of("writer").getInternal(ids.alice, "k")).toBeNull();
+    expect(await of("writer").getInternal(null, "k", { namespace: "app" })).toBeNull();
+    expect(await of("alice").getInternal(null, "k", { namespace: "app" })).toBeNull();
+  });
+
+  test("is out of sight of models: by key, in a listing, a search, a prompt, an error", async () => {
+    await of("stranger").setInternal(null, "hidden", "needle");
+    const asked = [
+      { command: "view", path: "/memories/hidden" },
+      { command: "view", path: "/memories/" },
+      { command: "search", query: "needle hidden" },
+      { command: "edit", path: "/memories/hidden", old_str: "needle", new_str: "x" },
+      { command: "delete", path: "/memories/hidden" },
+    ];
+    const unknown = asked.map((input) => JSON.parse(JSON.stringify(input).replace("hidden", "absent")) as object);
+    for (const [index, input] of asked.entries()) {
+      const shown = JSON.stringify(await stage.memory("stranger", input));
+      expect(shown).not.toContain("needle");
+      const absent = JSON.stringify(await stage.memory("stranger", unknown[index] ?? {}));
+      expect(shown.replaceAll("hidden", "absent")).toBe(absent);
+    }
+    expect(await stage.runtime.memoryIndex({ userId: ids.stranger })).not.toContain("hidden");
+  });
+
+  test("hides what models saw under its key, and each set sets all flags", async () => {
+    await stage.memory("reader", { command: "create", path: "/memories/key", content: "seen", ttl: 60 });
+    await of("reader").setInternal(null, "key", "unseen", { encrypted: true, ttl: 60 });
+    await of("reader").setInternal(null, "key", "unseen again");
+    const view = { command: "view", path: "/memories/key" };
+    expect(await stage.memory("reader", view)).toMatchObject({ data: { entries: [] } });
+    const files = Object.entries(stage.entries("reader")).filter(([path]) => !path.startsWith("trash/"));
+    expect(files).toHaveLength(1);
+    expect(files[0]?.[1]).toContain("encrypted: false\n");
+    expect(files[0]?.[1]).not.toContain("expires");
+  });
+
+  test("of a store that the user does not reach is ACCESS_DENIED, to read as to write", async () => {
+    const denied = { code: "ACCESS_DENIED" };
+    await expect(of("stranger").getInternal(ids.alice, "k")).rejects.toMatchObject(denied);
+    await expect(of("searcher").getInternal(ids.alice, "k")).rejects.toMatchObject(denied);
+    await expect(of("reader").setInternal(ids.alice, "k", 1)).rejects.toMatchObject(denied);
+    await expect(of("reader").getInternal("no id", "k")).rejects.toMatchObject(rejected);
+  });
+});
+
+test("a closed runtime refuses all of it", async () => {
+  const closed = await openStoreStage();
+  const stores = closed.runtime.stores({ userId: ids.alice });
+  await closed[Symbol.asyncDispose]();
+  const calls = [
+    () => stores.list(),
+    () => stores.grants(),
+    () => stores.grant("x"),
+    () => stores.revoke("x"),
+    () => stores.getInternal(null, "k"),
+    () => stores.setInternal(null, "k", 1),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "CLOSED" });
+});

@@ -1,0 +1,236 @@
+/** Grants and hints that somebody has put on the disk, grants that end, and programs that vouch for callers. */
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+
+import type { ContextualAccess } from "memcell";
+import { describe, expect, test } from "vitest";
+
+import { ask, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
+import type { StoreStage } from "./store-stage.ts";
+
+const shared = `/memories/shared/${ids.alice}/a.md`;
+const view = { command: "view", path: shared };
+const denied = { ok: false, error: { code: "ACCESS_DENIED", message: "Access denied to this store" } };
+const seen = { ok: true, message: secret };
+
+const grantsFile = `${ids.alice}/.memcell/grants.json`;
+const one = { grantee: ids.reader, level: "read", grantedMs: 1, expiresMs: null };
+
+const forged: Readonly<Record<string, string>> = {
+  "no JSON": "grants!",
+  "an empty file": "",
+  "JSON of another kind": "[]",
+  "another version": JSON.stringify({ version: 2, grants: [one] }),
+  "an unknown level": grantsText([{ ...one, level: "owner" }]),
+  "a grantee in upper case": grantsText([{ ...one, grantee: "ABCDEF00-0000-4000-8000-000000000003" }]),
+  "a grantee that is no id": grantsText([{ ...one, grantee: "*" }]),
+  "a key that there is not": JSON.stringify({ version: 1, grants: [{ ...one, everybody: true }] }),
+  "a grantee twice": grantsText([one, { ...one, level: "readwrite" }]),
+  "a key twice": `{"version":1,"grants":[{"grantee":"${ids.reader}","level":"search","level":"readwrite","grantedMs":1,"expiresMs":null}]}`,
+  "a byte order mark": `\ufeff${grantsText([one])}`,
+  "an end that is no whole number": grantsText([{ ...one, expiresMs: 1.5 }]),
+  "more grants than a store can have": grantsText(
+    Array.from({ length: 101 }, (_, at) => ({
+      ...one,
+      grantee: `${String(at).padStart(8, "0")}-0000-4000-8000-000000000001`,
+    })),
+  ),
+};
+
+describe("a file of grants that no host has written opens the store to nobody, and its owner still has it", () => {
+  test.for(Object.entries(forged))("%s", async ([, text]) => {
+    await using stage = await openStoreStage();
+    stage.write(grantsFile, text);
+    expect(await stage.memory("reader", view)).toMatchObject(denied);
+    expect(await stage.memory("alice", { command: "view", path: "/memories/a.md" })).toMatchObject(seen);
+    const share = await stage.memory("alice", { command: "share", agent: ids.stranger });
+    expect(share).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
+    expect(await stage.runtime.stores({ userId: ids.reader }).list()).toHaveLength(1);
+  });
+
+  test("a link in its place", async () => {
+    await using stage = await openStoreStage();
+    const target = join(stage.dataDir, "elsewhere.json");
+    const place = join(stage.dataDir, "stores", grantsFile);
+    stage.write("../elsewhere.json", grantsText([one]));
+    rmSync(place);
+    symlinkSync(target, place);
+    expect(await stage.memory("reader", view)).toMatchObject(denied);
+    expect(await stage.memory("alice", { command: "view", path: "/memories/a.md" })).toMatchObject(seen);
+  });
+
+  test("a folder in its place", async () => {
+    await using stage = await openStoreStage();
+    rmSync(join(stage.dataDir, "stores", grantsFile));
+    mkdirSync(join(stage.dataDir, "stores", grantsFile));
+    expect(await stage.memory("reader", view)).toMatchObject(denied);
+    expect(await stage.memory("alice", { command: "view", path: "/memories/a.md" })).toMatchObject(seen);
+  });
+});
+
+test("a hint without a grant opens nothing", async () => {
+  await using stage = await openStoreStage();
+  stage.write(`${ids.stranger}/.memcell/granted/${ids.alice}`, "");
+  expect(await stage.memory("stranger", view)).toMatchObject(denied);
+  expect(await stage.memory("stranger", { command: "stores" })).toMatchObject({
+    data: { stores: [{ storeId: ids.stranger }] },
+  });
+});
+
+test("a grant lives until the millisecond that it names", async () => {
+  let now = nowMs;
+  await using stage = await openStoreStage({
+    grants: [{ grantee: ids.reader, level: "read", expiresMs: nowMs + 1 }],
+    clock: () => now,
+  });
+  expect(await stage.memory("reader", view)).toMatchObject(seen);
+  now += 1;
+  expect(await stage.memory("reader", view)).toMatchObject(denied);
+  expect(await stage.memory("reader", { command: "search", query: "secret" })).toMatchObject({ data: { results: [] } });
+});
+
+test("a grant that ends while a call runs gives the call nothing", async () => {
+  // The host takes the time three times: when it decides, when the guest starts, and when it decides once more.
+  const viewUntil = async (ticks: number): Promise<unknown> => {
+    let now = nowMs;
+    const grants = [{ grantee: ids.reader, level: "read", expiresMs: nowMs + ticks }];
+    await using stage = await openStoreStage({ grants, clock: () => now++ });
+    return await stage.memory("reader", view);
+  };
+  expect(await viewUntil(3)).toMatchObject({ ok: true });
+  expect(await viewUntil(2)).toMatchObject(denied);
+});
+
+/** A guest that does something, and then goes on until the test lets it end: its own turn in a store is over. */
+async function whileRunning(stage: StoreStage, change: () => Promise<unknown>): Promise<unknown> {
+  const turns = 3_000_000;
+  const steps = [ask("store_read", { scope: scope("alice"), path: "a.md" }), { turns }];
+  const running = stage.play("reader", steps, "ReadingStorePuppet");
+  await change();
+  return await running;
+}
+
+test("a grant that is revoked while a reading call runs gives the call nothing", async () => {
+  await using stage = await openStoreStage({ threadsMax: 2 });
+  const result = await whileRunning(stage, () => stage.runtime.stores({ userId: ids.alice }).revoke(ids.reader));
+  // Either the call ended before the revocation began, or it gets nothing.
+  if (!JSON.stringify(result).includes(secret)) expect(result).toMatchObject({ ok: false });
+  expect(await stage.memory("reader", view)).toMatchObject(denied);
+});
+
+test("a revocation waits for a writing call that has begun, and the next call is denied", async () => {
+  await using stage = await openStoreStage({ threadsMax: 2 });
+  const writing = stage.memory("writer", { command: "create", path: `/memories/shared/${ids.alice}/w`, content: "x" });
+  const revoked = stage.runtime.stores({ userId: ids.alice }).revoke(ids.writer);
+  const [written] = await Promise.all([writing, revoked]);
+  if (!written.ok) expect(written).toMatchObject(denied);
+  const again = await stage.memory("writer", {
+    command: "create",
+    path: `/memories/shared/${ids.alice}/w2`,
+    content: "x",
+  });
+  expect(again).toMatchObject(denied);
+});
+
+const deniesAll: ContextualAccess = () => Promise.resolve(null);
+const letsRead: ContextualAccess = () => ({ kind: "chat", level: "read" });
+
+describe("a chat that the program vouches for", () => {
+  const topic = { command: "create", path: `/memories/shared/${ids.chat}/topic`, content: "x" };
+
+  test("is open as long as the program says so", async () => {
+    let isMember = true;
+    const contextualAccess: ContextualAccess = (id) => (id === ids.chat && isMember ? { kind: "chat" } : null);
+    await using stage = await openStoreStage({ contextualAccess });
+    expect(await stage.memory("stranger", topic)).toMatchObject({ ok: true });
+    isMember = false;
+    expect(await stage.memory("stranger", topic)).toMatchObject(denied);
+  });
+
+  test("that the caller leaves while its call runs gets and gives nothing", async () => {
+    // Asked when the guest names the store, when it is decided, and before the result counts.
+    const answers = [true, true, false, false, false, false, false, false];
+    const contextualAccess: ContextualAccess = () => (answers.shift() === true ? { kind: "chat" } : null);
+    await using stage = await openStoreStage({ contextualAccess });
+    expect(await stage.memory("stranger", topic)).toMatchObject(denied);
+    const after = await stage.memory("stranger", { command: "stores" });
+    expect(after).toMatchObject({ data: { stores: [{ storeId: ids.stranger }] } });
+  });
+
+  test("is not open because a context names it, if the program denies it", async () => {
+    await using stage = await openStoreStage({ contextualAccess: deniesAll });
+    const stores = [{ id: ids.chat, kind: "chat" as const }];
+    expect(await stage.memory("stranger", topic, { stores })).toMatchObject(denied);
+  });
+
+  test("has the lower level of the two", async () => {
+    await using stage = await openStoreStage({ contextualAccess: letsRead });
+    const stores = [{ id: ids.chat, kind: "chat" as const, level: "readwrite" as const }];
+    expect(await stage.memory("stranger", topic, { stores })).toMatchObject(denied);
+  });
+
+  test("does not raise a grant", async () => {
+    await using stage = await openStoreStage();
+    const stores = [{ id: ids.alice, kind: "user" as const }];
+    expect(await stage.memory("searcher", view, { stores })).toMatchObject(denied);
+  });
+
+  const wrong: Readonly<Record<string, () => unknown>> = {
+    throws: () => {
+      throw new Error("the database is down");
+    },
+    rejects: () => Promise.reject(new Error("the database is down")),
+    "returns true": () => true,
+    "returns nothing": () => undefined,
+    "returns an unknown kind": () => ({ kind: "owner" }),
+    "returns an unknown level": () => ({ kind: "chat", level: "all" }),
+  };
+
+  test.for(Object.entries(wrong))("whose program %s opens nothing", async ([, answer]) => {
+    await using stage = await openStoreStage({ contextualAccess: answer as ContextualAccess });
+    const result = await stage.memory("stranger", topic);
+    expect(result).toMatchObject({ ok: false, error: { code: "INTERNAL", blame: "host" } });
+    expect(JSON.stringify(result)).not.toContain("database");
+    // The user's own store does not need it.
+    expect(await stage.memory("stranger", { command: "create", path: "/memories/own", content: "x" })).toMatchObject({
+      ok: true,
+    });
+  });
+});
+
+describe("a context with invalid stores is refused before anything runs", () => {
+  const { chat } = ids;
+  const invalid: Readonly<Record<string, unknown>> = {
+    "no array": {},
+    null: null,
+    "a text": chat,
+    "an id in upper case": [{ id: "ABCDEF00-0000-4000-8000-000000000003", kind: "chat" }],
+    "an id that is no UUID": [{ id: "chat-1", kind: "chat" }],
+    "no id": [{ kind: "chat" }],
+    "no kind": [{ id: chat }],
+    "another kind": [{ id: chat, kind: "self" }],
+    "another level": [{ id: chat, kind: "chat", level: "owner" }],
+    "an id twice": [
+      { id: chat, kind: "chat" },
+      { id: chat, kind: "user" },
+    ],
+    "a hole": [null],
+    "too many": Array.from({ length: 65 }, (_, at) => ({
+      id: `${String(at).padStart(8, "0")}-0000-4000-8000-000000000001`,
+      kind: "chat",
+    })),
+    "a getter that throws": [
+      {
+        get id(): string {
+          throw new Error("hidden");
+        },
+        kind: "chat",
+      },
+    ],
+  };
+  test.for(Object.entries(invalid))("%s", async ([, stores]) => {
+    await using stage = await openStoreStage();
+    const result = await stage.memory("alice", { command: "view", path: "/memories/" }, { stores } as never);
+    expect(result).toMatchObject({ ok: false, error: { code: "INPUT_INVALID", issues: [{ field: "ctx.stores" }] } });
+  });
+});

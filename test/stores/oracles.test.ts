@@ -1,0 +1,165 @@
+/** A caller cannot find out whether a store that it does not reach exists, nor what is in it. */
+import { execFileSync } from "node:child_process";
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { ask, entryText, ids, openStoreStage, scope, secret } from "./store-stage.ts";
+import type { Name, StoreStage } from "./store-stage.ts";
+
+let stage: StoreStage;
+beforeAll(async () => {
+  stage = await openStoreStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const commands: Readonly<Record<string, (id: string) => object>> = {
+  "view of an entry": (id) => ({ command: "view", path: `/memories/shared/${id}/a.md` }),
+  "view of a missing entry": (id) => ({ command: "view", path: `/memories/shared/${id}/none` }),
+  "view of a folder": (id) => ({ command: "view", path: `/memories/shared/${id}/` }),
+  create: (id) => ({ command: "create", path: `/memories/shared/${id}/x`, content: "x" }),
+  "create of what is there": (id) => ({ command: "create", path: `/memories/shared/${id}/a.md`, content: "x" }),
+  edit: (id) => ({ command: "edit", path: `/memories/shared/${id}/a.md`, old_str: "secret", new_str: "x" }),
+  delete: (id) => ({ command: "delete", path: `/memories/shared/${id}/a.md` }),
+  "rename from it": (id) => ({ command: "rename", path: `/memories/shared/${id}/a.md`, new_str: "/memories/mine" }),
+  "rename to it": (id) => ({ command: "rename", path: "/memories/own.md", new_str: `/memories/shared/${id}/b` }),
+  search: (id) => ({ command: "search", query: "secret", path: `/memories/shared/${id}/` }),
+  share: (id) => ({ command: "share", path: `/memories/shared/${id}/`, agent: ids.reader }),
+  unshare: (id) => ({ command: "unshare", path: `/memories/shared/${id}/`, agent: ids.reader }),
+};
+
+describe("a store that the caller does not reach answers as one that does not exist, to the byte", () => {
+  test.for(Object.entries(commands))("%s", async ([, command]) => {
+    await stage.memory("stranger", { command: "create", path: "/memories/own.md", content: "own" });
+    const told = async (user: Name): Promise<string> =>
+      JSON.stringify(await stage.memory("stranger", command(ids[user]))).replaceAll(ids[user], "ID");
+    expect(await told("alice")).toBe(await told("unknown"));
+    expect(await told("alice")).toContain("ACCESS_DENIED");
+    expect(Object.keys(stage.entries("alice"))).toEqual(["a.md"]);
+  });
+
+  const requests = ["store_read", "store_list", "store_write", "store_trash", "grant_list", "grant_set"];
+  test.for(requests)("%s of a guest", async (capability) => {
+    const told = async (user: Name): Promise<string> => {
+      const place = {
+        scope: scope(user),
+        ...(capability.startsWith("store_") && capability !== "store_list" && { path: "a.md" }),
+      };
+      const more = {
+        ...(capability === "store_write" && { content: "x" }),
+        ...(capability === "grant_set" && { grantee: ids.reader, level: "read" }),
+      };
+      return JSON.stringify(await stage.play("stranger", [ask(capability, { ...place, ...more })])).replaceAll(
+        ids[user],
+        "ID",
+      );
+    };
+    expect(await told("alice")).toBe(await told("unknown"));
+  });
+
+  test("programs are told the same", async () => {
+    const told = ["alice", "unknown"].map(
+      async (user) =>
+        await stage.runtime
+          .stores({ userId: ids.stranger })
+          .getInternal(ids[user as Name], "k")
+          .catch((error: Error) => error.message),
+    );
+    const [ofAlice, ofNobody] = await Promise.all(told);
+    expect(ofAlice).toBe(ofNobody);
+  });
+});
+
+test("what is denied leaves nothing behind: no folder, no hint, no lock", async () => {
+  for (const command of Object.values(commands)) await stage.memory("stranger", command(ids.unknown));
+  expect(() => stage.entries("unknown")).toThrow("ENOENT");
+});
+
+test("the audit log says which store was asked for, and that there was no access", async () => {
+  const before = stage.records().length;
+  await stage.memory("stranger", { command: "view", path: `/memories/shared/${ids.alice}/a.md` });
+  await stage.memory("reader", { command: "view", path: `/memories/shared/${ids.alice}/a.md` });
+  const calls = stage
+    .records()
+    .slice(before)
+    .filter(({ kind }) => kind === "call");
+  expect(calls).toMatchObject([
+    {
+      stores: [
+        { store: ids.stranger, access: "self", level: "readwrite" },
+        { store: ids.alice, access: "none", level: null },
+      ],
+    },
+    {
+      stores: [
+        { store: ids.reader, access: "self" },
+        { store: ids.alice, access: "grant", level: "read" },
+      ],
+    },
+  ]);
+});
+
+describe("a search is no oracle", () => {
+  test("hits, counts and order say nothing about what the caller does not reach", async () => {
+    const told = async (): Promise<unknown> =>
+      await stage.memory("stranger", { command: "search", query: "secret own" });
+    const before = await told();
+    stage.write(`${ids.alice}/entries/more.md`, entryText("more.md", ids.alice, "own secret ".repeat(50)));
+    expect(await told()).toEqual(before);
+    rmSync(join(stage.dataDir, "stores", ids.alice, "entries/more.md"));
+  });
+});
+
+/** What somebody with access to the disk can put in the place of a store's parts. */
+const traps: Readonly<Record<string, (stores: string) => void>> = {
+  "the store's folder is a link to another store": (stores) => {
+    renameSync(join(stores, ids.writer), join(stores, "moved"));
+    symlinkSync(join(stores, ids.alice), join(stores, ids.writer));
+  },
+  "its entries are a link to another store's": (stores) => {
+    symlinkSync(join(stores, ids.alice, "entries"), join(stores, ids.writer, "entries"));
+  },
+  "its entries are a link to a user's folder": (stores) => {
+    mkdirSync(join(stores, "../users/alice/memory"), { recursive: true });
+    symlinkSync("../../users/alice/memory", join(stores, ids.writer, "entries"));
+  },
+  "the host's folder is a link to another store's": (stores) => {
+    rmSync(join(stores, ids.writer, ".memcell"), { recursive: true });
+    symlinkSync(join(stores, ids.alice, ".memcell"), join(stores, ids.writer, ".memcell"));
+  },
+  "an entry is a link to another store's": (stores) => {
+    mkdirSync(join(stores, ids.writer, "entries"), { recursive: true });
+    symlinkSync(join(stores, ids.alice, "entries/a.md"), join(stores, ids.writer, "entries/a.md"));
+  },
+  "an entry is another name of another store's": (stores) => {
+    mkdirSync(join(stores, ids.writer, "entries"), { recursive: true });
+    linkSync(join(stores, ids.alice, "entries/a.md"), join(stores, ids.writer, "entries/a.md"));
+  },
+  "an entry is a pipe": (stores) => {
+    mkdirSync(join(stores, ids.writer, "entries"), { recursive: true });
+    execFileSync("mkfifo", [join(stores, ids.writer, "entries/a.md")]);
+  },
+  "all stores are a link": (stores) => {
+    renameSync(stores, `${stores}-moved`);
+    symlinkSync(`${stores}-moved`, stores);
+  },
+  "the owner on record is another": (stores) => {
+    writeFileSync(join(stores, ids.writer, ".memcell/owner"), `stores/${ids.alice}`);
+  },
+  "the owner on record is a user": (stores) => {
+    writeFileSync(join(stores, ids.writer, ".memcell/owner"), ids.writer);
+  },
+};
+
+test.for(Object.entries(traps))("%s: the caller gets nothing of it", async ([, set]) => {
+  await using trapped = await openStoreStage({ grants: [{ grantee: ids.writer, level: "search" }] });
+  set(join(trapped.dataDir, "stores"));
+  for (const path of ["/memories/a.md", "/memories/"]) {
+    const result = await trapped.memory("writer", { command: "view", path });
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(JSON.stringify(result)).not.toContain(trapped.dataDir);
+  }
+  const written = await trapped.memory("writer", { command: "create", path: "/memories/a.md", content: "over it" });
+  expect(JSON.stringify(written)).not.toContain(trapped.dataDir);
+});

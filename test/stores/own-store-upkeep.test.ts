@@ -1,0 +1,123 @@
+/** The owner of a store checks, restores, purges, exports and imports it like any other part of the memory. */
+import { storeIdOf } from "memcell";
+import type { CallContext, MemoryFile } from "memcell";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { readZip } from "../../host/archive/read-zip.ts";
+import { zipOf } from "../../host/archive/write-zip.ts";
+import { entryText, grantsText, ids, nowMs, openStoreStage, secret } from "./store-stage.ts";
+import type { StoreStage } from "./store-stage.ts";
+
+const alice = { userId: ids.alice };
+const reader = { userId: ids.reader };
+
+let now = nowMs;
+let stage: StoreStage;
+beforeEach(async () => {
+  now = nowMs;
+  stage = await openStoreStage({ clock: () => now });
+});
+afterEach(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+const memory = (ctx: CallContext, input: object): Promise<unknown> => stage.runtime.callAsHost("memory", input, ctx);
+const create = (path: string, content: string, ttl?: number): object => ({
+  command: "create",
+  path: `/memories/${path}`,
+  content,
+  ...(ttl !== undefined && { ttl }),
+});
+const paths = (files: readonly MemoryFile[]): string[] => files.map(({ scope, path }) => `${scope}/${path}`);
+
+describe("the doctor", () => {
+  test("finds nothing in a store that tools have made", async () => {
+    await memory(alice, create("b", "text", 1_000));
+    await stage.runtime.stores(alice).setInternal(null, "k", { a: 1 }, { namespace: "app", encrypted: true });
+    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+  });
+
+  test("moves what has expired to the trash, and only then", async () => {
+    await memory(alice, create("b", "text", 1));
+    now += 999;
+    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+    now += 1;
+    const expired = { path: "store/b_.md", problem: "entry-expired" };
+    expect(await stage.runtime.upkeep.inspect(alice)).toMatchObject([expired]);
+    expect(await stage.runtime.upkeep.mend(alice)).toMatchObject([expired]);
+    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+    const trashed = Object.keys(stage.entries("alice")).filter((path) => path.startsWith("trash/"));
+    expect(trashed).toHaveLength(1);
+  });
+
+  test("names files that no tool reads or can read, and leaves them", async () => {
+    stage.write(`${ids.alice}/entries/photo.png`, "x");
+    stage.write(`${ids.alice}/entries/b.md`, entryText("c.md", ids.alice, "x"));
+    const before = stage.entries("alice");
+    expect(await stage.runtime.upkeep.inspect(alice)).toMatchObject([
+      { path: "store/b.md", problem: "entry-unreadable", remedy: null },
+      { path: "store/photo.png", problem: "file-unused", remedy: null },
+    ]);
+    await stage.runtime.upkeep.mend(alice);
+    expect(stage.entries("alice")).toEqual(before);
+  });
+
+  test("says that grants are damaged, and does not lose them", async () => {
+    stage.write(`${ids.alice}/.memcell/grants.json`, grantsText([]).replace("1", '"1'));
+    await expect(stage.runtime.stores(alice).grants()).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+    await expect(stage.runtime.stores(alice).grant("x")).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+  });
+});
+
+test("the trash lists, restores and purges what was deleted", async () => {
+  await memory(alice, { command: "delete", path: "/memories/a.md" });
+  const [trashed, ...others] = await stage.runtime.upkeep.listTrash(alice);
+  expect(others).toEqual([]);
+  expect(trashed).toMatchObject({ scope: "store" });
+  expect(await stage.runtime.upkeep.restore(alice, trashed?.name ?? "")).toMatchObject({ scope: "store" });
+  expect(await memory(alice, { command: "view", path: "/memories/a.md" })).toMatchObject({
+    data: { entries: [{ value: secret }] },
+  });
+  expect(await memory(alice, { command: "search", query: "secret" })).toMatchObject({ data: { results: [{}] } });
+  await memory(alice, { command: "delete", path: "/memories/a.md" });
+  now += 1_000;
+  expect(await stage.runtime.upkeep.purge(alice, { beforeEpochMs: now })).toHaveLength(1);
+  expect(await stage.runtime.upkeep.listTrash(alice)).toEqual([]);
+});
+
+test("only the owner exports a store: nobody else's export has its files", async () => {
+  const { files } = await stage.runtime.upkeep.export(alice);
+  expect(paths(files)).toEqual(["store/a.md"]);
+  const others = await stage.runtime.upkeep.export(reader);
+  expect(paths(others.files)).toEqual([]);
+});
+
+test("an export is imported into another user's store, whose entries they then are", async () => {
+  await stage.runtime.stores(alice).setInternal(null, "k", "internal", { namespace: "app" });
+  await memory({ userId: ids.writer }, create(`shared/${ids.alice}/b.md`, "the writer's"));
+  const exported = await stage.runtime.upkeep.export(alice);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of zipOf(exported.files)) pieces.push(piece);
+  const files = await readZip(Buffer.concat(pieces));
+  const bob = { userId: "bob" };
+  const plan = await stage.runtime.upkeep.planImport(bob, files);
+  expect(plan.refused).toEqual([]);
+  expect(await stage.runtime.upkeep.import(bob, files)).toEqual(plan);
+  expect(await memory(bob, { command: "view", path: "/memories/" })).toMatchObject({
+    data: {
+      entries: [
+        { key: "a.md", owner: storeIdOf("bob") },
+        { key: "b.md", owner: ids.writer },
+      ],
+    },
+  });
+  expect(await stage.runtime.stores(bob).getInternal(null, "k", { namespace: "app" })).toBe("internal");
+  expect(await memory(bob, { command: "edit", path: "/memories/a.md", old_str: "secret", new_str: "s" })).toMatchObject(
+    {
+      ok: true,
+    },
+  );
+  expect(await stage.runtime.upkeep.inspect(bob)).toEqual([]);
+  // Where they come from, they are all there already.
+  expect(await stage.runtime.upkeep.import(alice, files)).toMatchObject({ created: [], replaced: [] });
+});
