@@ -25,6 +25,8 @@ function guest(lines: string): string {
   return `(module ${lines} (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))`;
 }
 
+const abi1 = expect.stringContaining("ABI version 1") as string;
+
 const files: readonly { name: string; bytes: () => Uint8Array }[] = [
   { name: "a file that is not WebAssembly", bytes: () => new TextEncoder().encode("no plugin") },
   { name: "an empty file", bytes: () => new Uint8Array() },
@@ -54,6 +56,14 @@ const upsert: HostedCall = {
 };
 
 describe.for(inject("hosts"))("$language", (host) => {
+  test("refuses the plugin of shared stores, unless it has ABI version 2", async (context) => {
+    using folder = temporaryFolder();
+    await using running = new LineHost(programOf(host, context));
+    const answer = await running.ask({ plugin: shippedPlugin("stores"), dataDir: folder.path });
+    if (host.language === "Node") expect(answer).toEqual({ ok: true });
+    else expect(answer).toMatchObject({ ok: false, error: { code: "PLUGIN_REFUSED", message: abi1 } });
+  });
+
   test.for(files)("refuses $name", async ({ bytes }, context) => {
     using folder = temporaryFolder();
     const plugin = join(folder.path, "guest.wasm");

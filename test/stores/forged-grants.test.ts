@@ -89,14 +89,16 @@ test("a grant lives until the millisecond that it names", async () => {
   expect(await stage.memory("reader", { command: "search", query: "secret" })).toMatchObject({ data: { results: [] } });
 });
 
+/** Views with a grant that ends after some readings of the clock. */
+async function viewUntil(readings: number): Promise<unknown> {
+  let now = nowMs;
+  const grants = [{ grantee: ids.reader, level: "read", expiresMs: nowMs + readings }];
+  await using stage = await openStoreStage({ grants, clock: () => now++ });
+  return await stage.memory("reader", view);
+}
+
 test("a grant that ends while a call runs gives the call nothing", async () => {
-  // The host takes the time three times: when it decides, when the guest starts, and when it decides once more.
-  const viewUntil = async (ticks: number): Promise<unknown> => {
-    let now = nowMs;
-    const grants = [{ grantee: ids.reader, level: "read", expiresMs: nowMs + ticks }];
-    await using stage = await openStoreStage({ grants, clock: () => now++ });
-    return await stage.memory("reader", view);
-  };
+  // The host reads the clock when it decides, when the guest starts, and when it decides once more.
   expect(await viewUntil(3)).toMatchObject({ ok: true });
   expect(await viewUntil(2)).toMatchObject(denied);
 });
