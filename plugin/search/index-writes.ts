@@ -26,12 +26,17 @@ export function indexWrites(store: IndexedStore, changes: IndexChanges): IndexWr
 }
 
 /**
- * Brings the whole index up to date, for upkeep. Reads entries of this cost (`readCostOf`), but at least one. Until
- * `isComplete` is true, call it again after the writes are committed.
+ * The same for upkeep, with the whole index brought up to date. Reads entries of this cost (`readCostOf`), but at least
+ * one. Until `isComplete` is true, call it again after the writes are committed.
  */
-export function refreshedIndex(store: IndexedStore, costMax: number): { writes: IndexWrite[]; isComplete: boolean } {
-  const update = new IndexUpdate(store, { written: [], removed: [] });
+export function refreshedIndex(
+  store: IndexedStore,
+  changes: IndexChanges,
+  costMax: number,
+): { readonly writes: IndexWrite[]; readonly isComplete: boolean } {
+  const update = new IndexUpdate(store, changes);
   const isComplete = update.refreshAll(costMax);
+  update.indexChanges();
   return { writes: update.writes(), isComplete };
 }
 

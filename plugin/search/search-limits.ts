@@ -22,4 +22,8 @@ export const searchLimits = {
   postingUnitsMax: 500_000,
   /** What one write reads of the entries that people edited, to index them again, by the same cost. At least one. */
   refreshCostMax: 64 * kib,
+  /** The same for upkeep: 500 entries of 4 KB. */
+  upkeepCostMax: 4 * 1024 * kib,
+  /** Upkeep is advised if a search of one store reads more than this outside its index, by the same cost. */
+  unindexedCostMax: 1024 * kib,
 } as const;

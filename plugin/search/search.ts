@@ -7,7 +7,7 @@
 import { bestOf } from "./best-of.ts";
 import { Candidates } from "./candidates.ts";
 import { readIndex } from "./index-file.ts";
-import { isFresh } from "./index-row.ts";
+import { isFresh, withoutRoom } from "./index-row.ts";
 import { termsOf } from "./query.ts";
 import { divideReads } from "./read-budget.ts";
 import { searchLimits } from "./search-limits.ts";
@@ -46,6 +46,19 @@ function addIndexed<Entry extends SearchedEntry>(
       return isExpired(row, nowMs) ? null : row;
     });
     candidates.addIndexed(store, rows, index.lines);
+  }
+  return [...unknown.values()];
+}
+
+/** The files that each search reads because the index does not have their words, except those for which it has no room. */
+export function unindexedFiles(store: SearchedStore<SearchedEntry>): SearchedFile[] {
+  const unknown = new Map(store.files.map((file) => [file.path, file]));
+  for (const { path, changedUs } of store.indexFiles) {
+    for (const row of readIndex(store.readIndex(path) ?? "")?.rows ?? []) {
+      const file = row && unknown.get(row.path);
+      if (!file) continue;
+      if (isFresh(row, file, changedUs) || row.changedUs === withoutRoom(file.changedUs)) unknown.delete(file.path);
+    }
   }
   return [...unknown.values()];
 }

@@ -5,6 +5,9 @@ import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { now, Scope } from "../capabilities.ts";
 import type { StoreAccess } from "../capabilities.ts";
+import { readCostOf } from "../search/read-budget.ts";
+import { searchLimits } from "../search/search-limits.ts";
+import { unindexedFiles } from "../search/search.ts";
 import type { SearchedStore } from "../search/searched.ts";
 import { ToolError } from "../tool-error.ts";
 import { formatEntry, parseEntry } from "./entry-file.ts";
@@ -142,9 +145,22 @@ export class EntryStore {
     this.#changes.remove(path);
   }
 
+  /** Whether searches are slow because the index lacks many entries, and how many. */
+  get unindexed(): { readonly isSlow: boolean; readonly count: number } {
+    const files = unindexedFiles(this.searched);
+    const cost = files.reduce((sum, file) => sum + readCostOf(file), 0);
+    return { isSlow: cost > searchLimits.unindexedCostMax, count: files.length };
+  }
+
   /** Stages the search index. To be called after the last change: the index must not be older than the entries. */
   saveIndex(): void {
     for (const { path, text } of this.#changes.writes(this.#listed(), this.#readers)) this.#scope.write(path, text);
+  }
+
+  /** The same for upkeep, which also indexes what people have written. */
+  saveWholeIndex(): void {
+    const writes = this.#changes.writesOfUpkeep(this.#listed(), this.#readers);
+    for (const { path, text } of writes) this.#scope.write(path, text);
   }
 
   /** Whether the file's place says nothing against it, so that it has to be read. */

@@ -1,6 +1,7 @@
 /**
  * Reports what is wrong with the entries of the caller's own store, and mends what can be: expired entries go to the
- * trash, and an entry that an import has brought from another owner's store becomes the caller's.
+ * trash, an entry that an import has brought from another owner's store becomes the caller's, and the search index gets
+ * what people have written.
  */
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
@@ -10,7 +11,7 @@ import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import { EntryStore } from "./entry-store.ts";
 import { placeOf } from "./key-path.ts";
-import { isIndexPath } from "./store-index.ts";
+import { indexFolder, isIndexPath } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 
 const { entriesMax, valueBytesMax } = entryLimits;
@@ -23,11 +24,12 @@ export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<In
   const isTooMany = incoming !== undefined && files.length > entriesMax;
   const stray = store.strayPaths.map((path) => finding("file-unused", path, `${isUnused}, so no tool reads it`));
   const found = isTooMany ? [] : [...files.flatMap((path) => findingAt(store, path) ?? []), ...stray];
+  if (!incoming) found.push(...unindexedIn(store));
   const together = isTooMany ? [tooMany(files.length)] : [];
   const answer = answerInspection({ mend, incoming }, { found, codes, together });
   if (mend) {
     for (const { path, problem } of found) mendAt(store, path, problem);
-    store.saveIndex();
+    store.saveWholeIndex();
   }
   return answer;
 }
@@ -53,6 +55,12 @@ function findingAt(store: EntryStore, path: string): InspectFinding | null {
   if (!exceedsUtf8Bytes(value.content, valueBytesMax)) return null;
   const size = `its value is ${utf8Bytes(value.content)} bytes, at most ${valueBytesMax} allowed`;
   return finding("entry-too-large", path, size);
+}
+
+function unindexedIn(store: EntryStore): InspectFinding[] {
+  const { isSlow, count } = store.unindexed;
+  const message = `it lacks ${count} entries, so each search reads them`;
+  return isSlow ? [finding("search-index-behind", indexFolder, message, "index them")] : [];
 }
 
 const finding = (problem: string, path: string, message: string, remedy: string | null = null): InspectFinding => ({

@@ -1,9 +1,17 @@
 /** The search index of a store: which files it is about, and how it follows the changes of a call. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { indexFilesIn } from "../search/index-paths.ts";
-import { indexWrites } from "../search/index-writes.ts";
+import { indexWrites, refreshedIndex } from "../search/index-writes.ts";
 import type { IndexWrite } from "../search/index-writes.ts";
-import type { SearchedEntry, SearchedFile, SearchedStore, WrittenEntry } from "../search/searched.ts";
+import { searchLimits } from "../search/search-limits.ts";
+import type {
+  IndexChanges,
+  IndexedStore,
+  SearchedEntry,
+  SearchedFile,
+  SearchedStore,
+  WrittenEntry,
+} from "../search/searched.ts";
 import type { Entry } from "./entry-file.ts";
 import { placeOf } from "./key-path.ts";
 
@@ -36,6 +44,8 @@ function isSearched(path: string, store: string): boolean {
   return place !== null && !place.isInternal && place.namespace === "";
 }
 
+type Readers = Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry">;
+
 /** The changes of a call that its store's index must follow. */
 export class IndexedChanges {
   readonly #store: string;
@@ -59,12 +69,21 @@ export class IndexedChanges {
   }
 
   /** What to stage after the last change. `listing`: from before the first change. */
-  writes(
-    listing: readonly ListedFile[],
-    read: Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry">,
-  ): IndexWrite[] {
+  writes(listing: readonly ListedFile[], read: Readers): IndexWrite[] {
     if (this.#written.size + this.#removed.size === 0) return [];
-    const store = { folder: indexFolder, ...searchedFiles(listing, this.#store), ...read };
-    return indexWrites(store, { written: [...this.#written.values()], removed: [...this.#removed] });
+    return indexWrites(this.#indexed(listing, read), this.#changes);
+  }
+
+  /** The same for upkeep: also indexes what people have written. */
+  writesOfUpkeep(listing: readonly ListedFile[], read: Readers): IndexWrite[] {
+    return refreshedIndex(this.#indexed(listing, read), this.#changes, searchLimits.upkeepCostMax).writes;
+  }
+
+  get #changes(): IndexChanges {
+    return { written: [...this.#written.values()], removed: [...this.#removed] };
+  }
+
+  #indexed(listing: readonly ListedFile[], read: Readers): IndexedStore {
+    return { folder: indexFolder, ...searchedFiles(listing, this.#store), ...read };
   }
 }

@@ -1,4 +1,7 @@
 /** The owner of a store checks, restores, purges, exports and imports it like any other part of the memory. */
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
 import { storeIdOf } from "memcell";
 import type { CallContext, MemoryFile } from "memcell";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -60,6 +63,29 @@ describe("the doctor", () => {
     ]);
     await stage.runtime.upkeep.mend(alice);
     expect(stage.entries("alice")).toEqual(before);
+  });
+
+  test("indexes what people have written, if it makes searches slow", async () => {
+    const write = (from: number, to: number): void => {
+      for (let at = from; at < to; at++) {
+        stage.write(
+          `${ids.alice}/entries/b${at}.md`,
+          entryText(`b${at}.md`, ids.alice, `kayak${at} ${"x".repeat(4096)}`),
+        );
+      }
+    };
+    write(0, 100);
+    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+    write(100, 150);
+    const behind = { path: "store/_.index", problem: "search-index-behind", remedy: "index them" };
+    expect(await stage.runtime.upkeep.mend(alice)).toMatchObject([behind]);
+    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+    const folder = join(stage.dataDir, "stores", ids.alice, "entries/_.index");
+    const index = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+    expect(index.join("").match(/\nkayak\d+ /g)).toHaveLength(150);
+    expect(await memory(alice, { command: "search", query: "kayak149" })).toMatchObject({
+      data: { results: [{ key: "b149.md" }] },
+    });
   });
 
   test("says that grants are damaged, and does not lose them", async () => {

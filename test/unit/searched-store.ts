@@ -56,7 +56,7 @@ export class TestStore {
 
   /** Brings the whole index up to date. Returns whether nothing is left to be done. */
   refresh(costMax = Infinity): boolean {
-    const { writes, isComplete } = refreshedIndex(this.#source, costMax);
+    const { writes, isComplete } = refreshedIndex(this.#source, { written: [], removed: [] }, costMax);
     this.#put(writes);
     return isComplete;
   }
