@@ -140,7 +140,7 @@ test("scopes too large together can be exported one by one; for an unknown scope
   expect(files).toHaveLength(46);
   await expect(runtime.upkeep.export(alice, { scopes: ["memory", "jurnal"] })).rejects.toMatchObject({
     code: "INPUT_INVALID",
-    message: 'Cannot export the memory: scope is "jurnal", allowed: journal, memory, notes, runs',
+    message: 'Cannot export the memory: scope is "jurnal", allowed: journal, memory, notes, runs, store',
   });
   expect(await runtime.upkeep.export({ userId: "bob" }, { scopes: ["journal"] })).toEqual({ files: [], leftOut: [] });
 });
