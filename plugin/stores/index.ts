@@ -110,11 +110,11 @@ export function kv_delete(): number {
 }
 
 export {
-  notes_forget,
-  notes_get,
-  notes_list,
-  notes_pull,
-  notes_push,
-  notes_put,
-  notes_search,
+  caller_notes_forget,
+  caller_notes_get,
+  caller_notes_list,
+  caller_notes_pull,
+  caller_notes_push,
+  caller_notes_put,
+  caller_notes_search,
 } from "./notes/exports.ts";

@@ -15,30 +15,30 @@ import { getNote, listNotes, searchNotes } from "./read-notes.ts";
 
 const tool = "CallerNotes";
 
-export function notes_get(): number {
+export function caller_notes_get(): number {
   return serveTool(tool, getNoteInput, getNote);
 }
 
-export function notes_list(): number {
+export function caller_notes_list(): number {
   return serveTool(tool, listNotesInput, listNotes);
 }
 
-export function notes_search(): number {
+export function caller_notes_search(): number {
   return serveTool(tool, searchNotesInput, searchNotes);
 }
 
-export function notes_put(): number {
+export function caller_notes_put(): number {
   return serveTool(tool, putNoteInput, putNote);
 }
 
-export function notes_forget(): number {
+export function caller_notes_forget(): number {
   return serveTool(tool, forgetNoteInput, forgetNote);
 }
 
-export function notes_pull(): number {
+export function caller_notes_pull(): number {
   return serveTool(tool, pullNotesInput, pullNotes);
 }
 
-export function notes_push(): number {
+export function caller_notes_push(): number {
   return serveTool(tool, pushNotesInput, pushNotes);
 }
