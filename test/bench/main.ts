@@ -4,7 +4,7 @@
  * usage: node dist/test/bench/main.js [--only 1,3] [--rounds N] [--quick] [--write]
  *
  *   --only    sections to run: 1 durable upsert, 2 sandbox, 3 throughput, 4 growth, 5 cold start, 6 recovery,
- *             7 journal, 8 history of runs
+ *             7 journal, 8 history of runs, 9 stores
  *   --rounds  the number of rounds that count (10, or 3 with --quick)
  *   --quick   under a minute: shows that everything runs; do not quote it
  *   --write   store the results also in test/bench/results/ and in both READMEs, not only in dist/bench/. Needs all

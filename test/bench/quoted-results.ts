@@ -30,6 +30,12 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
     ["journal-guest", "all"],
     ["journal-guest", "not-ascii"],
   ],
+  [
+    "search of 20 stores with 1,000 entries of 4 KB, the guest's own time: a rare word / a question / a word of all",
+    ["stores-guest", "indexed-some"],
+    ["stores-guest", "indexed-several"],
+    ["stores-guest", "indexed-all"],
+  ],
   ["an append to a run of 50,000 events, against one of 10", ["run-history-bounds", "append-long"]],
   ["a load of the last 10 of 50,000 events, against one of a run that does not exist", ["run-history-bounds", "since"]],
   ["first result of a new process, command / `createRuntime`", ["cold", "output"], ["cold", "runtime"]],

@@ -7,6 +7,7 @@ import { measureRecoverySection } from "./recovery-section.ts";
 import type { Section } from "./results.ts";
 import { measureRunHistory } from "./run-history/section.ts";
 import { measureSandbox } from "./sandbox/section.ts";
+import { measureStores } from "./stores/section.ts";
 import { measureThroughput } from "./throughput/section.ts";
 
 /** All sections by number, in the order in which they run. */
@@ -19,4 +20,5 @@ export const sections: ReadonlyMap<number, (run: BenchRun) => Promise<Section>> 
   [6, measureRecoverySection],
   [7, measureJournal],
   [8, measureRunHistory],
+  [9, measureStores],
 ]);

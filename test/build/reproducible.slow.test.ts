@@ -70,7 +70,7 @@ test("a build of other plugins does not change the lock", { timeout: 240_000 }, 
   expect(build(["--plugins", "test/plugins", "--out", "dist/test-plugins", "--fast"]).status).toBe(0);
   expect(fileOf("build/plugins.lock.json").toString()).toContain(other);
   expect(readdirSync(join(clone, "dist", "test-plugins"))).toEqual(
-    ["puppet", "sample"].flatMap((name) => [`${name}.d.ts`, `${name}.wasm`, `${name}.wasm.sha256`]),
+    ["puppet", "sample", "store-puppet"].flatMap((name) => [`${name}.d.ts`, `${name}.wasm`, `${name}.wasm.sha256`]),
   );
 });
 

@@ -19,8 +19,8 @@ const commands = [
     args: ["call", "UpdateUserMemory", "--user", "alice", "--input", JSON.stringify(entry)],
     kinds: ["staged", "call"],
   },
-  { args: ["index", "--user", "alice"], kinds: ["call", "call"] },
-  { args: ["doctor"], kinds: ["call", "call", "call", "upkeep"] },
+  { args: ["index", "--user", "alice"], kinds: ["call", "call", "call"] },
+  { args: ["doctor"], kinds: ["call", "call", "call", "call", "upkeep"] },
   { args: ["trash", "list", "--user", "alice"], kinds: ["upkeep"] },
 ];
 

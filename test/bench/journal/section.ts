@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { writeUserFiles } from "../../support/user-files.ts";
 import type { BenchRun } from "../bench-run.ts";
 import { figureOf } from "../figure.ts";
+import { OwnTimes } from "../own-times.ts";
 import type { Section, Table } from "../results.ts";
 import { callEnvironments } from "../sandbox/environment.ts";
 import { restoredGuest } from "../sandbox/guest-ways.ts";
@@ -12,7 +13,6 @@ import { takeTurns, timesOf } from "../take-turns.ts";
 import type { Contestant, Plan, Times } from "../take-turns.ts";
 import { judged, targets } from "../targets.ts";
 import { journalFiles, keyOfBlock } from "./files.ts";
-import { OwnTimes } from "./own-times.ts";
 
 interface Work {
   readonly key: string;

@@ -2,10 +2,17 @@
 import { CapabilityTrail } from "../../../host/audit/collect/capability-trail.ts";
 import { TrailStock } from "../../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
-import type { BoundCapabilities, CapabilityRecord } from "../../../host/guest/capabilities/bind-capabilities.ts";
+import type {
+  BoundCapabilities,
+  CallParts,
+  CapabilityRecord,
+} from "../../../host/guest/capabilities/bind-capabilities.ts";
+import { ReachedStores } from "../../../host/guest/capabilities/reached-stores.ts";
 import { StagedChanges } from "../../../host/guest/capabilities/staged-changes.ts";
 import { openFileReaders } from "../../../host/store/files/open-files.ts";
+import type { DecidedStores } from "../../../host/values/decided-stores.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
+import { anyStore } from "../../../shared/shared-scope.ts";
 import { fullGrant } from "../../support/full-grant.ts";
 
 export interface CallEnvironment extends Disposable {
@@ -16,17 +23,34 @@ export interface CallEnvironment extends Disposable {
 /** Nothing is committed, so every call finds the same folder. */
 export function callEnvironments(dataDir: string, scopes?: readonly string[]): (userId: string) => CallEnvironment {
   const readers = openFileReaders({ kind: "files", dir: dataDir, mounts: [] });
+  return environments((userId) => {
+    const grant = fullGrant(userId as UserId, scopes);
+    return { grant, store: readers.openUser(grant.userId) };
+  });
+}
+
+/** The same for a call that reaches shared stores, about which the host has decided. */
+export function storeEnvironments(dataDir: string, stores: DecidedStores): () => CallEnvironment {
+  const readers = openFileReaders({ kind: "files", dir: dataDir, mounts: [] });
+  const environmentFor = environments((userId) => {
+    const grant = { ...fullGrant(userId as UserId, [anyStore]), stores };
+    return { grant, store: readers.openShared(), reached: new ReachedStores(stores, Date.now()) };
+  });
+  return () => environmentFor(stores.own);
+}
+
+function environments(
+  openFor: (userId: string) => Pick<CallParts, "grant" | "store" | "reached">,
+): (userId: string) => CallEnvironment {
   const trails = new TrailStock();
   return (userId) => {
     const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-    const grant = fullGrant(userId as UserId, scopes);
-    const store = readers.openUser(grant.userId);
-    const parts = { grant, store, staged: new StagedChanges(), epochMs: Date.now() };
+    const parts = { ...openFor(userId), staged: new StagedChanges(), epochMs: Date.now() };
     const memory = trails.lease();
     const capabilities = bindCapabilities(parts, record, new CapabilityTrail(memory));
     const dispose = (): void => {
       trails.giveBack(memory);
-      store[Symbol.dispose]();
+      parts.store[Symbol.dispose]();
     };
     return { capabilities, record, [Symbol.dispose]: dispose };
   };

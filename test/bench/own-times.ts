@@ -1,6 +1,6 @@
-import type { BoundCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
-import { capabilityNames } from "../../../shared/abi.ts";
-import type { CallEnvironment } from "../sandbox/environment.ts";
+import type { BoundCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
+import { capabilityNames } from "../../shared/abi.ts";
+import type { CallEnvironment } from "./sandbox/environment.ts";
 
 /** Call times without the host's part, by contestant and round. */
 export class OwnTimes {
