@@ -6,7 +6,6 @@ import { createRuntime, storeIdOf } from "memcell";
 
 import type { DecidedStores } from "../../../host/values/decided-stores.ts";
 import type { StoreId } from "../../../host/values/store-id.ts";
-import { indexFolder } from "../../../plugin/stores/store-index.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
 export interface Sizes {
@@ -31,7 +30,7 @@ export async function fillStores(folder: string, sizes: Sizes): Promise<Stage> {
   await write(indexed, users, sizes.entries);
   cpSync(indexed, plain, { recursive: true, preserveTimestamps: true });
   const ids = users.map((userId) => storeIdOf(userId) as StoreId);
-  for (const id of ids) rmSync(join(plain, "stores", id, "entries", indexFolder), { recursive: true });
+  for (const id of ids) rmSync(join(plain, "stores", id, "entries", "_.index"), { recursive: true });
   const [own = "" as StoreId] = ids;
   const stores = ids.map((id) => ({ id, level: "readwrite", source: id === own ? "self" : "grant" }) as const);
   return { indexed, plain, stores: { own, stores, isComplete: true, grants: [] } };
