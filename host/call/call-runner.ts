@@ -146,6 +146,7 @@ export class CallRunner {
       signal: turn.signal,
     };
     return callWithStores({
+      userId,
       principal,
       shared,
       questions: new StoresInQuestion({ principal, vouching, shared, clock }),

@@ -7,8 +7,10 @@ import { writeLog } from "../log/write-log.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
 import type { HeldStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { asToolError } from "../values/tool-error.ts";
+import type { UserId } from "../values/user-id.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
 import type { HostWork, PreparedChanges } from "./asked-call.ts";
 import type { ChangeListeners } from "./change-listeners.ts";
@@ -81,11 +83,11 @@ export class OwnWork {
   /** Records new grants of a store, then commits them. */
   async commitGrants(
     { stored, changes }: ChangedGrants,
-    { held, store }: { readonly held: HeldStores; readonly store: StoreId },
+    { held, userId }: { readonly held: HeldStores; readonly userId: UserId },
     record: UpkeepRecord,
   ): Promise<void> {
     record.staged([], changes);
-    await held.commit({ principal: store, changes: [], seen: [], grants: new Map([[store, stored]]) });
+    await held.commit({ by: userId, changes: [], seen: [], grants: new Map([[ownStoreOf(userId), stored]]) });
     record.committed();
   }
 

@@ -19,10 +19,12 @@ import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import type { UserId } from "../values/user-id.ts";
 import type { CallOptions, PreparedChanges } from "./asked-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
 
 export interface StoreCall {
+  readonly userId: UserId;
   /** The user's own store. */
   readonly principal: StoreId;
   readonly shared: SharedStores;
@@ -79,14 +81,18 @@ interface Commit extends PreparedChanges {
   readonly granted: { readonly decided: DecidedStores; readonly grants: WorkerReply["grants"] };
 }
 
-async function commit({ principal, record, tell }: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
+async function commit(
+  { userId, principal, record, tell }: StoreCall,
+  held: HeldStores,
+  prepared: Commit,
+): Promise<void> {
   const { changes, seen, usedBytes, granted } = prepared;
   const { decided, grants } = granted;
   if (changes.length === 0 && grants === null) return;
   const changed = grants && changedGrants(principal, decided.grants ?? [], grants);
   record.staged(changes, changed?.changes);
   const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
-  await held.commit({ principal, changes, seen, ...(usedBytes && { usedBytes }), ...ofGrants });
+  await held.commit({ by: userId, changes, seen, ...(usedBytes && { usedBytes }), ...ofGrants });
   record.committed();
   tell(changes);
 }

@@ -17,9 +17,9 @@ export function withOwnStores(store: Store): Store {
     hold: (userId, options, work) => {
       if (!isOwnStore(options)) return store.hold(userId, options, work);
       const own = ownStoreOf(userId);
-      return store.shared.hold([own], withoutScopes(options), (held) => work(heldAsUser(held, own)));
+      return store.shared.hold([own], withoutScopes(options), (held) => work(heldAsUser(held, userId, own)));
     },
-    users: () => store.users(),
+    users: async () => [...new Set([...(await store.users()), ...(await store.shared.owners())])],
     parts: async (userId: UserId): Promise<readonly StorePart[]> => [
       ...(await store.parts(userId)),
       { scopes: [ownStoreName] },
@@ -37,13 +37,13 @@ function withoutScopes(options: HoldOptions): StoreHoldOptions {
   return others;
 }
 
-function heldAsUser(held: HeldStores, own: StoreId): HeldUser {
+function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
   return {
     reader: ownReader(held, own),
     usedBytes: renamed(held.usedBytes, scopeOfStore(own), ownStoreName),
     commit: (changes, seen, usedBytes) =>
       held.commit({
-        principal: own,
+        by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),
         ...(usedBytes && { usedBytes: renamed(usedBytes, ownStoreName, scopeOfStore(own)) }),

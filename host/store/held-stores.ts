@@ -2,6 +2,7 @@ import type { Seen } from "../values/change-set.ts";
 import { scopeOfStore } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
+import type { UserId } from "../values/user-id.ts";
 import { changesByStore } from "./changes-by-store.ts";
 import type { ChangesOfStore } from "./changes-by-store.ts";
 import { HeldReads } from "./held-reads.ts";
@@ -15,7 +16,7 @@ import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores
 export interface StoreWork {
   readonly open: (id: StoreId) => DirectFiles;
   readonly has: (id: StoreId) => boolean;
-  readonly creatorOf: (id: StoreId) => StoreId | null;
+  readonly creatorOf: (id: StoreId) => UserId | null;
   readonly findings: (id: StoreId) => StoreFinding[];
   readonly usedBytes: UsedBytes;
   /** Makes the changes of some stores, all or none. There is at least one. */
@@ -44,7 +45,7 @@ export class HeldStoreSet implements HeldStores, Disposable {
     return this.#work.has(this.#held(id));
   }
 
-  creatorOf(id: StoreId): StoreId | null {
+  creatorOf(id: StoreId): UserId | null {
     return this.#work.creatorOf(this.#held(id));
   }
 

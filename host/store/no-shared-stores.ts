@@ -5,4 +5,5 @@ export const noSharedStores: SharedStores = {
   hold: () => Promise.reject(new RangeError("A mounted folder has no shared stores")),
   ids: () => Promise.resolve([]),
   grantedTo: () => Promise.resolve([]),
+  owners: () => Promise.resolve([]),
 };

@@ -1,5 +1,6 @@
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { StoreId } from "../values/store-id.ts";
+import type { UserId } from "../values/user-id.ts";
 import type { HeldReader, HoldOptions, StoreFinding, UsedBytes } from "./holding.ts";
 
 /**
@@ -36,6 +37,9 @@ export interface SharedStores {
    * be asked for its grants.
    */
   grantedTo(principal: StoreId): Promise<StoreId[]>;
+
+  /** The users whose own stores exist, so far as that is on record, in no order. A chat's store counts as a user's. */
+  owners(): Promise<UserId[]>;
 }
 
 export type StoreHoldOptions = Omit<HoldOptions, "scopes">;
@@ -45,8 +49,8 @@ export interface HeldStores {
   /** Whether the store is one of `SharedStores.ids()`. */
   has(id: StoreId): boolean;
 
-  /** The own store of the principal who has first committed to the store; `null` if that is not on record. */
-  creatorOf(id: StoreId): StoreId | null;
+  /** Who has first committed to the store, or its owner from the owner's first commit on; `null` if not on record. */
+  creatorOf(id: StoreId): UserId | null;
 
   /** The host's own reads of a store. Its scopes are `entries` and `grants`; the latter has one file, `grantsPath`. */
   reader(id: StoreId): HeldReader;
@@ -65,8 +69,8 @@ export interface HeldStores {
 }
 
 export interface StoreChanges {
-  /** The own store of the principal who makes the changes. A new store records it as its creator. */
-  readonly principal: StoreId;
+  /** Who makes the changes. A new store records its creator. */
+  readonly by: UserId;
   /** Changes of entries, with scopes `store:<uuid>`. */
   readonly changes: ChangeSet;
   /** The entries that the changes are based on, with scopes `store:<uuid>`. What was read of grants is always added. */

@@ -128,8 +128,8 @@ export class Operation {
   }
 
   /** Commits new grants of a user's own store. They are recorded first. */
-  commitGrants(held: HeldStores, own: StoreId, changed: ChangedGrants): Promise<void> {
-    return this.#parts.own.commitGrants(changed, { held, store: own }, this.#asked.record);
+  commitGrants(held: HeldStores, changed: ChangedGrants): Promise<void> {
+    return this.#parts.own.commitGrants(changed, { held, userId: this.userId }, this.#asked.record);
   }
 
   /** Commits changes of the host's own. They are recorded first. */

@@ -21,7 +21,10 @@ export interface TrashedFile {
  * `ToolError`. One that has begun to change files reports the result.
  */
 export interface Upkeep {
-  /** The ids of all users who have a folder, sorted. */
+  /**
+   * The ids of all users who have a folder or an own store, sorted. A chat's store is kept up like a user's: under the
+   * chat's id.
+   */
   users(): Promise<string[]>;
 
   /**

@@ -103,7 +103,7 @@ async function changeGrants(
     const after = change(others, grantee);
     const hadOne = others.length < before.length;
     if (!hadOne && after.length === others.length) return false;
-    await operation.commitGrants(held, own, changedGrants(own, before, after));
+    await operation.commitGrants(held, changedGrants(own, before, after));
     return hadOne;
   });
 }

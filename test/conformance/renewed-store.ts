@@ -51,6 +51,7 @@ export class RenewedStore {
           shared: {
             hold: (ids, options, work) => opened().shared.hold(ids, options, work),
             ids: () => opened().shared.ids(),
+            owners: () => opened().shared.owners(),
             grantedTo: (principal) => opened().shared.grantedTo(principal),
           },
           close: () => this.end(),

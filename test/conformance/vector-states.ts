@@ -7,6 +7,7 @@ import type { StoreDefinition } from "memcell";
 import type { SharedStores } from "../../host/store/shared-stores.ts";
 import { grantsPath, grantsScope, entriesScope } from "../../host/store/shared-stores.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { scopeOfStore } from "../../shared/shared-scope.ts";
 import { bytesOf, contentOf, filesBelow } from "./vector-files.ts";
 import type { VectorFile, VectorGrant, VectorStates } from "./vector.ts";
@@ -58,7 +59,7 @@ export async function commitStates(definition: StoreDefinition, states: VectorSt
     }));
     const stored = grants && { content: grantsText(grants), grantees: grants.map(({ grantee }) => grantee as StoreId) };
     await shared.hold([id], options(true), (held) =>
-      held.commit({ principal: id, changes, seen: [], ...(stored && { grants: new Map([[id, stored]]) }) }),
+      held.commit({ by: name as UserId, changes, seen: [], ...(stored && { grants: new Map([[id, stored]]) }) }),
     );
   }
 }

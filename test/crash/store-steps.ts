@@ -3,6 +3,7 @@ import type { StoreChanges } from "../../host/store/shared-stores.ts";
 import type { Change, ChangeSet } from "../../host/values/change-set.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { isGrantsScope, letters, storeChangesFor, storeOf } from "./model/store-operation.ts";
 import type { StoreOperation } from "./model/store-operation.ts";
 import type { FileStore } from "./store-under-test.ts";
@@ -23,7 +24,7 @@ export async function takeStoreStep(store: Store, step: StoreStep, until: number
     if (step.kind !== "change stores") return;
     using reader = store.openShared();
     const changes = divided(storeChangesFor(reader, step.operation, 1));
-    await held.commit({ principal: storeOf("a"), ...changes, seen: reader.seen });
+    await held.commit({ by: "someone" as UserId, ...changes, seen: reader.seen });
   });
 }
 

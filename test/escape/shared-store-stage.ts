@@ -9,6 +9,7 @@ import type { Store } from "../../host/store/store.ts";
 import type { Change } from "../../host/values/change-set.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** What each use of a store ends with: `ok`, or the error's code. */
@@ -20,7 +21,7 @@ export interface StoreOutcomes {
 }
 
 export const storeId = (at: number): StoreId => `${String(at).padStart(8, "0")}-1111-4111-8111-111111111111` as StoreId;
-export const principal = storeId(0);
+export const principal = storeId(0) as string as UserId;
 export const neighbour = storeId(99_999_999);
 
 export class SharedStoreStage implements AsyncDisposable {
@@ -45,7 +46,7 @@ export class SharedStoreStage implements AsyncDisposable {
   /** Makes a store with an entry and grants. */
   async make(id: StoreId): Promise<void> {
     await this.#hold(id, true, (held) =>
-      held.commit({ principal, ...writing(id, "x.md", "as it was"), seen: [], grants: grantsOf(id, "{}") }),
+      held.commit({ by: principal, ...writing(id, "x.md", "as it was"), seen: [], grants: grantsOf(id, "{}") }),
     );
   }
 
@@ -61,7 +62,7 @@ export class SharedStoreStage implements AsyncDisposable {
       read: await codeOf(this.#hold(id, false, (held) => held.reader(id).bytesOf("entries", "x.md"))),
       guest: await codeOf(guest()),
       write: await codeOf(
-        this.#hold(id, true, (held) => held.commit({ principal, ...writing(id, "x.md", "written"), seen: [] })),
+        this.#hold(id, true, (held) => held.commit({ by: principal, ...writing(id, "x.md", "written"), seen: [] })),
       ),
       grants: await codeOf(this.#hold(id, true, (held) => held.reader(id).bytesOf("grants", "grants.json"))),
     };

@@ -95,7 +95,7 @@ test.for(folderTraps.map((trap, at) => ({ trap, at, name: trap.name })))(
     const before = [stage.outside, stage.folderOf(neighbour)].map(treeFingerprint);
     const until = performance.now() + 10_000;
     const granting = stage.store.shared.hold([id], { writes: true, until }, (held) =>
-      held.commit({ principal, changes: [], seen: [], grants: grantsOf(id, "granted", [grantee]) }),
+      held.commit({ by: principal, changes: [], seen: [], grants: grantsOf(id, "granted", [grantee]) }),
     );
     expect(await codeOf(granting)).toBe(unsafe);
     expect(readFileSync(join(stage.folderOf(id), ".memcell/grants.json"), "utf8")).toBe("{}");

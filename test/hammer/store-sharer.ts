@@ -2,6 +2,7 @@
 import type { HeldStores, SharedStores } from "../../host/store/shared-stores.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 
 export interface SharerReport {
   /** The acknowledged edits: the lines, each with the stores that have it. */
@@ -39,7 +40,7 @@ export async function shareStores(
         const content = `${logs[at] ?? ""}${line}\n`;
         return { kind: "write", scope: scopeOfStore(each), path: "log.md", content } as const;
       });
-      await held.commit({ principal: storeOf("a"), changes, seen: held.seen });
+      await held.commit({ by: "someone" as UserId, changes, seen: held.seen });
     });
     lines.push(line);
     if (count % 5 > 0) continue;

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 
 import type { NewGrants } from "../../host/store/shared-stores.ts";
 import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
-import { scopeOfStore } from "../../host/values/store-id.ts";
+import { ownStoreOf, scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import {
   entriesOf,
   grantsOf,
@@ -18,6 +19,8 @@ import {
   writeIn,
 } from "./store-files.ts";
 import { principal, storeKinds, StoreStage, write } from "./store-stage.ts";
+
+const ownerOfC = storeC as string as UserId;
 
 const grantsInA = (content: string): ReadonlyMap<StoreId, NewGrants> =>
   new Map([[storeA, { content, grantees: [storeC] }]]);
@@ -48,14 +51,27 @@ describe.each(storeKinds)("%s", (kind) => {
     ]);
     expect(await stage.store.shared.ids()).toEqual([]);
     await stage.commitStores([writeIn(storeA, "a.md", "one")]);
-    await stage.commitStores([writeIn(storeA, "b.md", "two")], { principal: storeC });
-    await stage.commitStores([], { principal: storeC, grants: new Map([[storeB, { content: "", grantees: [] }]]) });
+    await stage.commitStores([writeIn(storeA, "b.md", "two")], { by: ownerOfC });
+    await stage.commitStores([], { by: ownerOfC, grants: new Map([[storeB, { content: "", grantees: [] }]]) });
     expect(await facts()).toEqual([
       [true, principal],
-      [true, storeC],
+      [true, ownerOfC],
     ]);
     expect((await stage.store.shared.ids()).toSorted()).toEqual([storeA, storeB]);
     expect(await stage.store.users()).toEqual([]);
+  });
+
+  test("a store is its owner's: by its id, or from the owner's first commit on", async () => {
+    await using stage = new StoreStage(kind);
+    const [alice, bob] = ["alice", "bob"] as UserId[] as [UserId, UserId];
+    const own = ownStoreOf(alice);
+    const { shared } = stage.store;
+    await stage.commitStores([writeIn(own, "a.md", "one"), writeIn(storeC, "a.md", "one")], { by: bob });
+    expect(await shared.owners()).toEqual([ownerOfC]);
+    await stage.commitStores([writeIn(own, "a.md", "two")], { by: alice });
+    expect((await shared.owners()).toSorted()).toEqual([ownerOfC, alice].toSorted());
+    await stage.commitStores([writeIn(own, "a.md", "three")], { by: bob });
+    expect((await shared.owners()).toSorted()).toEqual([ownerOfC, alice].toSorted());
   });
 
   test("reading a store that does not exist finds nothing and makes nothing", async () => {
@@ -118,7 +134,7 @@ describe.each(storeKinds)("%s", (kind) => {
       runs++;
       await textOf(held, storeB, "b.md");
       const changes = [writeIn(storeA, "a.md", `run ${runs}`), writeIn(storeB, "b.md", `run ${runs}`)];
-      await held.commit({ principal, changes, seen: runs === 1 ? [wrong] : held.seen });
+      await held.commit({ by: principal, changes, seen: runs === 1 ? [wrong] : held.seen });
     });
     expect(runs).toBe(2);
     expect(await entriesOf(stage)).toEqual({ "1/a.md": "run 2", "2/b.md": "run 2" });
@@ -139,7 +155,7 @@ describe.each(storeKinds)("%s", (kind) => {
     await stage.holdStores([storeA, storeB], async (held) => {
       const texts = [await textOf(held, storeA, "a.md"), await textOf(held, storeB, "a.md")];
       expect(texts).toEqual(["of A", "of B"]);
-      await held.commit({ principal, changes: [writeIn(storeA, "a.md", "anew")], seen: held.seen });
+      await held.commit({ by: principal, changes: [writeIn(storeA, "a.md", "anew")], seen: held.seen });
       expect(await textOf(held, storeA, "a.md")).toBe("anew");
     });
     expect(await entriesOf(stage)).toEqual({ "1/a.md": "anew", "2/a.md": "of B" });
@@ -150,9 +166,9 @@ describe.each(storeKinds)("%s", (kind) => {
     const kept = await stage.holdStores([storeA], async (held) => {
       expect(() => held.reader(storeB)).toThrow(RangeError);
       expect(() => held.has(storeB)).toThrow(RangeError);
-      const other = held.commit({ principal, changes: [writeIn(storeB, "b.md", "x")], seen: [] });
+      const other = held.commit({ by: principal, changes: [writeIn(storeB, "b.md", "x")], seen: [] });
       await expect(other).rejects.toThrow(RangeError);
-      const ofUser = held.commit({ principal, changes: [write("b.md", "x")], seen: [] });
+      const ofUser = held.commit({ by: principal, changes: [write("b.md", "x")], seen: [] });
       await expect(ofUser).rejects.toMatchObject({ code: "CAPABILITY_DENIED" });
       return { held, reader: held.reader(storeA) };
     });
@@ -164,7 +180,7 @@ describe.each(storeKinds)("%s", (kind) => {
   test.each([{ writes: false }, { isLookingOnly: true }])("a hold with %j commits nothing", async (options) => {
     await using stage = new StoreStage(kind);
     const changes = [writeIn(storeA, "a.md", "x")];
-    const held = stage.holdStores([storeA], (each) => each.commit({ principal, changes, seen: [] }), options);
+    const held = stage.holdStores([storeA], (each) => each.commit({ by: principal, changes, seen: [] }), options);
     await expect(held).rejects.toThrow(RangeError);
     expect(await stage.store.shared.ids()).toEqual([]);
   });
@@ -180,7 +196,7 @@ describe.each(storeKinds)("%s", (kind) => {
       await expect(reader.bytesUsed("grants")).rejects.toThrow(RangeError);
       expect(await reader.scopes()).toEqual([]);
       expect(held.seen).toEqual([]);
-      await held.commit({ principal, changes: [], seen: [], grants: grantsInA("second") });
+      await held.commit({ by: principal, changes: [], seen: [], grants: grantsInA("second") });
       expect(await grantsOf(held, storeA)).toBe("second");
     });
     const refused = stage.commitStores([removeIn(storeB, "none.md")], { grants: grantsInA("third") });
@@ -196,7 +212,7 @@ describe.each(storeKinds)("%s", (kind) => {
         const [a, b] = [await held.reader(storeA).bytesUsed("entries"), await held.reader(storeB).bytesUsed("entries")];
         const measured = Object.fromEntries(scopes.map((scope, at) => [scope, [a, b][at] ?? 0]));
         for (const [scope, known] of Object.entries(held.usedBytes)) expect(known).toBe(measured[scope]);
-        await held.commit({ principal, changes, seen: [], usedBytes: measured });
+        await held.commit({ by: principal, changes, seen: [], usedBytes: measured });
         return Object.keys(held.usedBytes).length;
       });
     await step([writeIn(storeA, "a.md", "one"), writeIn(storeB, "b.md", "second")]);

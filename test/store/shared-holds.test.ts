@@ -39,7 +39,7 @@ async function appendTo(held: HeldStores, ids: readonly StoreId[], letter: strin
   const before = await Promise.all(ids.map((id) => textOf(held, id, "a.md")));
   await nextTurn();
   const changes = ids.map((id, at) => writeIn(id, "a.md", (before[at] ?? "") + letter));
-  await held.commit({ principal, changes, seen: held.seen });
+  await held.commit({ by: principal, changes, seen: held.seen });
 }
 
 describe.each(storeKinds)("%s", (kind) => {
@@ -103,12 +103,14 @@ describe.each(storeKinds)("%s", (kind) => {
       seen.push(await textOf(held, storeC, "a.md"));
       const options = { writes: true, until: performance.now() + 20 };
       const changes = [writeIn(storeC, "a.md", "made meanwhile")];
-      const intruding = other.shared.hold([storeC], options, (each) => each.commit({ principal, changes, seen: [] }));
+      const intruding = other.shared.hold([storeC], options, (each) =>
+        each.commit({ by: principal, changes, seen: [] }),
+      );
       // In memory, a store is held before it exists.
       if (kind === "memoryStore") await expect(intruding).rejects.toMatchObject({ code: "BUSY" });
       else if (seen.length === 1) await intruding;
       else await expect(intruding).rejects.toMatchObject({ code: "BUSY" });
-      await held.commit({ principal, changes: [writeIn(storeA, "a.md", "x")], seen: held.seen });
+      await held.commit({ by: principal, changes: [writeIn(storeA, "a.md", "x")], seen: held.seen });
     });
     expect(seen).toEqual(kind === "memoryStore" ? [null] : [null, "made meanwhile"]);
     await other.close();

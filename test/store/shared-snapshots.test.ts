@@ -27,7 +27,9 @@ describe.each(storeKinds)("%s", (kind) => {
         const until = performance.now() + 10_000;
         if (found.length === 0) {
           const changes = [writeIn(storeA, "a.md", "new"), writeIn(storeB, "a.md", "new")];
-          await stage.holdStores([storeA, storeB], (each) => each.commit({ principal, changes, seen: [] }), { until });
+          await stage.holdStores([storeA, storeB], (each) => each.commit({ by: principal, changes, seen: [] }), {
+            until,
+          });
         }
         found.push([a, await textOf(held, storeB, "a.md")]);
       },
@@ -50,7 +52,9 @@ describe.each(storeKinds)("%s", (kind) => {
         const text = await textOf(held, storeA, "a.md");
         const until = performance.now() + (runs < 3 ? 10_000 : 20);
         const changes = [writeIn(storeA, "a.md", `${runs}`)];
-        const writing = stage.holdStores([storeA], (each) => each.commit({ principal, changes, seen: [] }), { until });
+        const writing = stage.holdStores([storeA], (each) => each.commit({ by: principal, changes, seen: [] }), {
+          until,
+        });
         codes.push(
           await writing.then(
             () => "ok",
@@ -103,7 +107,7 @@ describe.each(storeKinds)("%s", (kind) => {
     const readers: Promise<(string | null)[]>[] = [];
     await stage.holdStores([storeA, storeB], async (held) => {
       const changes = [writeIn(storeA, "a.md", "both"), writeIn(storeB, "a.md", "both")];
-      const commit = held.commit({ principal, changes, seen: [] });
+      const commit = held.commit({ by: principal, changes, seen: [] });
       for (let reader = 0; reader < 5; reader++) {
         const read = async (each: HeldStores): Promise<(string | null)[]> => {
           const a = await textOf(each, storeA, "a.md");

@@ -26,8 +26,8 @@ export const storeKinds = Object.keys(definitions) as (keyof typeof definitions)
 
 const script = fileURLToPath(new URL("../../dist/test/store/reading-thread.js", import.meta.url));
 
-/** The own store of the principal who makes all changes. */
-export const principal = "eeeeeeee-0000-4000-8000-000000000000" as StoreId;
+/** Who makes all changes. */
+export const principal = "eeeeeeee-0000-4000-8000-000000000000" as UserId;
 
 export class StoreStage implements AsyncDisposable {
   readonly definition: StoreDefinition;
@@ -86,7 +86,7 @@ export class StoreStage implements AsyncDisposable {
   async commitStores(changes: ChangeSet, more: Partial<StoreChanges> = {}): Promise<void> {
     const named = changes.flatMap(({ scope }) => storeOfScope(scope) ?? []);
     const ids = [...named, ...(more.grants?.keys() ?? [])];
-    await this.holdStores(ids, (held) => held.commit({ principal, changes, seen: held.seen, ...more }));
+    await this.holdStores(ids, (held) => held.commit({ by: principal, changes, seen: held.seen, ...more }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

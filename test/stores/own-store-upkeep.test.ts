@@ -40,6 +40,20 @@ describe("the doctor", () => {
     expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
   });
 
+  test("looks after users who have only a store, and after chats", async () => {
+    const chat = "c0000000-0000-4000-8000-000000000001";
+    const vouched = { userId: "carol", stores: [{ id: chat, kind: "chat" as const }] };
+    await memory({ userId: "carol" }, create("b", "text", 1));
+    await memory(vouched, create(`shared/${chat}/b`, "text", 1));
+    now += 1_000;
+    const users = await stage.runtime.upkeep.users();
+    expect(users).toEqual(expect.arrayContaining(["carol", chat]));
+    for (const userId of ["carol", chat]) {
+      expect(await stage.runtime.upkeep.mend({ userId })).toMatchObject([{ problem: "entry-expired" }]);
+      expect(await stage.runtime.upkeep.inspect({ userId })).toEqual([]);
+    }
+  });
+
   test("moves what has expired to the trash, and only then", async () => {
     await memory(alice, create("b", "text", 1));
     now += 999;

@@ -1,7 +1,7 @@
 import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
 import { applyStaged, asPresent, isEdited, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
@@ -24,8 +24,8 @@ export interface ChangePlace {
 export interface WantedChange {
   readonly changes: ChangeSet;
   readonly seen: readonly Seen[];
-  /** Who is recorded as the creator if the home is a new store; else `null`. */
-  readonly creator: StoreId | null;
+  /** Who makes a change of a store; else `null`. */
+  readonly creator: UserId | null;
 }
 
 /** One change set in one home, on its way: planned and staged, then recorded, then applied or taken back. */
@@ -34,7 +34,7 @@ export class HomeChange implements Disposable {
   readonly planned: readonly PlannedFile[];
   readonly #place: ChangePlace;
   readonly #staged: StagedPlan;
-  readonly #creator: StoreId | null;
+  readonly #creator: UserId | null;
 
   /** Plans the change and writes its new contents to staged files. */
   constructor(place: ChangePlace, { changes, seen, creator }: WantedChange) {

@@ -1,8 +1,9 @@
 import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
-import { isStoreId } from "../../values/store-id.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { isUserId } from "../../values/user-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 import { hideFromGit } from "./hide-from-git.ts";
 import { shownAs } from "./home.ts";
 import type { Home, HomeKind } from "./home.ts";
@@ -39,18 +40,29 @@ export async function claimOwner(own: Directory, home: Home): Promise<void> {
   await recordText(own, ownerFile, home.owner);
 }
 
-/** The own store of the principal who has first committed to a store. For information only. */
+/**
+ * Who has first committed to a store, or its owner from the owner's first commit on. It opens nothing to anybody. Upkeep
+ * finds by it whose store it is: most ids of stores do not tell.
+ */
 const creatorFile = "creator";
 
-/** Records a store's creator if none is recorded. Durable once `own` is flushed. */
-export async function claimCreator(own: Directory, creator: StoreId): Promise<void> {
-  if (own.read(creatorFile, creatorFile) === null) await recordText(own, creatorFile, creator);
+/** Records a store's creator. Durable once `own` is flushed. What cannot be read as a record is left as it is. */
+export async function claimCreator(own: Directory, { names: [, store] }: Home, creator: UserId): Promise<void> {
+  const isOwner = (userId: UserId): boolean => ownStoreOf(userId) === store;
+  try {
+    const recorded = readCreator(own);
+    if (recorded !== null && (isOwner(recorded) || !isOwner(creator))) return;
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return;
+    throw error;
+  }
+  await recordText(own, creatorFile, creator);
 }
 
 /** Returns the recorded creator of a store; `null` if there is none. */
-export function readCreator(own: Directory): StoreId | null {
+export function readCreator(own: Directory): UserId | null {
   const text = own.read(creatorFile, creatorFile)?.toString("utf8") ?? "";
-  return isStoreId(text) ? text : null;
+  return isUserId(text) ? (text as UserId) : null;
 }
 
 async function recordText(own: Directory, name: string, text: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Directory } from "../../disk/directory.ts";
+import type { UserId } from "../../values/user-id.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import { walLimits } from "./commit/wal-limits.ts";
@@ -23,6 +24,8 @@ export class HomeMemo {
   tail: WalTail | null = null;
   /** The identity of the host's own folder, once it is known to record its owner. */
   ownedIdentity: string | null = null;
+  /** Who was last looked at as a store's creator. */
+  seenCreator: UserId | null = null;
   readonly kind: HomeKind;
   /** Whether disks fold case, as `ScopeFolders` has found out: by folder, then by scope. */
   readonly #folds = new Map<string, Map<string, boolean>>();

@@ -1,6 +1,6 @@
 import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 import { removeStagedQuietly } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
 import { putWalAside } from "./commit/put-wal-aside.ts";
@@ -44,14 +44,15 @@ export class SessionWal implements Disposable {
   }
 
   /**
-   * Appends a record and makes it durable. `creator` is recorded if the home is a new store. If that fails, removes the
+   * Appends a record and makes it durable. `creator` is recorded if the home is a store. If that fails, removes the
    * staged files.
    */
-  async write(record: Omit<WalRecord, "boot">, creator: StoreId | null, checkLock: () => void): Promise<void> {
+  async write(record: Omit<WalRecord, "boot">, creator: UserId | null, checkLock: () => void): Promise<void> {
     const { home, isFlushed, boot } = this.#setup;
     try {
       const wal = (this.#wal ??= Wal.make(this.#own, home));
       if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
+      else await this.#claim(creator);
       checkLock();
       await wal.append({ boot, ...record }, isFlushed);
     } catch (error) {
@@ -63,11 +64,18 @@ export class SessionWal implements Disposable {
   }
 
   /** Makes everything that leads to the WAL durable, before a record in it can be. */
-  async #setUp(creator: StoreId | null): Promise<void> {
+  async #setUp(creator: UserId | null): Promise<void> {
     const { home, isFlushed } = this.#setup;
     await claimOwner(this.#own, home);
-    if (creator !== null) await claimCreator(this.#own, creator);
+    await this.#claim(creator);
     if (isFlushed) await this.#folder.flush();
+  }
+
+  async #claim(creator: UserId | null): Promise<void> {
+    const { home, memo } = this.#setup;
+    if (creator === null || creator === memo.seenCreator) return;
+    await claimCreator(this.#own, home, creator);
+    memo.seenCreator = creator;
   }
 
   /** Marks the last record as applied, durably. A WAL that fails at it is replaced by an empty one. */

@@ -1,6 +1,8 @@
 import { UserQueue } from "../../values/slots.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
 import type { ChangesOfStore } from "../changes-by-store.ts";
 import { HeldStoreSet } from "../held-stores.ts";
 import { planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
@@ -11,7 +13,7 @@ import { UserFiles } from "./user-files.ts";
 
 interface MemoryStore {
   readonly files: UserFiles;
-  creator: StoreId | null;
+  creator: UserId;
   /** Counts the commits. */
   version: number;
 }
@@ -48,6 +50,13 @@ export class MemoryStores implements SharedStores {
     return [...(this.#hints.get(principal) ?? [])].toSorted();
   }
 
+  async owners(): Promise<UserId[]> {
+    const creators = Array.from(this.#stores, ([id, { creator }]) => [id, creator] as const);
+    return creators.flatMap(
+      ([id, creator]) => [creator, id as string as UserId].find((each) => ownStoreOf(each) === id) ?? [],
+    );
+  }
+
   /** The present files, for the guest of a call that holds the store. */
   filesOf(id: StoreId): UserFiles {
     return this.#stores.get(id)?.files ?? new UserFiles({ isTimed: true });
@@ -77,14 +86,15 @@ export class MemoryStores implements SharedStores {
   }
 
   /** Plans all parts before it applies any. */
-  #commit({ principal, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
+  #commit({ by, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
     const parts = byStore.map(({ id, changes, seen }) => ({
       id,
       planned: planChanges(this.filesOf(id), changes, seen),
     }));
     refuseBytes(parts.flatMap(({ planned }) => planned));
     for (const { id, planned } of parts) {
-      const store = this.#stores.get(id) ?? { files: new UserFiles({ isTimed: true }), creator: principal, version: 0 };
+      const store = this.#stores.get(id) ?? { files: new UserFiles({ isTimed: true }), creator: by, version: 0 };
+      if (ownStoreOf(by) === id) store.creator = by;
       this.#stores.set(id, store);
       store.files.apply(planned);
       store.version++;

@@ -1,12 +1,12 @@
+import type { UserId } from "../../../host/values/user-id.ts";
 /** Three shared stores, which one call can change together. */
-import type { StoreId } from "../../../host/values/store-id.ts";
 import { divided } from "../store-steps.ts";
 import { grantsOf, isGrantsScope, letters, storeChangesFor, storeOf } from "./store-operation.ts";
 import type { StoreOperation } from "./store-operation.ts";
 import type { Subject } from "./subject.ts";
 import { filesBelow, stagedBelow } from "./tree-files.ts";
 
-const principal = "eeeeeeee-0000-4000-8000-000000000000" as StoreId;
+const principal = "eeeeeeee-0000-4000-8000-000000000000" as UserId;
 const all = Array.from(letters);
 const folderOf = (letter: string): string[] => ["stores", storeOf(letter)];
 
@@ -31,7 +31,7 @@ export const storeSubject: Subject<StoreOperation> = {
     store.shared.hold(all.map(storeOf), options, (held) =>
       work(async (changes, seen) => {
         for (const letter of all) await held.reader(storeOf(letter)).bytesOf("grants", "grants.json");
-        await held.commit({ principal, ...divided(changes), seen });
+        await held.commit({ by: principal, ...divided(changes), seen });
       }),
     ),
   lookShare: 0.4,

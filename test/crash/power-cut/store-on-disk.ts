@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import type { ChangeSet } from "../../../host/values/change-set.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { DiskRoot, FileStore } from "../host-under-test.ts";
 import { letters, storeOf } from "../model/store-operation.ts";
@@ -51,7 +52,7 @@ export async function perform(operations: readonly Operation[], disk: LoggedDisk
 async function commit(store: Store, owner: Owner, changes: ChangeSet): Promise<void> {
   if (owner !== allStores) return await store.hold(owner, hold(), (held) => held.commit(changes, []));
   await store.shared.hold(Array.from(letters, storeOf), hold(), (held) =>
-    held.commit({ principal: storeOf("c"), ...divided(changes), seen: [] }),
+    held.commit({ by: "someone" as UserId, ...divided(changes), seen: [] }),
   );
 }
 

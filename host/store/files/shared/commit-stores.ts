@@ -1,6 +1,7 @@
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import type { UserId } from "../../../values/user-id.ts";
 import type { ChangesOfStore } from "../../changes-by-store.ts";
 import { refuseBytes, StaleCall, usedAfter } from "../../plan-changes.ts";
 import type { NewGrants, StoreChanges } from "../../shared-stores.ts";
@@ -40,12 +41,12 @@ export async function commitStores(
 /** Prepares all parts before it records any. */
 async function commitParts(
   place: CommitPlace,
-  { principal, usedBytes }: StoreChanges,
+  { by, usedBytes }: StoreChanges,
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   const parts: JointPart[] = [];
   try {
-    await prepare(place, principal, byStore, parts);
+    await prepare(place, by, byStore, parts);
     await commitPrepared(parts);
     for (const { id, session, change } of parts) {
       place.sizes.keep(id, session.tail, usedAfter(place.sizes.before(id, usedBytes), change.planned));
@@ -58,7 +59,7 @@ async function commitParts(
 
 async function prepare(
   place: CommitPlace,
-  creator: StoreId,
+  creator: UserId,
   byStore: readonly ChangesOfStore[],
   parts: JointPart[],
 ): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
+import type { UserId } from "../../../values/user-id.ts";
 import { HeldStoreSet } from "../../held-stores.ts";
 import { untilFresh } from "../../plan-changes.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../../shared-stores.ts";
@@ -19,7 +20,7 @@ import { listHints } from "./granted-hints.ts";
 import { resolveJoint } from "./joint-recovery.ts";
 import { lockStores } from "./lock-stores.ts";
 import type { LockedStores } from "./lock-stores.ts";
-import { creatorOf, hasStore, listStores } from "./store-facts.ts";
+import { creatorOf, hasStore, listStores, ownerOf } from "./store-facts.ts";
 import { KnownSizes } from "./store-sizes.ts";
 import { isStill, readVersion, versionAtRest } from "./wal-version.ts";
 import type { WalVersion } from "./wal-version.ts";
@@ -62,6 +63,10 @@ export class FileSharedStores implements SharedStores {
 
   async grantedTo(principal: StoreId): Promise<StoreId[]> {
     return listHints(this.#root, principal);
+  }
+
+  async owners(): Promise<UserId[]> {
+    return listStores(this.#root).flatMap((id) => ownerOf(this.#root, id) ?? []);
   }
 
   async close(): Promise<void> {

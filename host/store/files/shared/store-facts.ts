@@ -1,7 +1,8 @@
 /** What can be said about a store's folder without its lock. */
 import type { DataRoot } from "../../../disk/data-root.ts";
-import { isStoreId } from "../../../values/store-id.ts";
+import { isStoreId, ownStoreOf } from "../../../values/store-id.ts";
 import type { StoreId } from "../../../values/store-id.ts";
+import type { UserId } from "../../../values/user-id.ts";
 import { entriesScope } from "../../shared-stores.ts";
 import { walFile } from "../commit/wal-names.ts";
 import { HomeFolder } from "../home-folder.ts";
@@ -18,8 +19,20 @@ export function hasStore(root: DataRoot, id: StoreId): boolean {
   return folder.home.identityOf(entriesScope) !== null || (folder.openOwn()?.identityOf(walFile) ?? null) !== null;
 }
 
+/** Returns the user whose own store a store is, so far as its id or its record tells; else `null`. */
+export function ownerOf(root: DataRoot, id: StoreId): UserId | null {
+  const byItsId = id as string as UserId;
+  if (ownStoreOf(byItsId) === id) return byItsId;
+  try {
+    const creator = creatorOf(root, id);
+    return creator !== null && ownStoreOf(creator) === id ? creator : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the recorded creator of a store; `null` if none is recorded. */
-export function creatorOf(root: DataRoot, id: StoreId): StoreId | null {
+export function creatorOf(root: DataRoot, id: StoreId): UserId | null {
   const home = storeHome(root, id);
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
