@@ -11,7 +11,7 @@ import { roleLimits } from "./limits.ts";
 import { isScopePath } from "./path.ts";
 import * as z from "./zod.ts";
 
-export const roleNames = ["index", "entries", "read", "inspect", "restore", "get", "set"] as const;
+export const roleNames = ["index", "entries", "read", "inspect", "restore", "get", "set", "clear"] as const;
 export type Role = (typeof roleNames)[number];
 
 /**
@@ -153,6 +153,15 @@ export const setOutput = z.object({});
 
 export type SetOutput = z.infer<typeof setOutput>;
 
+/** Moves what another user has created in the user's own store to the trash. `creator`: the id of that user's own store. */
+export const clearInput = z.strictObject({ creator: z.string() });
+
+export type ClearInput = z.infer<typeof clearInput>;
+
+export const clearOutput = z.object({ trashed: z.int().check(z.nonnegative()) });
+
+export type ClearOutput = z.infer<typeof clearOutput>;
+
 /** The schemas that a tool with a role must fit. */
 export const roleSchemas = {
   index: { input: indexInput, output: indexOutput },
@@ -162,4 +171,5 @@ export const roleSchemas = {
   restore: { input: restoreInput, output: restoreOutput },
   get: { input: getInput, output: getOutput },
   set: { input: setInput, output: setOutput },
+  clear: { input: clearInput, output: clearOutput },
 } as const satisfies Record<Role, { readonly input: z.ZodMiniType; readonly output: z.ZodMiniType }>;

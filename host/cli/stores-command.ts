@@ -15,13 +15,13 @@ import { withProgress } from "./progress.ts";
 export const storesCommand = defineCommand({
   name: "stores",
   description: `Lists the stores that a user reaches, shows to whom a user has granted access to the user's own store,
-grants access, or revokes it. For the owner of the data; models can do this only where the embedding program allows it.
+grants access, revokes it, or moves what another user has created in the store to the trash. For the owner of the data; models can do this only where the embedding program allows it.
 
 A grantee is named by its user id, or by the id of its own store, a UUID. There are three levels: "search" finds entries
 and gets their values, "read" also lists and reads them, "readwrite" also creates entries.`,
   operands: {
-    "<list|show|grant|revoke>": "what to do",
-    "[GRANTEE]": "for grant and revoke: the other user's id, or the id of that user's own store",
+    "<list|show|grant|revoke|clear>": "what to do",
+    "[GRANTEE]": "for grant, revoke and clear: the other user's id, or the id of that user's own store",
   },
   texts: {
     user: ["ID", "the user whose stores they are"],
@@ -35,6 +35,7 @@ and gets their values, "read" also lists and reads them, "readwrite" also create
     "memcell stores grant planner --level search --expires-in 30d --user alice",
     "memcell stores show --user alice",
     "memcell stores revoke planner --user alice",
+    "memcell stores clear planner --user alice",
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
@@ -65,7 +66,7 @@ function performerOf(
   grantee: string | undefined,
   { level, expiresIn }: { readonly level?: string; readonly expiresIn?: string },
 ): Perform {
-  const isNamed = action === "grant" || action === "revoke";
+  const isNamed = action === "grant" || action === "revoke" || action === "clear";
   if (!isNamed && grantee !== undefined) throw new UsageError(`unexpected argument "${grantee}"`);
   if (action !== "grant" && level !== undefined) throw new UsageError("--level is for grant");
   if (action !== "grant" && expiresIn !== undefined) throw new UsageError("--expires-in is for grant");
@@ -80,9 +81,11 @@ function performerOf(
     }
     case "revoke":
       return (stores) => revokeAccess(stores, named(grantee));
+    case "clear":
+      return (stores) => clearEntries(stores, named(grantee));
     case undefined:
     default:
-      throw new UsageError(`no action "${action}", allowed: list, show, grant, revoke`);
+      throw new UsageError(`no action "${action}", allowed: list, show, grant, revoke, clear`);
   }
 }
 
@@ -130,4 +133,9 @@ async function grantAccess(
 async function revokeAccess(stores: UserStores, from: string): Promise<Shown> {
   const revoked = await stores.revoke(from);
   return { data: { revoked }, text: revoked ? "Revoked\n" : "There was no grant\n" };
+}
+
+async function clearEntries(stores: UserStores, creator: string): Promise<Shown> {
+  const trashed = await stores.clear(creator);
+  return { data: { trashed }, text: `Moved ${trashed} ${trashed === 1 ? "entry" : "entries"} to the trash\n` };
 }

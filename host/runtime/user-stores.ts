@@ -11,6 +11,7 @@ import type { GrantedAccess, NewGrant, ReachableStore } from "../upkeep/user-sto
 import type { CallContext } from "../values/call-context.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import { isStoreId, storeIdOf } from "../values/store-id.ts";
 
 export interface InternalEntry {
   /** Entries of different namespaces never meet. Default: none. */
@@ -46,6 +47,16 @@ export interface UserStores {
 
   /** Revokes a grant; `false` if there was none. A call of the grantee that has not ended by then has no access. */
   revoke(from: string): Promise<boolean>;
+
+  /**
+   * Moves everything that another user has created in the user's own store to the trash, and returns how many entries
+   * that were: only its creator deletes an entry otherwise. `creator` is the id of that user's own store, or a user id
+   * that is no UUID. Rejects with `INPUT_INVALID` for the user itself, and with `USER_INVALID`. Revoke the grant first.
+   *
+   * @example
+   * await runtime.stores({ userId: "alice" }).clear("planner"); // 12
+   */
+  clear(creator: string): Promise<number>;
 
   /**
    * The value that the user's programs have set under a key, or that the user has created; `null` if there is none.
@@ -91,6 +102,11 @@ export class LocalUserStores implements UserStores {
 
   revoke(from: string): Promise<boolean> {
     return this.#operate(["revoke", "revoke access"], (operation) => revokeAccess(operation, from));
+  }
+
+  async clear(creator: string): Promise<number> {
+    const { trashed } = await this.#ask("clear", { creator: isStoreId(creator) ? creator : storeIdOf(creator) });
+    return trashed;
   }
 
   async getInternal(store: string | null, key: string, { namespace }: InternalEntry = {}): Promise<unknown> {

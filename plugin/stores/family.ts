@@ -4,14 +4,22 @@
  * A model reads the descriptions when it chooses a tool.
  */
 import type { Family } from "../../shared/manifest.ts";
-import { entriesOutput, getOutput, indexOutput, inspectOutput, readOutput, setOutput } from "../../shared/roles.ts";
+import {
+  clearOutput,
+  entriesOutput,
+  getOutput,
+  indexOutput,
+  inspectOutput,
+  readOutput,
+  setOutput,
+} from "../../shared/roles.ts";
 import { anyStore } from "../../shared/shared-scope.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
 import { anthropicMemory } from "./anthropic/declaration.ts";
 import { memoryInput } from "./declared-input.ts";
 import { callerNotes } from "./notes/declaration.ts";
 import { memoryOutput } from "./outputs.ts";
-import { getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
+import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
 
 const scopes = [anyStore];
 
@@ -138,6 +146,17 @@ export const family: Family = {
       description: "Sets a value in a store, out of sight of models.",
       input: setInternalInput(),
       output: setOutput,
+      scopes,
+      rights: ["read", "list", "write", "trash", "clock", "grant_list"],
+    },
+    {
+      name: "ClearEntries",
+      export: "clear_entries",
+      audience: "host",
+      role: "clear",
+      description: "Moves what another user has created in the caller's own store to the trash.",
+      input: clearInput(),
+      output: clearOutput,
       scopes,
       rights: ["read", "list", "write", "trash", "clock", "grant_list"],
     },

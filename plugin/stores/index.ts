@@ -3,9 +3,10 @@ import { rehearseInput } from "../parse-input.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
 import { serveTool } from "../serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";
+import { clearEntries } from "./clear-entries.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { listOwnEntries, readOwnEntry } from "./own-entries.ts";
-import { getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
+import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
 import { getInternal, kvDelete, kvGet, kvSet, setInternal } from "./programs.ts";
 import { promptKeys } from "./prompt-keys.ts";
 import {
@@ -95,6 +96,10 @@ export function get_internal(): number {
 
 export function set_internal(): number {
   return serveTool("SetInternal", setInternalInput, setInternal);
+}
+
+export function clear_entries(): number {
+  return serveTool("ClearEntries", clearInput, clearEntries);
 }
 
 export function kv_get(): number {

@@ -1,5 +1,5 @@
 /** The inputs of the tools for programs. Each call creates its own schema, as those of roles (`../role-inputs.ts`). */
-import type { GetInput, ReadInput, SetInput } from "../../shared/roles.ts";
+import type { ClearInput, GetInput, ReadInput, SetInput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
 import type { KvInput, KvSetInput } from "./programs.ts";
 import { ttlField } from "./schemas.ts";
@@ -29,6 +29,9 @@ export function setInternalInput(): z.ZodMiniType<SetInput> {
     { error: "no other fields than store, key, namespace, value, encrypted and ttl" },
   );
 }
+
+export const clearInput = (): z.ZodMiniType<ClearInput> =>
+  z.strictObject({ creator: text("the id of another user's own store") }, { error: "no other field than creator" });
 
 export const kvInput = (): z.ZodMiniType<KvInput> =>
   z.strictObject({ key: key(), namespace: namespace() }, { error: "no other fields than key and namespace" });

@@ -72,7 +72,7 @@ test.for([
   { args: ["grant", "bob", "--level", "owner"], reason: "allowed: search, read, readwrite" },
   { args: ["grant", "bob", "--expires-in", "soon"], reason: "--expires-in" },
   { args: ["revoke", "bob", "--level", "read"], reason: "--level is for grant" },
-  { args: ["open"], reason: "allowed: list, show, grant, revoke" },
+  { args: ["open"], reason: "allowed: list, show, grant, revoke, clear" },
 ])("$args is refused before anything is opened", ({ args, reason }) => {
   expect(stores(...args, "--user", "alice")).toMatchObject({ status: 2, stderr: expect.stringContaining(reason) });
 });

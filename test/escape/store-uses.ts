@@ -64,6 +64,7 @@ export const storeUses: Readonly<Record<string, readonly Use[]>> = {
   ReadOwnEntry: [use("ReadOwnEntry", { name: "a.md" })],
   InspectStore: [use("InspectStore", { mend: true })],
   GetInternal: [use("GetInternal", { key: "a.md" })],
+  ClearEntries: [use("ClearEntries", { creator: others })],
   SetInternal: [use("SetInternal", { key: "g.md", value: 1, ttl: 60 })],
   kv_get: [use("kv_get", { key: "a.md" })],
   kv_set: [use("kv_set", { key: "hidden3.md", value: 1, ttl: 60 })],
@@ -90,6 +91,7 @@ export function writeStores(dataDir: string): void {
   for (const key of "npq") {
     write(`${own}/entries/_.ns/owner/${key}_.md`, `---\nkey: ${key}\nowner: ${own}\n${noteFields}\n---\nsome text\n`);
   }
+  write(`${own}/entries/_.by/${others}/x.md`, entry("x", fields).replace(own, others));
   write(`${own}/entries/old.md`, entry("old", "encrypted: false\nexpires: '2026-01-01T00:00:00.000Z'"));
   write(`${own}/.memcell/granted/${searched}`, "");
   write(`${searched}/.memcell/owner`, `stores/${searched}`);

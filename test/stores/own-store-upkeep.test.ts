@@ -109,6 +109,21 @@ describe("the doctor", () => {
   });
 });
 
+test("the owner clears what another has filled the store with, and nobody else does", async () => {
+  const by = `${ids.alice}/entries/_.by/${ids.writer}`;
+  for (let at = 0; at < 1_000; at++) stage.write(`${by}/k${at}.md`, entryText(`k${at}.md`, ids.writer, "x"));
+  expect(await memory(alice, create("mine.md", "x"))).toMatchObject({ error: { code: "KEY_LIMIT_REACHED" } });
+  expect(await memory(alice, { command: "delete", path: "/memories/k1.md" })).toMatchObject({
+    error: { code: "NOT_CREATOR" },
+  });
+  const stores = stage.runtime.stores(alice);
+  expect(await stage.runtime.stores(reader).clear(ids.writer)).toBe(0);
+  await expect(stores.clear(ids.alice)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  expect(await stores.clear(ids.writer)).toBe(1_000);
+  expect(await memory(alice, create("mine.md", "x"))).toMatchObject({ ok: true });
+  expect(Object.keys(stage.entries("alice")).filter((path) => !path.startsWith("trash/"))).toEqual(["a.md", "mine.md"]);
+});
+
 test("the trash lists, restores and purges what was deleted", async () => {
   await memory(alice, { command: "delete", path: "/memories/a.md" });
   const [trashed, ...others] = await stage.runtime.upkeep.listTrash(alice);
