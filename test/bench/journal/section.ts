@@ -3,15 +3,16 @@ import { join } from "node:path";
 
 import { writeUserFiles } from "../../support/user-files.ts";
 import type { BenchRun } from "../bench-run.ts";
-import { figureOf } from "../figure.ts";
 import { OwnTimes } from "../own-times.ts";
-import type { Section, Table } from "../results.ts";
+import type { Section } from "../results.ts";
 import { callEnvironments } from "../sandbox/environment.ts";
 import { restoredGuest } from "../sandbox/guest-ways.ts";
 import type { ToolWay } from "../sandbox/tool-way.ts";
-import { takeTurns, timesOf } from "../take-turns.ts";
-import type { Contestant, Plan, Times } from "../take-turns.ts";
-import { judged, targets } from "../targets.ts";
+import { takeTurns } from "../take-turns.ts";
+import type { Contestant, Plan } from "../take-turns.ts";
+import { targets } from "../targets.ts";
+import type { Bound } from "../targets.ts";
+import { timesTable } from "../times-table.ts";
 import { journalFiles, keyOfBlock } from "./files.ts";
 
 interface Work {
@@ -20,9 +21,14 @@ interface Work {
   readonly tool: "memory_search" | "memory_read" | "memory_write" | "memory_update";
   readonly userId: "ascii" | "not-ascii";
   readonly input: (at: number) => object;
+  readonly bound?: Bound;
 }
 
-const search = (query: object): Pick<Work, "tool" | "input"> => ({ tool: "memory_search", input: () => query });
+const search = (query: object): Pick<Work, "tool" | "input" | "bound"> => ({
+  tool: "memory_search",
+  input: () => query,
+  bound: targets.journalSearch,
+});
 
 const works: readonly Work[] = [
   { key: "some", name: "a word of 20 blocks", userId: "ascii", ...search({ query: "needle", limit: 100 }) },
@@ -77,8 +83,14 @@ export async function measureJournal(run: BenchRun): Promise<Section> {
       "the guest's own: without the time in which the host reads and lists files",
     ],
     tables: [
-      tableOf({ key: "journal-guest", title: "Journal: the guest's own time", times: own.times, isJudged: true }),
-      tableOf({ key: "journal-call", title: "Journal: with the host's reads", times, isJudged: false }),
+      timesTable({
+        key: "journal-guest",
+        title: "Journal: the guest's own time",
+        times: own.times,
+        isJudged: true,
+        works,
+      }),
+      timesTable({ key: "journal-call", title: "Journal: with the host's reads", times, isJudged: false, works }),
     ],
   };
 }
@@ -100,23 +112,4 @@ function contestants({ way, dataDir, own }: Stage): Contestant[] {
       await own.measure({ key, round }, environment, (timed) => way.run({ ...call, environment: timed }));
     },
   }));
-}
-
-interface TableParts {
-  readonly key: string;
-  readonly title: string;
-  readonly times: Times;
-  readonly isJudged: boolean;
-}
-
-function tableOf({ key, title, times, isJudged }: TableParts): Table {
-  const figures = works.map((work) =>
-    figureOf({
-      key: work.key,
-      name: work.name,
-      rounds: timesOf(times, work.key),
-      ...(isJudged && work.tool === "memory_search" && { judge: (median) => [judged(targets.journalSearch, median)] }),
-    }),
-  );
-  return { key, title, unit: "ms", figures };
 }

@@ -2,16 +2,16 @@
 import { join } from "node:path";
 
 import type { BenchRun } from "../bench-run.ts";
-import { figureOf } from "../figure.ts";
 import { OwnTimes } from "../own-times.ts";
-import type { Section, Table } from "../results.ts";
+import type { Section } from "../results.ts";
 import { storeEnvironments } from "../sandbox/environment.ts";
 import type { CallEnvironment } from "../sandbox/environment.ts";
 import { restoredGuest } from "../sandbox/guest-ways.ts";
 import type { ToolWay } from "../sandbox/tool-way.ts";
-import { takeTurns, timesOf } from "../take-turns.ts";
-import type { Contestant, Plan, Times } from "../take-turns.ts";
-import { judged, targets } from "../targets.ts";
+import { takeTurns } from "../take-turns.ts";
+import type { Contestant, Plan } from "../take-turns.ts";
+import { targets } from "../targets.ts";
+import { timesTable } from "../times-table.ts";
 import { fillStores } from "./files.ts";
 import type { Sizes, Stage } from "./files.ts";
 
@@ -34,8 +34,15 @@ const places = [
   { folder: "plain", name: ", no indexes" },
 ] as const;
 
+/** The aim is about searches with indexes. */
 const works = places.flatMap(({ folder, name: where }) =>
-  queries.map(({ key, name, query }) => ({ key: `${folder}-${key}`, name: name + where, folder, query })),
+  queries.map(({ key, name, query }) => ({
+    key: `${folder}-${key}`,
+    name: name + where,
+    folder,
+    query,
+    bound: folder === "indexed" ? targets.storesSearch : undefined,
+  })),
 );
 
 export async function measureStores(run: BenchRun): Promise<Section> {
@@ -59,8 +66,14 @@ export async function measureStores(run: BenchRun): Promise<Section> {
       "no indexes: as after a person has edited every entry",
     ],
     tables: [
-      tableOf({ key: "stores-guest", title: "Stores: the guest's own time", times: own.times, isJudged: true }),
-      tableOf({ key: "stores-call", title: "Stores: with the host's reads", times, isJudged: false }),
+      timesTable({
+        key: "stores-guest",
+        title: "Stores: the guest's own time",
+        times: own.times,
+        isJudged: true,
+        works,
+      }),
+      timesTable({ key: "stores-call", title: "Stores: with the host's reads", times, isJudged: false, works }),
     ],
   };
 }
@@ -80,23 +93,4 @@ function contestants(way: ToolWay, stage: Stage, own: OwnTimes): Contestant[] {
       await own.measure({ key, round }, environment, (timed) => way.run({ ...call, environment: timed }));
     },
   }));
-}
-
-interface TableParts {
-  readonly key: string;
-  readonly title: string;
-  readonly times: Times;
-  readonly isJudged: boolean;
-}
-
-function tableOf({ key, title, times, isJudged }: TableParts): Table {
-  const figures = works.map((work) =>
-    figureOf({
-      key: work.key,
-      name: work.name,
-      rounds: timesOf(times, work.key),
-      ...(isJudged && { judge: (median) => [judged(targets.storesSearch, median)] }),
-    }),
-  );
-  return { key, title, unit: "ms", figures };
 }

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { storeIdOf } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { pull } from "./pulled-notes.ts";
+import type { Page } from "./pulled-notes.ts";
 import { openStorageStage, weather } from "./stage.ts";
 import type { StorageClient, StorageStage } from "./stage.ts";
 
@@ -16,31 +18,6 @@ beforeAll(async () => {
   own = stage.as(weather);
 });
 afterAll(async () => await stage[Symbol.asyncDispose]());
-
-/** A client of an agent that no other test uses. */
-let agents = 0;
-const another = (): { readonly agent: string; readonly client: StorageClient } => {
-  const agent = `agent-${++agents}`;
-  return { agent, client: stage.as(agent) };
-};
-
-interface Page {
-  readonly lines: readonly {
-    readonly op: string;
-    readonly key: string;
-    readonly at: string;
-    readonly content?: string;
-  }[];
-  readonly cursor: string | null;
-  readonly more: boolean;
-}
-
-async function pull(client: StorageClient, namespace: string, since: string | null): Promise<Page> {
-  const from = since === null ? "" : `&since=${encodeURIComponent(since)}`;
-  const { status, body } = await client("GET", `memory-scoped?action=sync&namespace=${namespace}${from}`);
-  expect(status).toBe(200);
-  return body as Page;
-}
 
 /** Page by page, as the clients do. */
 async function pullAll(client: StorageClient, namespace: string, since: string | null) {
@@ -63,7 +40,7 @@ const hour = (of: number): string => `2026-01-01T${String(of).padStart(2, "0")}:
 
 describe("the exchange of changes", () => {
   test("the later change of a note counts, whoever sends it first", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     expect(await push(client, [{ key: "a", content: "1", at: hour(2) }])).toEqual({ applied: 1, refused: [] });
     expect(await push(client, [{ key: "a", content: "2", at: hour(1) }])).toMatchObject({ applied: 0 });
     expect(await push(client, [{ key: "a", content: "3", at: hour(2) }])).toMatchObject({ applied: 0 });
@@ -80,7 +57,7 @@ describe("the exchange of changes", () => {
   });
 
   test("a change from a clock that is ahead counts as one of now, so that others can follow it", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     await push(client, [{ key: "a", content: "ahead", at: "9999-12-31T23:59:59.999Z" }]);
     const { body } = await client("PUT", "memory-scoped", { namespace: "owner", key: "a", content: "now" });
     expect(body).toMatchObject({ entry: { content: "now" } });
@@ -88,7 +65,7 @@ describe("the exchange of changes", () => {
   });
 
   test("each line counts on its own: what cannot be kept holds back no other", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const lines = [
       { key: "large", content: "x".repeat(102_401), at: hour(1) },
       { key: "larger", content: "x".repeat(450_000), at: hour(1) },
@@ -115,7 +92,7 @@ describe("the exchange of changes", () => {
   });
 
   test("marks of forgotten notes do not fill a store: the oldest go", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const keys = Array.from({ length: 210 }, (_, at) => `k${String(at).padStart(3, "0")}`);
     await push(
       client,
@@ -131,7 +108,7 @@ describe("the exchange of changes", () => {
   });
 
   test("a forgotten note is known in its own namespace alone", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const names = ["owner", "caller:https://x.example//a", "caller:https://x.example/", `caller:${"x".repeat(300)}`];
     const key = "k".repeat(128);
     for (const namespace of names) {
@@ -145,14 +122,14 @@ describe("the exchange of changes", () => {
   });
 
   test("a note of control characters alone is too large where no answer could hold it", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const put = (content: string) => client("PUT", "memory-scoped", { namespace: "owner", key: "odd", content });
     expect(await put("\u0001".repeat(70_000))).toMatchObject({ status: 200 });
     expect(await put("\u0001".repeat(80_000))).toMatchObject({ status: 413 });
   });
 
   test("pages go on where the one before ended, and a change comes after the cursor that was given before it", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const content = "x".repeat(90_000);
     const keys = Array.from({ length: 12 }, (_, at) => `k${String(at).padStart(2, "0")}`);
     for (const key of keys) await client("PUT", "memory-scoped", { namespace: "shared", key, content });
@@ -176,7 +153,7 @@ describe("the exchange of changes", () => {
   );
 
   test("a note that a person writes or edits is pulled as well", async () => {
-    const { agent, client } = another();
+    const { agent, client } = stage.another();
     await client("PUT", "memory-scoped", { namespace: "owner", key: "plan", content: "October" });
     const folder = join(stage.dataDir, "stores", storeIdOf(agent), "entries", "_.ns", "owner");
     writeFileSync(join(folder, "by-hand_.md"), "Written by a person.\n");

@@ -3,6 +3,7 @@
 import { storeIdOf } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { pull } from "./pulled-notes.ts";
 import { openStorageStage, planner, weather } from "./stage.ts";
 import type { StorageClient, StorageStage } from "./stage.ts";
 
@@ -14,31 +15,6 @@ beforeAll(async () => {
   own = stage.as(weather);
 });
 afterAll(async () => await stage[Symbol.asyncDispose]());
-
-/** A client of an agent that no other test uses. */
-let agents = 0;
-const another = (): { readonly agent: string; readonly client: StorageClient } => {
-  const agent = `agent-${++agents}`;
-  return { agent, client: stage.as(agent) };
-};
-
-interface Page {
-  readonly lines: readonly {
-    readonly op: string;
-    readonly key: string;
-    readonly at: string;
-    readonly content?: string;
-  }[];
-  readonly cursor: string | null;
-  readonly more: boolean;
-}
-
-async function pull(client: StorageClient, namespace: string, since: string | null): Promise<Page> {
-  const from = since === null ? "" : `&since=${encodeURIComponent(since)}`;
-  const { status, body } = await client("GET", `memory-scoped?action=sync&namespace=${namespace}${from}`);
-  expect(status).toBe(200);
-  return body as Page;
-}
 
 async function push(client: StorageClient, lines: readonly object[], namespace = "owner"): Promise<unknown> {
   const all = lines.map((line) => ({ op: "put", namespace, content: "", ...line }));
@@ -88,7 +64,7 @@ describe("namespaces", () => {
   const long = `caller:${"x".repeat(300)}`;
 
   test("keep notes apart, also those whose names are too long for a path", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const names = ["owner", "shared", "caller:user:a", "caller:user:A", "caller:owner", long, `${long.slice(0, -1)}y`];
     for (const namespace of names) await client("PUT", "memory-scoped", { namespace, key: "k", content: namespace });
     for (const namespace of names) {
@@ -110,7 +86,7 @@ describe("namespaces", () => {
   });
 
   test("are not those of the tool memory, of another agent, or of whom the store is shared with", async () => {
-    const { agent, client } = another();
+    const { agent, client } = stage.another();
     await client("PUT", "memory-scoped", { namespace: "owner", key: "plan", content: "kumquat" });
     await client("PUT", "memory/other", { value: "visible" });
     await client("POST", "memory?action=share", { grantee: planner, level: "readwrite" });
@@ -157,7 +133,7 @@ describe("namespaces", () => {
 
 describe("a list", () => {
   test("has the last changed first, from a prefix on, without some sources", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     await push(client, [
       { key: "old", at: hour(1), source: "compaction" },
       { key: "new", at: hour(3) },
@@ -177,7 +153,7 @@ describe("a list", () => {
   });
 
   test("names all notes, also where their contents together are too large for an answer", async () => {
-    const { client } = another();
+    const { client } = stage.another();
     const lines = Array.from({ length: 40 }, (_, at) => ({
       key: `k${at}`,
       at: hour(1),

@@ -23,6 +23,8 @@ export interface Replied {
 export interface StorageStage extends HttpStage {
   /** Sends a request of a user: a path below `/api/storage/`, and a body as JSON. Clients always name its type. */
   as(userId: string): StorageClient;
+  /** An agent that no other test uses. */
+  another(): { readonly agent: string; readonly client: StorageClient };
 }
 
 export type StorageClient = (method: string, path: string, body?: unknown, asked?: Asked) => Promise<Replied>;
@@ -53,7 +55,12 @@ export async function openStorageStage(
       return { status: answer.status, body: JSON.parse(answer.body) as unknown };
     };
   };
-  return Object.assign(stage, { as });
+  let agents = 0;
+  const another = (): ReturnType<StorageStage["another"]> => {
+    const agent = `agent-${++agents}`;
+    return { agent, client: as(agent) };
+  };
+  return Object.assign(stage, { as, another });
 }
 
 /** Writes a file with the hashes of keys, and returns its name. */
