@@ -51,7 +51,8 @@ export class RenewedStore {
           shared: {
             hold: (ids, options, work) => opened().shared.hold(ids, options, work),
             ids: () => opened().shared.ids(),
-            grantedTo: (principal) => opened().shared.grantedTo(principal),
+            hintsOf: (principal) => opened().shared.hintsOf(principal),
+            leave: (principal, store, isLeft) => opened().shared.leave(principal, store, isLeft),
           },
           close: () => this.end(),
         };

@@ -91,7 +91,7 @@ export function writeStores(dataDir: string): void {
     write(`${own}/entries/_.ns/owner/${key}_.md`, `---\nkey: ${key}\nowner: ${own}\n${noteFields}\n---\nsome text\n`);
   }
   write(`${own}/entries/old.md`, entry("old", "encrypted: false\nexpires: '2026-01-01T00:00:00.000Z'"));
-  write(`${own}/.memcell/granted/${searched}`, "");
+  write(`.granted/${own}/${searched}.1.never`, "");
   write(`${searched}/.memcell/owner`, `stores/${searched}`);
   write(`${searched}/entries/s.md`, "some text of carol's");
   const grant = { grantee: own, level: "search", grantedMs: 1, expiresMs: null };

@@ -6,6 +6,8 @@ import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import {
+  granting,
+  to,
   entriesOf,
   grantsOf,
   removeIn,
@@ -20,7 +22,7 @@ import {
 import { principal, storeKinds, StoreStage, write } from "./store-stage.ts";
 
 const grantsInA = (content: string): ReadonlyMap<StoreId, NewGrants> =>
-  new Map([[storeA, { content, grantees: [storeC] }]]);
+  granting(storeA, content, { granted: [to(storeC)] });
 
 describe.each(storeKinds)("%s", (kind) => {
   test("one change set writes, moves and removes in several stores", async () => {
@@ -49,7 +51,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.store.shared.ids()).toEqual([]);
     await stage.commitStores([writeIn(storeA, "a.md", "one")]);
     await stage.commitStores([writeIn(storeA, "b.md", "two")], { principal: storeC });
-    await stage.commitStores([], { principal: storeC, grants: new Map([[storeB, { content: "", grantees: [] }]]) });
+    await stage.commitStores([], { principal: storeC, grants: granting(storeB, "") });
     expect(await facts()).toEqual([
       [true, principal],
       [true, storeC],
