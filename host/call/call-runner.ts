@@ -129,22 +129,17 @@ export class CallRunner {
 
   /** As `#hold` and `#run`, for a tool that reaches shared stores. */
   #withStores(
-    { userId, called, stores }: CheckedCall,
+    { userId, called, stores, action }: CheckedCall,
     { turn, record, runs }: { turn: Turn; record: CallRecord; runs: GuestRuns },
     options: CallOptions,
   ): Promise<ToolResult> {
     const { store, clock, contextualAccess, listeners } = this.#parts;
     const principal = ownStoreOf(userId);
-    const vouching = new Vouching(userId, stores, contextualAccess);
+    const { until, signal } = turn;
+    const vouching = new Vouching({ userId, stores, action, until, signal }, contextualAccess);
     const { shared } = store;
     const { isLookingOnly = false, isThorough = false, freedBytes } = options;
-    const hold = {
-      writes: commits(called, options),
-      isLookingOnly,
-      isThorough,
-      until: turn.until,
-      signal: turn.signal,
-    };
+    const hold = { writes: commits(called, options), isLookingOnly, isThorough, until, signal };
     return callWithStores({
       userId,
       principal,
@@ -154,6 +149,7 @@ export class CallRunner {
       options,
       record,
       run: (run) => runs.run({ ...run, freedBytes }),
+      clock,
       tell: (changes) => listeners.tell(changes, record.source),
     });
   }

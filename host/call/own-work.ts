@@ -67,6 +67,11 @@ export class OwnWork {
     );
   }
 
+  /** Works on whatever it holds itself, in the user's turn. */
+  inTurn<Result>(asked: HostWork, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(asked, work);
+  }
+
   /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
   async commit(
     { changes, seen, usedBytes }: PreparedChanges,

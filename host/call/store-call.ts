@@ -8,13 +8,13 @@
 import { sharingLimits } from "../../shared/limits.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
+import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import type { DecidedStores } from "../values/decided-stores.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
@@ -35,17 +35,21 @@ export interface StoreCall {
   readonly record: CallRecord;
   /** Runs the guest from the start. */
   readonly run: (options: RunOptions) => Promise<GuestRun>;
+  readonly clock: () => number;
   /** Notifies listeners of a commit. */
   readonly tell: (changes: readonly SizedChange[]) => void;
 }
 
 type Ended = { readonly result: ToolResult } | { readonly wanted: NonNullable<WorkerReply["wanted"]> };
 
+/** `null`: the program must be asked first, and nothing was done. */
+type Attempt = Ended | null;
+
 export async function callWithStores(call: StoreCall): Promise<ToolResult> {
-  const { shared, questions, hold } = call;
+  const { questions, hold } = call;
   if (!hold.writes) await questions.addFew();
   for (let run = 1; run <= sharingLimits.runsMax; run++) {
-    const ended = await shared.hold(questions.held, hold, (held) => attempt(call, held));
+    const ended = await runOnce(call);
     if ("result" in ended) return ended.result;
     await questions.add(ended.wanted);
   }
@@ -53,9 +57,26 @@ export async function callWithStores(call: StoreCall): Promise<ToolResult> {
   throw new ToolError("CAPABILITY_DENIED", `Cannot use another store: ${reason}`);
 }
 
-async function attempt(call: StoreCall, held: HeldStores): Promise<Ended> {
+/** The program is asked between two holds: while it answers, nobody waits for a store. */
+async function runOnce(call: StoreCall): Promise<Ended> {
+  const { shared, questions, hold } = call;
+  for (;;) {
+    await questions.askProgram();
+    if (hold.writes && questions.held.length > 1) {
+      await shared.hold(questions.held, { ...hold, writes: false }, (held) => questions.survey(held));
+    }
+    const { onlyRead } = questions;
+    const ended = questions.isLacking
+      ? null
+      : await shared.hold(questions.held, { ...hold, onlyRead }, (held) => attempt(call, held));
+    if (ended !== null) return ended;
+  }
+}
+
+async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const { questions, record, principal, options } = call;
   const decided = await questions.decide(held);
+  if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
   const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
   const { staged, reply } = await call.run({ stores: decided, usedBytes: held.usedBytes, stage });
@@ -68,28 +89,19 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Ended> {
   if (!(await questions.isStill(decided, held))) throw new StaleCall();
   if (options.isLookingOnly) return { result: envelope };
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
-  await commit(call, held, {
-    changes: all,
-    seen: [...reply.seen, ...held.seen],
-    usedBytes,
-    granted: { decided, grants },
-  });
+  await commit(call, held, { changes: all, seen: [...reply.seen, ...held.seen], usedBytes, grants });
   return { result: envelope };
 }
 
 interface Commit extends PreparedChanges {
-  readonly granted: { readonly decided: DecidedStores; readonly grants: WorkerReply["grants"] };
+  readonly grants: WorkerReply["grants"];
 }
 
-async function commit(
-  { userId, principal, record, tell }: StoreCall,
-  held: HeldStores,
-  prepared: Commit,
-): Promise<void> {
-  const { changes, seen, usedBytes, granted } = prepared;
-  const { decided, grants } = granted;
+async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
+  const { userId, principal, record, tell, clock } = call;
+  const { changes, seen, usedBytes, grants } = prepared;
   if (changes.length === 0 && grants === null) return;
-  const changed = grants && changedGrants(principal, decided.grants ?? [], grants);
+  const changed = grants && changedGrants(principal, await grantsIn(held, principal), grants, clock());
   record.staged(changes, changed?.changes);
   const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
   await held.commit({ by: userId, changes, seen, ...(usedBytes && { usedBytes }), ...ofGrants });

@@ -4,7 +4,8 @@ import { quoted } from "../../shared/text.ts";
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { UserStores } from "../runtime/user-stores.ts";
-import { storeIdOf } from "../values/store-id.ts";
+import { isStoreId, storeIdOf, storeNamesAllowed, storeOfName } from "../values/store-id.ts";
+import type { StoreId } from "../values/store-id.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { ageMs } from "./age.ts";
 import { columns } from "./columns.ts";
@@ -15,13 +16,17 @@ import { withProgress } from "./progress.ts";
 export const storesCommand = defineCommand({
   name: "stores",
   description: `Lists the stores that a user reaches, shows to whom a user has granted access to the user's own store,
-grants access, revokes it, or moves what another user has created in the store to the trash. For the owner of the data; models can do this only where the embedding program allows it.
+grants access, revokes it, or moves what another user has created in the store to the trash. For the owner of the data;
+models can do this only where the embedding program allows it.
 
-A grantee is named by its user id, or by the id of its own store, a UUID. There are three levels: "search" finds entries
-and gets their values, "read" also lists and reads them, "readwrite" also creates entries.`,
+A grantee is named by the id of its own store, a UUID in lower case, or by a user id that is no UUID. There are three
+levels: "search" finds entries and gets their values, "read" also lists and reads them, "readwrite" also creates entries.
+
+"leave" is for a grantee: it leaves a store that the user was granted out of lists, searches and prompts, also when the
+grant is replaced. "rejoin" takes that back.`,
   operands: {
-    "<list|show|grant|revoke|clear>": "what to do",
-    "[GRANTEE]": "for grant, revoke and clear: the other user's id, or the id of that user's own store",
+    "<list|show|grant|revoke|clear|leave|rejoin>": "what to do",
+    "[GRANTEE|STORE]": "for grant, revoke and clear: the other user; for leave and rejoin: the id of the other's store",
   },
   texts: {
     user: ["ID", "the user whose stores they are"],
@@ -36,11 +41,12 @@ and gets their values, "read" also lists and reads them, "readwrite" also create
     "memcell stores show --user alice",
     "memcell stores revoke planner --user alice",
     "memcell stores clear planner --user alice",
+    "memcell stores leave 7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10 --user alice",
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
-  async run({ operands: [action, grantee], options, settings }) {
-    const perform = performerOf(action, grantee, options);
+  async run({ operands: [action, named], options, settings }) {
+    const perform = performerOf(action, named, options);
     await using runtime = await openRuntime(settings, options.user);
     const userId = options.user as string;
     const shown = await withProgress(
@@ -63,11 +69,12 @@ type Perform = (stores: UserStores, userId: string) => Promise<Shown>;
 /** Returns the action to perform. Checks the whole command line before anything is opened. */
 function performerOf(
   action: string | undefined,
-  grantee: string | undefined,
+  named: string | undefined,
   { level, expiresIn }: { readonly level?: string; readonly expiresIn?: string },
 ): Perform {
-  const isNamed = action === "grant" || action === "revoke" || action === "clear";
-  if (!isNamed && grantee !== undefined) throw new UsageError(`unexpected argument "${grantee}"`);
+  if ((action === "list" || action === "show") && named !== undefined) {
+    throw new UsageError(`unexpected argument "${named}"`);
+  }
   if (action !== "grant" && level !== undefined) throw new UsageError("--level is for grant");
   if (action !== "grant" && expiresIn !== undefined) throw new UsageError("--expires-in is for grant");
   switch (action) {
@@ -76,22 +83,41 @@ function performerOf(
     case "show":
       return showGrants;
     case "grant": {
-      const grant = { level: levelIn(level), lastsMs: expiresIn === undefined ? null : ageMs("expires-in", expiresIn) };
-      return (stores) => grantAccess(stores, named(grantee), grant);
+      const grant = { level: levelIn(level), lastsMs: lastsMs(expiresIn) };
+      return (stores) => grantAccess(stores, granteeIn(named), grant);
     }
     case "revoke":
-      return (stores) => revokeAccess(stores, named(grantee));
+      return (stores) => revokeAccess(stores, granteeIn(named));
     case "clear":
-      return (stores) => clearEntries(stores, named(grantee));
+      return (stores) => clearEntries(stores, granteeIn(named));
+    case "leave":
+    case "rejoin":
+      return (stores) => leaveOrRejoin(stores, action, storeIn(named));
     case undefined:
     default:
-      throw new UsageError(`no action "${action}", allowed: list, show, grant, revoke, clear`);
+      throw new UsageError(`no action "${action}", allowed: list, show, grant, revoke, clear, leave, rejoin`);
   }
 }
 
-function named(grantee: string | undefined): string {
-  if (grantee === undefined) throw new UsageError("the grantee is missing");
-  return grantee;
+/** Returns the id of the grantee's own store. */
+function granteeIn(named: string | undefined): StoreId {
+  if (named === undefined) throw new UsageError("the grantee is missing");
+  const grantee = storeOfName(named);
+  if (grantee !== null) return grantee;
+  throw new UsageError(`the grantee is ${quoted(named)}, allowed: ${storeNamesAllowed}`);
+}
+
+function storeIn(named: string | undefined): StoreId {
+  if (named === undefined) throw new UsageError("the store is missing");
+  if (isStoreId(named)) return named;
+  throw new UsageError(`the store is ${quoted(named)}, allowed: the id of a store, a UUID in lower case`);
+}
+
+function lastsMs(expiresIn: string | undefined): number | null {
+  if (expiresIn === undefined) return null;
+  const ms = ageMs("expires-in", expiresIn);
+  if (ms > 0) return ms;
+  throw new UsageError(`--expires-in is ${quoted(expiresIn)}, allowed: more than 0`);
 }
 
 function levelIn(text: string | undefined): AccessLevel | undefined {
@@ -123,14 +149,26 @@ async function showGrants(stores: UserStores, userId: string): Promise<Shown> {
 
 async function grantAccess(
   stores: UserStores,
-  to: string,
-  { level, lastsMs }: { readonly level: AccessLevel | undefined; readonly lastsMs: number | null },
+  grantee: StoreId,
+  grant: { readonly level: AccessLevel | undefined; readonly lastsMs: number | null },
 ): Promise<Shown> {
-  await stores.grant(to, { level, ...(lastsMs !== null && { expiresAt: new Date(Date.now() + lastsMs) }) });
-  return { data: {}, text: "Granted\n" };
+  const { level, lastsMs: ms } = grant;
+  await stores.grant(grantee, { level, ...(ms !== null && { expiresAt: new Date(Date.now() + ms) }) });
+  return { data: { grantee }, text: `Granted to the user with the store ${grantee}\n` };
 }
 
-async function revokeAccess(stores: UserStores, from: string): Promise<Shown> {
+async function leaveOrRejoin(stores: UserStores, action: "leave" | "rejoin", store: StoreId): Promise<Shown> {
+  const changed = await stores[action](store);
+  const [done, undone] = shownLeaving[action];
+  return { data: { changed }, text: changed ? done : undone };
+}
+
+const shownLeaving = {
+  leave: ["Left\n", "There was no grant, or the store is left already\n"],
+  rejoin: ["Rejoined\n", "The store was not left\n"],
+} as const;
+
+async function revokeAccess(stores: UserStores, from: StoreId): Promise<Shown> {
   const revoked = await stores.revoke(from);
   return { data: { revoked }, text: revoked ? "Revoked\n" : "There was no grant\n" };
 }

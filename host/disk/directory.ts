@@ -54,6 +54,9 @@ export interface Directory extends Disposable {
   /** Removes a file or a link, never what a link points to. */
   remove(name: string): void;
 
+  /** Removes a folder if it is empty. Does nothing if it is not, or is gone. */
+  removeFolder(name: string): void;
+
   /** Makes the names in this folder durable. */
   flush(): Promise<void>;
 }

@@ -18,6 +18,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -155,6 +156,16 @@ export class PinnedDirectory implements Directory {
 
   remove(name: string): void {
     this.#try("remove a file", () => unlinkSync(this.#at(name)));
+  }
+
+  removeFolder(name: string): void {
+    this.#try("remove a folder", () => {
+      try {
+        rmdirSync(this.#at(name));
+      } catch (error) {
+        if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(systemCode(error) ?? "")) throw error;
+      }
+    });
   }
 
   async flush(): Promise<void> {

@@ -6,12 +6,13 @@ import { unknownRole } from "../plugins/loaded-tools.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
 import { operate } from "../upkeep/operation.ts";
 import type { Operation, OperationName, UpkeepParts } from "../upkeep/operation.ts";
-import { grantAccess, listGrants, listStores, revokeAccess } from "../upkeep/user-stores.ts";
+import { grantAccess, leaveStore, listGrants, listStores, revokeAccess } from "../upkeep/user-stores.ts";
 import type { GrantedAccess, NewGrant, ReachableStore } from "../upkeep/user-stores.ts";
 import type { CallContext } from "../values/call-context.ts";
+import { refuseOthers } from "../values/known-fields.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
-import { isStoreId, storeIdOf } from "../values/store-id.ts";
+import { storeOfName } from "../values/store-id.ts";
 
 export interface InternalEntry {
   /** Entries of different namespaces never meet. Default: none. */
@@ -37,26 +38,55 @@ export interface UserStores {
   grants(): Promise<readonly GrantedAccess[]>;
 
   /**
-   * Grants access to the user's own store, or replaces the grantee's grant. `to` is the id of the grantee's own store,
-   * or a user id that is no UUID. Rejects with `INPUT_INVALID`, `USER_INVALID`, or `QUOTA_EXCEEDED` for a 101st grant.
+   * Grants access to the user's own store, or replaces the grantee's grant. `to` is the id of the grantee's own store, or
+   * a user id that is no UUID. A UUID always counts as the id of a store: for a user id that is a UUID of version 8, pass
+   * `storeIdOf(userId)`.
+   *
+   * Rejects with `INPUT_INVALID`, also for a UUID in another spelling and for an unknown option. Rejects with
+   * `QUOTA_EXCEEDED` for a 101st grant of the store, and if the grantee has grants of 1,000 other stores.
    *
    * @example
    * await runtime.stores({ userId: "alice" }).grant("planner", { level: "search", expiresAt: tomorrow });
    */
   grant(to: string, grant?: NewGrant): Promise<void>;
 
-  /** Revokes a grant; `false` if there was none. A call of the grantee that has not ended by then has no access. */
+  /**
+   * Revokes a grant; `false` if there was none. `from` as in `grant`, with `INPUT_INVALID`. A call of the grantee that has
+   * not ended by then has no access.
+   *
+   * @example
+   * await runtime.stores({ userId: "alice" }).revoke("planner");
+   */
   revoke(from: string): Promise<boolean>;
 
   /**
    * Moves everything that another user has created in the user's own store to the trash, and returns how many entries
    * that were: only its creator deletes an entry otherwise. `creator` is the id of that user's own store, or a user id
-   * that is no UUID. Rejects with `INPUT_INVALID` for the user itself, and with `USER_INVALID`. Revoke the grant first.
+   * that is no UUID. Rejects with `INPUT_INVALID` for the user itself. Revoke the grant first.
    *
    * @example
    * await runtime.stores({ userId: "alice" }).clear("planner"); // 12
    */
   clear(creator: string): Promise<number>;
+
+  /**
+   * Leaves a store out that somebody has granted the user: from then on it is in no list of stores, no search of all
+   * stores and no index for a prompt. A path that names it still works. It stays left out when its owner replaces the
+   * grant, until `rejoin`. Returns `false` if nobody has granted the user this store, or it is left out already. Rejects
+   * with `INPUT_INVALID` for what is no id of a store.
+   *
+   * @example
+   * await runtime.stores({ userId: "planner" }).leave(storeIdOf("mallory"));
+   */
+  leave(store: string): Promise<boolean>;
+
+  /**
+   * Takes `leave` back; `false` if the store was not left out. Rejects with `INPUT_INVALID` for what is no id of a store.
+   *
+   * @example
+   * await runtime.stores({ userId: "planner" }).rejoin(storeIdOf("mallory"));
+   */
+  rejoin(store: string): Promise<boolean>;
 
   /**
    * The value that the user's programs have set under a key, or that the user has created; `null` if there is none.
@@ -105,16 +135,27 @@ export class LocalUserStores implements UserStores {
   }
 
   async clear(creator: string): Promise<number> {
-    const { trashed } = await this.#ask("clear", { creator: isStoreId(creator) ? creator : storeIdOf(creator) });
+    const { trashed } = await this.#ask("clear", { creator: storeOfName(creator) ?? creator });
     return trashed;
   }
 
-  async getInternal(store: string | null, key: string, { namespace }: InternalEntry = {}): Promise<unknown> {
+  leave(store: string): Promise<boolean> {
+    return this.#operate(["leaveStore", "leave a store"], (operation) => leaveStore(operation, store, true));
+  }
+
+  rejoin(store: string): Promise<boolean> {
+    return this.#operate(["rejoinStore", "rejoin a store"], (operation) => leaveStore(operation, store, false));
+  }
+
+  async getInternal(store: string | null, key: string, entry: InternalEntry = {}): Promise<unknown> {
+    refuseOthers("get a value", entry, ["namespace"]);
+    const { namespace } = entry;
     const { value } = await this.#ask("get", { ...(store !== null && { store }), key, namespace });
     return value;
   }
 
   async setInternal(store: string | null, key: string, value: unknown, flags: InternalFlags = {}): Promise<void> {
+    refuseOthers("set a value", flags, ["namespace", "encrypted", "ttl"]);
     const { namespace, encrypted, ttl } = flags;
     await this.#ask("set", { ...(store !== null && { store }), key, value, namespace, encrypted, ttl });
   }

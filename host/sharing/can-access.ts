@@ -1,4 +1,5 @@
 import type { AccessLevel, AccessSource } from "../../shared/shared-scope.ts";
+import { isLive } from "../store/grant-hints.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 
@@ -10,7 +11,7 @@ export interface AccessFacts {
   /** All grants of the store. */
   readonly grants: readonly StoreGrant[];
   /** Returns what the embedding program vouches for; `null` for nothing. */
-  readonly vouched: () => Promise<Access | null>;
+  readonly vouched: () => Access | null;
   readonly nowMs: number;
 }
 
@@ -25,13 +26,10 @@ export interface Access {
  * In this order: the caller's own store; a live grant, with its level, even where the program vouches for more; what
  * the program vouches for. Everything else is denied.
  */
-export async function canAccess(facts: AccessFacts): Promise<Access | null> {
+export function canAccess(facts: AccessFacts): Access | null {
   const { principal, store, grants, vouched, nowMs } = facts;
   if (store === principal) return { level: "readwrite", source: "self" };
   const grant = grants.find((each) => each.grantee === principal && isLive(each, nowMs));
   if (grant !== undefined) return { level: grant.level, source: "grant" };
-  return await vouched();
+  return vouched();
 }
-
-/** A grant ends at the millisecond that it names. */
-export const isLive = ({ expiresMs }: StoreGrant, nowMs: number): boolean => expiresMs === null || nowMs < expiresMs;

@@ -3,6 +3,8 @@ import { sharingLimits } from "../../shared/limits.ts";
 import { accessLevels } from "../../shared/shared-scope.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
+import { grantsPath, grantsScope } from "../store/shared-stores.ts";
+import type { HeldStores } from "../store/shared-stores.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { isStoreId } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -35,6 +37,11 @@ export function readGrants(bytes: Uint8Array | null): readonly StoreGrant[] {
   const grantees = new Set(parsed.data?.grants.map(({ grantee }) => grantee));
   if (!parsed.success || grantees.size < parsed.data.grants.length) throw damaged();
   return parsed.data.grants;
+}
+
+/** The grants of a held store. Throws as `readGrants`. */
+export async function grantsIn(held: HeldStores, id: StoreId): Promise<readonly StoreGrant[]> {
+  return readGrants(await held.reader(id).bytesOf(grantsScope, grantsPath));
 }
 
 export function writeGrants(grants: readonly StoreGrant[]): string {

@@ -1,15 +1,16 @@
 /** Decides which stores a call reaches: on every request, from the caller's identity, the grants and the program. */
 import { sharingLimits } from "../../shared/limits.ts";
 import { accessSources } from "../../shared/shared-scope.ts";
-import { grantsPath, grantsScope } from "../store/shared-stores.ts";
+import { isLive } from "../store/grant-hints.ts";
 import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { DecidedStore, DecidedStores } from "../values/decided-stores.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { canAccess, isLive } from "./can-access.ts";
+import { canAccess } from "./can-access.ts";
 import type { Access } from "./can-access.ts";
-import { readGrants } from "./grants-file.ts";
+import { grantsIn } from "./grants-file.ts";
+import { lowerLevel } from "./vouching.ts";
 import type { Vouching } from "./vouching.ts";
 
 export interface Deciding {
@@ -29,6 +30,8 @@ export class StoresInQuestion {
   readonly #held: Set<StoreId>;
   /** Those that the caller certainly does not reach. They are never opened. */
   readonly #denied = new Set<StoreId>();
+  /** Those of the held ones that the caller may not change. */
+  #onlyRead: ReadonlySet<StoreId> = new Set();
   #isComplete = false;
 
   constructor(deciding: Deciding) {
@@ -41,29 +44,53 @@ export class StoresInQuestion {
     return [...this.#held];
   }
 
+  /** Those of them that need no lock, as `survey` has found. */
+  get onlyRead(): readonly StoreId[] {
+    return [...this.#onlyRead];
+  }
+
+  /** Whether a decision lacks an answer of the program. `askProgram` gets it. */
+  get isLacking(): boolean {
+    return this.#deciding.vouching.isLacking;
+  }
+
+  /** Asks the program what decisions lack. For calls that hold no locks. */
+  async askProgram(): Promise<void> {
+    await this.#deciding.vouching.askLacking();
+  }
+
   /**
    * Adds the stores that the user is known to reach, if they are few: to decide about one takes 0.1 ms, another run of
    * the guest 2 ms. For calls that hold no locks.
    */
   async addFew(): Promise<void> {
     const known = await this.#known();
-    if (known.size > fewStores) return;
-    for (const id of known) this.#put(id, true);
+    if (known.listed.length > fewStores) return;
+    for (const id of known.listed) this.#put(id, true);
     this.#isComplete = true;
   }
 
   /** Adds what a guest has asked for. */
   async add({ stores, isAll }: { readonly stores: readonly StoreId[]; readonly isAll: boolean }): Promise<void> {
+    const { vouching } = this.#deciding;
     const known = await this.#known();
-    for (const id of stores) {
-      const isPossible = known.has(id) || (await this.#deciding.vouching.for(id)) !== null;
-      this.#put(id, isPossible);
-    }
-    if (isAll) for (const id of known) this.#put(id, true);
+    const others = stores.filter((id) => !known.all.has(id));
+    for (const id of others) vouching.of(id);
+    await vouching.askLacking();
+    for (const id of stores) this.#put(id, known.all.has(id) || vouching.of(id) !== null);
+    if (isAll) for (const id of known.listed) this.#put(id, true);
     this.#isComplete ||= isAll;
   }
 
-  /** Decides about all of them. `held` are the stores of `this.held`. */
+  /** Finds out which of them need no lock, because the caller may not change them. */
+  async survey(held: HeldStores): Promise<void> {
+    this.#onlyRead = new Set();
+    const { stores } = await this.decide(held);
+    const mayChange = new Set(stores.filter(({ level }) => level === "readwrite").map(({ id }) => id));
+    this.#onlyRead = new Set(this.held.filter((id) => !mayChange.has(id)));
+  }
+
+  /** Decides about all of them. `held` are the stores of `this.held`. Never waits for the program. */
   async decide(held: HeldStores): Promise<DecidedStores> {
     const { principal, clock } = this.#deciding;
     const nowMs = clock();
@@ -72,10 +99,10 @@ export class StoresInQuestion {
     for (const id of this.#held) {
       const grants = await grantsOf(held, id);
       if (id === principal) own = grants;
-      const vouched = (): Promise<Access | null> => this.#deciding.vouching.for(id);
-      const access = await canAccess({ principal, store: id, grants: grants ?? [], vouched, nowMs });
+      const vouched = (): Access | null => this.#deciding.vouching.of(id);
+      const access = canAccess({ principal, store: id, grants: grants ?? [], vouched, nowMs });
       const grantedMs = grants?.find(({ grantee }) => grantee === principal)?.grantedMs ?? 0;
-      decided.push({ id, grantedMs, ...(access ?? noAccess) });
+      decided.push({ id, grantedMs, ...(access === null ? noAccess : this.#bounded(id, access)) });
     }
     for (const id of this.#denied) decided.push({ id, grantedMs: 0, ...noAccess });
     const stores = decided.toSorted(inOrder).map(({ id, level, source }) => ({ id, level, source }));
@@ -85,16 +112,30 @@ export class StoresInQuestion {
 
   /** Whether all decisions still hold: time has passed since they were made, and the program may vouch no more. */
   async isStill(before: DecidedStores, held: HeldStores): Promise<boolean> {
+    const vouched = before.stores.filter(({ source }) => source === "chat" || source === "user");
+    await this.#deciding.vouching.askAgain(vouched.map(({ id }) => id));
     const now = await this.decide(held);
     return before.stores.every(({ id, level }) => now.stores.find((each) => each.id === id)?.level === level);
   }
 
-  /** Hints of grants, and what the context names. */
-  async #known(): Promise<Set<StoreId>> {
-    const { principal, shared, vouching } = this.#deciding;
-    return new Set([...(await shared.grantedTo(principal)), ...vouching.named]);
+  /** Without its lock, a store cannot be changed, also if the caller was allowed to since. */
+  #bounded(id: StoreId, { source, level }: Access): Access {
+    return { source, level: this.#onlyRead.has(id) ? lowerLevel(level, "read") : level };
   }
 
+  /** What the context names, and hints of grants. */
+  async #known(): Promise<Known> {
+    const { principal, shared, vouching, clock } = this.#deciding;
+    const nowMs = clock();
+    const hints = (await shared.hintsOf(principal)).filter((hint) => isLive(hint, nowMs));
+    const granted = hints.filter(({ isLeft }) => !isLeft).map(({ store }) => store);
+    return {
+      all: new Set([...vouching.named, ...hints.map(({ store }) => store)]),
+      listed: [...new Set([...vouching.named, ...granted])],
+    };
+  }
+
+  /** The first ones stay: those that the context names, then the oldest grants. */
   #put(id: StoreId, isPossible: boolean): void {
     if (this.#held.has(id)) return;
     const isHeld = isPossible && this.#held.size < sharingLimits.storesMax;
@@ -102,10 +143,16 @@ export class StoresInQuestion {
   }
 }
 
+interface Known {
+  readonly all: ReadonlySet<StoreId>;
+  /** Without those that the user leaves out. */
+  readonly listed: readonly StoreId[];
+}
+
 /** `null` if they cannot be read: then they open the store to nobody, and cannot be changed. */
 async function grantsOf(held: HeldStores, id: StoreId): Promise<readonly StoreGrant[] | null> {
   try {
-    return readGrants(await held.reader(id).bytesOf(grantsScope, grantsPath));
+    return await grantsIn(held, id);
   } catch (error) {
     if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
     throw error;

@@ -8,7 +8,7 @@ import type { ChangesOfStore } from "./changes-by-store.ts";
 import { HeldReads } from "./held-reads.ts";
 import type { DirectFiles } from "./held-reads.ts";
 import type { StoreFinding, UsedBytes } from "./holding.ts";
-import { checkCommits } from "./plan-changes.ts";
+import { checkCommits, StaleCall } from "./plan-changes.ts";
 import { changedStoresMax, entriesScope, grantsScope } from "./shared-stores.ts";
 import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
 
@@ -19,22 +19,33 @@ export interface StoreWork {
   readonly creatorOf: (id: StoreId) => UserId | null;
   readonly findings: (id: StoreId) => StoreFinding[];
   readonly usedBytes: UsedBytes;
+  /** Whether nobody has changed the stores that are only read. */
+  readonly areReadStill: () => boolean;
   /** Makes the changes of some stores, all or none. There is at least one. */
   readonly commit: (changes: StoreChanges, byStore: readonly ChangesOfStore[]) => Promise<void>;
 }
 
 /** The stores that a call holds. Checks what it is asked, and keeps the readers. */
 export class HeldStoreSet implements HeldStores, Disposable {
+  /** With the stores that are only read. */
   readonly #ids: ReadonlySet<StoreId>;
   readonly #options: StoreHoldOptions;
   readonly #work: StoreWork;
   readonly #readers = new Map<StoreId, HeldReads>();
   #isEnded = false;
+  #hasCommitted = false;
 
   constructor(ids: readonly StoreId[], options: StoreHoldOptions, work: StoreWork) {
-    this.#ids = new Set(ids);
+    this.#ids = new Set([...ids, ...(options.onlyRead ?? [])]);
     this.#options = options;
     this.#work = work;
+  }
+
+  /** Throws `StaleCall` if someone has changed a store meanwhile that is only read, and nothing was committed. */
+  async run<Result>(work: (held: HeldStores) => Promise<Result>): Promise<Result> {
+    const result = await work(this);
+    if (!this.#hasCommitted) this.#refuseStale();
+    return result;
   }
 
   get usedBytes(): UsedBytes {
@@ -72,7 +83,12 @@ export class HeldStoreSet implements HeldStores, Disposable {
     if (byStore.length === 0) return;
     checkCommits(this.#options);
     refuseMany(byStore.length);
+    if (byStore.some(({ id }) => this.#options.onlyRead?.includes(id))) {
+      throw new RangeError("Cannot commit: a store is held for reading only");
+    }
+    this.#refuseStale();
     await this.#work.commit(changes, byStore);
+    this.#hasCommitted = true;
     for (const reader of this.#readers.values()) reader.forget();
   }
 
@@ -83,6 +99,10 @@ export class HeldStoreSet implements HeldStores, Disposable {
   [Symbol.dispose](): void {
     this.#isEnded = true;
     for (const reader of this.#readers.values()) reader.end();
+  }
+
+  #refuseStale(): void {
+    if (!this.#work.areReadStill()) throw new StaleCall();
   }
 
   #held(id: StoreId): StoreId {

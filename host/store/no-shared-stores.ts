@@ -4,6 +4,7 @@ import type { SharedStores } from "./shared-stores.ts";
 export const noSharedStores: SharedStores = {
   hold: () => Promise.reject(new RangeError("A mounted folder has no shared stores")),
   ids: () => Promise.resolve([]),
-  grantedTo: () => Promise.resolve([]),
   owners: () => Promise.resolve([]),
+  hintsOf: () => Promise.resolve([]),
+  leave: () => Promise.resolve(false),
 };

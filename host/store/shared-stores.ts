@@ -1,6 +1,8 @@
 import type { ChangeSet, Seen } from "../values/change-set.ts";
+import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
+import type { GrantHint } from "./grant-hints.ts";
 import type { HeldReader, HoldOptions, StoreFinding, UsedBytes } from "./holding.ts";
 
 /**
@@ -33,16 +35,28 @@ export interface SharedStores {
   ids(): Promise<StoreId[]>;
 
   /**
-   * Stores that may have granted something to the principal with this own store; at most 1,000. Only a hint: each must
-   * be asked for its grants.
+   * Stores that have perhaps granted something to the principal with this own store, the oldest grants first. Only
+   * hints: each must be asked for its grants.
    */
-  grantedTo(principal: StoreId): Promise<StoreId[]>;
+  hintsOf(principal: StoreId): Promise<GrantHint[]>;
+
+  /**
+   * Notes that a principal leaves out a store that has granted it something, or does so no more. That stays when the
+   * grant is replaced. Returns whether it changed anything.
+   */
+  leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean>;
 
   /** The users whose own stores exist, so far as that is on record, in no order. A chat's store counts as a user's. */
   owners(): Promise<UserId[]>;
 }
 
-export type StoreHoldOptions = Omit<HoldOptions, "scopes">;
+export interface StoreHoldOptions extends Omit<HoldOptions, "scopes"> {
+  /**
+   * With `writes`: those of the stores that the work only reads. They are not locked. If someone changes one meanwhile,
+   * nothing is committed, and the work is repeated. Default: none.
+   */
+  readonly onlyRead?: readonly StoreId[];
+}
 
 /** Some stores, held by one call. Must not be used after the work has ended. Throws a `RangeError` for other stores. */
 export interface HeldStores {
@@ -61,7 +75,10 @@ export interface HeldStores {
   /** What is still known of the sizes of the stores' entries, by scope `store:<uuid>`. */
   readonly usedBytes: UsedBytes;
 
-  /** Makes changes of one or more stores visible and durable, all of them or none. Makes the stores' folders. */
+  /**
+   * Makes changes of one or more stores visible and durable, all of them or none. Makes the stores' folders. Throws
+   * `QUOTA_EXCEEDED` if a grantee has grants of too many stores.
+   */
   commit(changes: StoreChanges): Promise<void>;
 
   /** The problems in a store's data that can be found without parsing the files. */
@@ -81,21 +98,22 @@ export interface StoreChanges {
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }
 
+export type HintedGrant = Pick<StoreGrant, "grantee" | "grantedMs" | "expiresMs">;
+
 /** All grants of a store. */
 export interface NewGrants {
   /** The new text of `grantsPath`, which the store never parses. */
   readonly content: string;
-  /** The own stores of all who are in it: `grantedTo` then names the store to them. */
-  readonly grantees: readonly StoreId[];
-  /** The own stores of those who are in it no more: `grantedTo` forgets the store for them. */
+  /** Those of them that are new or changed: `hintsOf` then names the store to their grantees. */
+  readonly granted: readonly HintedGrant[];
+  /** The own stores of those who are in it no more: `hintsOf` forgets the store for them. Default: none. */
   readonly revoked?: readonly StoreId[];
+  /** The time by which other hints of the grantees have ended. */
+  readonly nowMs: number;
 }
 
 /** How many stores one change set can touch: each holds folders and files open until all are done. */
 export const changedStoresMax = 32;
-
-/** How many stores `grantedTo` names. The first ones stay, so nobody can push others out. */
-export const hintsMax = 1_000;
 
 /** The scopes inside a store. */
 export const entriesScope = "entries";

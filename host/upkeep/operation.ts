@@ -5,7 +5,7 @@
 import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
-import type { Admission } from "../call/admission.ts";
+import type { Admission, Turn } from "../call/admission.ts";
 import type { Accepts, CallOptions, HostWork } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { OwnWork } from "../call/own-work.ts";
@@ -86,6 +86,10 @@ export class Operation {
     return this.#parts.tools;
   }
 
+  get action(): string {
+    return this.#asked.action;
+  }
+
   get userId(): UserId {
     return this.#asked.userId;
   }
@@ -125,6 +129,11 @@ export class Operation {
     work: (held: HeldStores) => Promise<Result>,
   ): Promise<Result> {
     return this.#parts.own.holdStores(this.#asked, ids, options, work);
+  }
+
+  /** Does the host's own work in the user's turn. */
+  inTurn<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    return this.#parts.own.inTurn(this.#asked, work);
   }
 
   /** Commits new grants of a user's own store. They are recorded first. */

@@ -3,19 +3,18 @@ import { sharingLimits } from "../../shared/limits.ts";
 import { accessLevels } from "../../shared/shared-scope.ts";
 import type { AccessLevel, AccessSource } from "../../shared/shared-scope.ts";
 import { presentValue, quoted } from "../../shared/text.ts";
-import { isLive } from "../sharing/can-access.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
-import { readGrants } from "../sharing/grants-file.ts";
+import { grantsIn } from "../sharing/grants-file.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { Vouching } from "../sharing/vouching.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
-import { grantsPath, grantsScope } from "../store/shared-stores.ts";
-import type { HeldStores } from "../store/shared-stores.ts";
+import { isLive } from "../store/grant-hints.ts";
+import type { DecidedStores } from "../values/decided-stores.ts";
+import { refuseOthers } from "../values/known-fields.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
-import { isStoreId, ownStoreOf } from "../values/store-id.ts";
+import { isStoreId, ownStoreOf, storeNamesAllowed, storeOfName } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { checkUserId } from "../values/user-id.ts";
 import type { Operation } from "./operation.ts";
 
 /** A store that a user reaches. */
@@ -47,12 +46,19 @@ export async function listStores(
   operation: Operation,
   contextualAccess: ContextualAccess | null,
 ): Promise<ReachableStore[]> {
-  const { userId, stores, shared } = operation;
-  const vouching = new Vouching(userId, stores, contextualAccess);
-  const deciding = { principal: ownStoreOf(userId), vouching, shared, clock: () => operation.now() };
-  const questions = new StoresInQuestion(deciding);
-  await questions.add({ stores: [], isAll: true });
-  const decided = await operation.holdStores(questions.held, { writes: false }, (held) => questions.decide(held));
+  const { userId, stores, shared, action } = operation;
+  const decided = await operation.inTurn(async ({ until, signal }) => {
+    const vouching = new Vouching({ userId, stores, action, until, signal }, contextualAccess);
+    const deciding = { principal: ownStoreOf(userId), vouching, shared, clock: () => operation.now() };
+    const questions = new StoresInQuestion(deciding);
+    await questions.add({ stores: [], isAll: true });
+    const decide = (): Promise<DecidedStores> =>
+      shared.hold(questions.held, { writes: false, until, signal }, (held) => questions.decide(held));
+    const first = await decide();
+    if (!questions.isLacking) return first;
+    await questions.askProgram();
+    return await decide();
+  });
   return decided.stores.flatMap(({ id, level, source }) => (level && source ? [{ id, level, source }] : []));
 }
 
@@ -71,12 +77,14 @@ export async function listGrants(operation: Operation): Promise<GrantedAccess[]>
 
 /** Grants access to the user's own store, or replaces the grantee's grant. */
 export async function grantAccess(operation: Operation, to: string, grant: NewGrant): Promise<void> {
+  refuseOthers("grant access", grant, ["level", "expiresAt"]);
   const { level = "read", expiresAt } = grant;
   const nowMs = operation.now();
-  if (!accessLevels.includes(level)) throw unfit("level", presentValue(level), accessLevels.join(", "));
+  if (!accessLevels.includes(level))
+    throw unfit(operation.action, { field: "level", value: presentValue(level), allowed: accessLevels.join(", ") });
   const expiresMs = expiresAt === undefined ? null : timeOf(expiresAt);
   if (expiresMs !== null && !(expiresMs > nowMs))
-    throw unfit("expiresAt", shownTime(expiresAt), "a date in the future");
+    throw unfit(operation.action, { field: "expiresAt", value: shownTime(expiresAt), allowed: "a date in the future" });
   await changeGrants(operation, to, (others, grantee) => {
     if (others.length < sharingLimits.grantsMax) return [...others, { grantee, level, grantedMs: nowMs, expiresMs }];
     const present = `the store has ${others.length} grants, at most ${sharingLimits.grantsMax} allowed`;
@@ -89,6 +97,15 @@ export async function revokeAccess(operation: Operation, from: string): Promise<
   return await changeGrants(operation, from, (others) => others);
 }
 
+/**
+ * Leaves a store out of what is listed and searched, or no more, though the user still has the grant. Returns whether that
+ * changed anything.
+ */
+export async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
+  if (isStoreId(store)) return await operation.shared.leave(ownStoreOf(operation.userId), store, isLeft);
+  throw unfit(operation.action, { field: "store", value: presentValue(store), allowed: "the id of a store, a UUID" });
+}
+
 /** Returns whether the grantee had a grant before. */
 async function changeGrants(
   operation: Operation,
@@ -96,27 +113,27 @@ async function changeGrants(
   change: (others: readonly StoreGrant[], grantee: StoreId) => readonly StoreGrant[],
 ): Promise<boolean> {
   const own = ownStoreOf(operation.userId);
-  const grantee = granteeOf(named, own);
+  const grantee = granteeOf(operation, named, own);
   return await operation.holdStores([own], { writes: true }, async (held) => {
-    const before = (await grantsIn(held, own)).filter((each) => isLive(each, operation.now()));
-    const others = before.filter((each) => each.grantee !== grantee);
+    const before = await grantsIn(held, own);
+    const nowMs = operation.now();
+    const live = before.filter((each) => isLive(each, nowMs));
+    const others = live.filter((each) => each.grantee !== grantee);
     const after = change(others, grantee);
-    const hadOne = others.length < before.length;
+    const hadOne = others.length < live.length;
     if (!hadOne && after.length === others.length) return false;
-    await operation.commitGrants(held, changedGrants(own, before, after));
+    await operation.commitGrants(held, changedGrants(own, before, after, nowMs));
     return hadOne;
   });
 }
 
 /** The grantee's own store: by its id, or by a user id. */
-function granteeOf(named: string, own: StoreId): StoreId {
-  const grantee = isStoreId(named) ? named : ownStoreOf(checkUserId(named, "grant access"));
+function granteeOf({ action }: Operation, named: string, own: StoreId): StoreId {
+  const grantee = storeOfName(named);
+  if (grantee === null)
+    throw unfit(action, { field: "grantee", value: presentValue(named), allowed: storeNamesAllowed });
   if (grantee !== own) return grantee;
-  throw unfit("grantee", quoted(named), "another user");
-}
-
-async function grantsIn(held: HeldStores, id: StoreId): Promise<readonly StoreGrant[]> {
-  return readGrants(await held.reader(id).bytesOf(grantsScope, grantsPath));
+  throw unfit(action, { field: "grantee", value: quoted(named), allowed: "another user" });
 }
 
 /** Callers without types can pass anything. */
@@ -124,7 +141,7 @@ const timeOf = (date: unknown): number => (date instanceof Date ? date.getTime()
 
 const shownTime = (date: unknown): string => (date instanceof Date ? String(date) : presentValue(date));
 
-const unfit = (field: string, value: string, allowed: string): ToolError =>
-  new ToolError("INPUT_INVALID", `Cannot grant access: ${field} is ${value}, allowed: ${allowed}`, {
-    issues: [{ field, value, allowed }],
+const unfit = (action: string, issue: Readonly<Record<"field" | "value" | "allowed", string>>): ToolError =>
+  new ToolError("INPUT_INVALID", `Cannot ${action}: ${issue.field} is ${issue.value}, allowed: ${issue.allowed}`, {
+    issues: [issue],
   });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
-import { checkUserId } from "./user-id.ts";
+import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 
 /** The id of a shared store: a UUID in canonical form. Only `isStoreId` and `ownStoreOf` make one. */
@@ -35,7 +35,22 @@ export function ownStoreOf(userId: UserId): StoreId {
  * @example
  * const ctx = { userId: agentId, stores: [{ id: storeIdOf("alice"), kind: "user" }] };
  */
-export const storeIdOf = (userId: string): string => ownStoreOf(checkUserId(userId, "name a store"));
+export const storeIdOf = (userId: string): string => ownStoreOf(checkUserId(userId, "name a store", "the user id"));
+
+/**
+ * The own store of whoever a text names: by the store's id, or by a user id that is no UUID. `null` for anything else,
+ * also for a UUID in another spelling: it could mean the store, or a user of exactly this id.
+ */
+export function storeOfName(name: unknown): StoreId | null {
+  if (typeof name !== "string") return null;
+  if (isStoreId(name)) return name;
+  return anyUuid.test(name) || !isUserId(name) ? null : ownStoreOf(name as UserId);
+}
+
+/** What `storeOfName` accepts. */
+export const storeNamesAllowed = "the id of a store, a UUID in lower case, or a user id that is no UUID";
+
+const anyUuid = /^(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?$/i;
 
 /** A UUID of version 8 with bits of a SHA-256, as in RFC 9562, appendix B.2. */
 function derivedFrom(userId: string): StoreId {

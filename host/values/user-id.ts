@@ -10,12 +10,12 @@ export const userIdsAllowed =
   'leading or trailing space, and other than "." and ".."';
 
 /** Throws `USER_REQUIRED` if there is no user id, and `USER_INVALID` if it cannot name a folder. */
-export function checkUserId(userId: unknown, action = "call a tool"): UserId {
+export function checkUserId(userId: unknown, action = "call a tool", name = "ctx.userId"): UserId {
   if (userId === undefined || userId === null) {
-    throw new ToolError("USER_REQUIRED", `Cannot ${action}: ctx.userId is missing, every call needs a user`);
+    throw new ToolError("USER_REQUIRED", `Cannot ${action}: ${name} is missing, every call needs a user`);
   }
   const invalid = (present: string, expected: string): ToolError =>
-    new ToolError("USER_INVALID", `Cannot ${action}: ctx.userId is ${present}, allowed: ${expected}`);
+    new ToolError("USER_INVALID", `Cannot ${action}: ${name} is ${present}, allowed: ${expected}`);
   if (typeof userId !== "string") throw invalid(`of type ${typeof userId}`, "a string");
   if (!isUserId(userId)) throw invalid(quoted(userId), userIdsAllowed);
   return userId as UserId;

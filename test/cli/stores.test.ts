@@ -28,12 +28,14 @@ beforeAll(() => {
   expect(memcell("call", "memory", "--input", input, "--user", "alice")).toMatchObject({ status: 0 });
 });
 
+const granted = (id: string): object => ({ status: 0, stdout: `Granted to the user with the store ${id}\n` });
+
 test("a grant opens the store until it is revoked, and list and show print it", () => {
   expect(view("planner")).toMatchObject({ ok: false, error: { code: "ACCESS_DENIED" } });
 
-  expect(stores("grant", "planner", "--user", "alice")).toMatchObject({ status: 0, stdout: "Granted\n" });
+  expect(stores("grant", "planner", "--user", "alice")).toMatchObject(granted(plannerStore));
   const longer = ["grant", criticStore, "--level", "search", "--expires-in", "30d"];
-  expect(stores(...longer, "--user", "alice")).toMatchObject({ status: 0, stdout: "Granted\n" });
+  expect(stores(...longer, "--user", "alice")).toMatchObject(granted(criticStore));
   expect(view("planner")).toMatchObject({ ok: true, message: "no nuts" });
   expect(view("critic")).toMatchObject({ ok: false, error: { code: "ACCESS_DENIED" } });
 
@@ -66,11 +68,28 @@ test("--json prints what a script needs", () => {
   expect(JSON.parse(stores("show", "--json", "--user", "bob").stdout)).toEqual({ store: storeIdOf("bob"), grants: [] });
 });
 
+test("a grantee leaves a store out of its list, and rejoins it", () => {
+  const other = storeIdOf("reviewer");
+  stores("grant", other, "--user", "alice");
+  const listed = (): boolean => stores("list", "--user", "reviewer").stdout.includes(aliceStore);
+  const asReviewer = (action: string): unknown => stores(action, aliceStore, "--user", "reviewer").stdout;
+  expect([listed(), asReviewer("leave"), listed()]).toEqual([true, "Left\n", false]);
+  expect(view("reviewer")).toMatchObject({ ok: true });
+  expect(asReviewer("leave")).toBe("There was no grant, or the store is left already\n");
+  expect([asReviewer("rejoin"), listed()]).toEqual(["Rejoined\n", true]);
+  expect(asReviewer("rejoin")).toBe("The store was not left\n");
+});
+
 test.for([
   { args: ["show", "planner"], reason: 'unexpected argument "planner"' },
   { args: ["grant"], reason: "the grantee is missing" },
   { args: ["grant", "bob", "--level", "owner"], reason: "allowed: search, read, readwrite" },
   { args: ["grant", "bob", "--expires-in", "soon"], reason: "--expires-in" },
+  { args: ["grant", "bob", "--expires-in", "0s"], reason: '--expires-in is "0s", allowed: more than 0' },
+  { args: ["grant", "a/b"], reason: 'the grantee is "a/b", allowed: the id of a store' },
+  { args: ["revoke", aliceStore.toUpperCase()], reason: "the grantee is" },
+  { args: ["leave"], reason: "the store is missing" },
+  { args: ["leave", "alice"], reason: 'the store is "alice", allowed: the id of a store' },
   { args: ["revoke", "bob", "--level", "read"], reason: "--level is for grant" },
   { args: ["open"], reason: "allowed: list, show, grant, revoke, clear" },
 ])("$args is refused before anything is opened", ({ args, reason }) => {

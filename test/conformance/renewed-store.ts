@@ -52,7 +52,8 @@ export class RenewedStore {
             hold: (ids, options, work) => opened().shared.hold(ids, options, work),
             ids: () => opened().shared.ids(),
             owners: () => opened().shared.owners(),
-            grantedTo: (principal) => opened().shared.grantedTo(principal),
+            hintsOf: (principal) => opened().shared.hintsOf(principal),
+            leave: (principal, store, isLeft) => opened().shared.leave(principal, store, isLeft),
           },
           close: () => this.end(),
         };

@@ -25,7 +25,9 @@ export function writeStates(dataDir: string, states: VectorStates = {}): void {
     for (const [path, file] of Object.entries(files)) write(join(store, "entries", path), bytesOf(file));
     if (grants === undefined) continue;
     write(join(store, ".memcell", grantsPath), grantsText(grants));
-    for (const { grantee } of grants) write(join(dataDir, "stores", grantee, ".memcell/granted", id), "");
+    for (const { grantee, grantedMs, expiresMs } of grants) {
+      write(join(dataDir, "stores/.granted", grantee, `${id}.${grantedMs}.${expiresMs ?? "never"}`), "");
+    }
   }
 }
 
@@ -57,7 +59,8 @@ export async function commitStates(definition: StoreDefinition, states: VectorSt
       path,
       content: bytesOf(file),
     }));
-    const stored = grants && { content: grantsText(grants), grantees: grants.map(({ grantee }) => grantee as StoreId) };
+    const granted = grants?.map((each) => ({ ...each, grantee: each.grantee as StoreId }));
+    const stored = grants && granted && { content: grantsText(grants), granted, nowMs: 0 };
     await shared.hold([id], options(true), (held) =>
       held.commit({ by: name as UserId, changes, seen: [], ...(stored && { grants: new Map([[id, stored]]) }) }),
     );

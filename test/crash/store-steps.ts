@@ -1,5 +1,5 @@
 /** Calls that change or read several shared stores, made without a tool. */
-import type { StoreChanges } from "../../host/store/shared-stores.ts";
+import type { HintedGrant, NewGrants, StoreChanges } from "../../host/store/shared-stores.ts";
 import type { Change, ChangeSet } from "../../host/values/change-set.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
@@ -28,14 +28,17 @@ export async function takeStoreStep(store: Store, step: StoreStep, until: number
   });
 }
 
+/** What the hints say matters to no test of crashes. */
+const granted: HintedGrant = { grantee: storeOf("c"), grantedMs: 1, expiresMs: null };
+
 /** The changes of a model with the stores' real scopes, and the grants apart. */
 export function divided(changes: ChangeSet): Required<Pick<StoreChanges, "changes" | "grants">> {
-  const grants = new Map<StoreId, { content: string; grantees: StoreId[] }>();
+  const grants = new Map<StoreId, NewGrants>();
   const entries: Change[] = [];
   for (const change of changes) {
     const id = storeOf(change.scope.charAt(0));
     if (!isGrantsScope(change.scope)) entries.push({ ...change, scope: scopeOfStore(id) });
-    else if (change.kind === "write") grants.set(id, { content: String(change.content), grantees: [storeOf("c")] });
+    else if (change.kind === "write") grants.set(id, { content: String(change.content), granted: [granted], nowMs: 0 });
   }
   return { changes: entries, grants };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileStore } from "memcell";
 
 import { openReaders } from "../../host/store/open-readers.ts";
+import type { NewGrants } from "../../host/store/shared-stores.ts";
 import type { Store } from "../../host/store/store.ts";
 import type { Change } from "../../host/values/change-set.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
@@ -86,11 +87,10 @@ export const writing = (id: StoreId, path: string, content: string): { changes: 
   changes: [{ kind: "write", scope: scopeOfStore(id), path, content }],
 });
 
-export const grantsOf = (
-  id: StoreId,
-  content: string,
-  grantees: StoreId[] = [],
-): Map<StoreId, { content: string; grantees: StoreId[] }> => new Map([[id, { content, grantees }]]);
+export const grantsOf = (id: StoreId, content: string, grantees: StoreId[] = []): Map<StoreId, NewGrants> => {
+  const granted = grantees.map((grantee) => ({ grantee, grantedMs: 1, expiresMs: null }));
+  return new Map([[id, { content, granted, nowMs: 0 }]]);
+};
 
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {

@@ -41,7 +41,6 @@ const places: readonly Place[] = [
   { path: ".memcell/journal", traps: fileTraps, outcomes: withoutWal, large: open },
   { path: ".memcell/grants.json", traps: fileTraps, outcomes: { ...open, grants: unsafe } },
   { path: ".memcell/creator", traps: fileTraps, outcomes: open },
-  { path: ".memcell/granted", traps: folderTraps, outcomes: open },
 ];
 
 const rows = places.flatMap(({ path, traps, outcomes, large }) =>
@@ -53,7 +52,8 @@ const rows = places.flatMap(({ path, traps, outcomes, large }) =>
 
 const stage = new SharedStoreStage();
 await stage.make(neighbour);
-mkdirSync(join(stage.folderOf(neighbour), ".memcell/granted"));
+const hintsOf = (id: string): string => join(stage.dataDir, "stores/.granted", id);
+mkdirSync(hintsOf(neighbour), { recursive: true });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 test.for(rows.map((row, at) => Object.assign({ at }, row)))(
@@ -89,18 +89,18 @@ test.for(folderTraps.map((trap, at) => ({ trap, at, name: trap.name })))(
     const [id, grantee] = [storeId(5_000 + at), storeId(6_000 + at)];
     await stage.make(id);
     await stage.make(grantee);
-    const path = pathIn(stage.folderOf(grantee), ".memcell/granted");
-    const neighbours = pathIn(stage.folderOf(neighbour), ".memcell/granted");
+    const [path, neighbours] = [hintsOf(grantee), hintsOf(neighbour)];
+    mkdirSync(path);
     const end = await layTrap(trap, { path, neighbours, outside: pathIn(stage.outside, ".memcell/granted") });
-    const before = [stage.outside, stage.folderOf(neighbour)].map(treeFingerprint);
+    const before = [stage.outside, neighbours].map(treeFingerprint);
     const until = performance.now() + 10_000;
     const granting = stage.store.shared.hold([id], { writes: true, until }, (held) =>
       held.commit({ by: principal, changes: [], seen: [], grants: grantsOf(id, "granted", [grantee]) }),
     );
     expect(await codeOf(granting)).toBe(unsafe);
     expect(readFileSync(join(stage.folderOf(id), ".memcell/grants.json"), "utf8")).toBe("{}");
-    expect(await codeOf(stage.store.shared.grantedTo(grantee))).toBe(unsafe);
-    expect([stage.outside, stage.folderOf(neighbour)].map(treeFingerprint)).toEqual(before);
+    expect(await codeOf(stage.store.shared.hintsOf(grantee))).toBe(unsafe);
+    expect([stage.outside, neighbours].map(treeFingerprint)).toEqual(before);
     end();
   },
 );
@@ -118,7 +118,7 @@ test.for(folderTraps.map((trap) => ({ trap, name: trap.name })))(
     const end = await layTrap(trap, { path: stores, neighbours: elsewhere, outside: elsewhere });
     expect(await own.use(neighbour)).toEqual(closed);
     expect(await codeOf(own.store.shared.ids())).toBe(unsafe);
-    expect(await codeOf(own.store.shared.grantedTo(neighbour))).toBe(unsafe);
+    expect(await codeOf(own.store.shared.hintsOf(neighbour))).toBe(unsafe);
     expect(treeFingerprint(own.outside)).toEqual(before);
     end();
   },

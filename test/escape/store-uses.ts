@@ -93,7 +93,7 @@ export function writeStores(dataDir: string): void {
   }
   write(`${own}/entries/_.by/${others}/x.md`, entry("x", fields).replace(own, others));
   write(`${own}/entries/old.md`, entry("old", "encrypted: false\nexpires: '2026-01-01T00:00:00.000Z'"));
-  write(`${own}/.memcell/granted/${searched}`, "");
+  write(`.granted/${own}/${searched}.1.never`, "");
   write(`${searched}/.memcell/owner`, `stores/${searched}`);
   write(`${searched}/entries/s.md`, "some text of carol's");
   const grant = { grantee: own, level: "search", grantedMs: 1, expiresMs: null };

@@ -7,6 +7,8 @@ import { ownStoreOf, scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import {
+  granting,
+  to,
   entriesOf,
   grantsOf,
   removeIn,
@@ -23,7 +25,7 @@ import { principal, storeKinds, StoreStage, write } from "./store-stage.ts";
 const ownerOfC = storeC as string as UserId;
 
 const grantsInA = (content: string): ReadonlyMap<StoreId, NewGrants> =>
-  new Map([[storeA, { content, grantees: [storeC] }]]);
+  granting(storeA, content, { granted: [to(storeC)] });
 
 describe.each(storeKinds)("%s", (kind) => {
   test("one change set writes, moves and removes in several stores", async () => {
@@ -52,7 +54,7 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await stage.store.shared.ids()).toEqual([]);
     await stage.commitStores([writeIn(storeA, "a.md", "one")]);
     await stage.commitStores([writeIn(storeA, "b.md", "two")], { by: ownerOfC });
-    await stage.commitStores([], { by: ownerOfC, grants: new Map([[storeB, { content: "", grantees: [] }]]) });
+    await stage.commitStores([], { by: ownerOfC, grants: granting(storeB, "") });
     expect(await facts()).toEqual([
       [true, principal],
       [true, ownerOfC],

@@ -85,6 +85,27 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(order).toEqual(["other store", "waiting"]);
   });
 
+  test("a writing call does not lock what it only reads, and runs again if that has changed", async () => {
+    await using stage = new StoreStage(kind);
+    await stage.commitStores([writeIn(storeB, "b.md", "one")]);
+    const seen: (string | null)[] = [];
+    const work = async (held: HeldStores): Promise<void> => {
+      const text = await textOf(held, storeB, "b.md");
+      seen.push(text);
+      if (seen.length === 1) await stage.commitStores([writeIn(storeB, "b.md", "two")]);
+      await held.commit({ by: principal, changes: [writeIn(storeA, "a.md", `read ${text}`)], seen: held.seen });
+    };
+    await stage.holdStores([storeA, storeB], work, { onlyRead: [storeB] });
+    expect(seen).toEqual(["one", "two"]);
+    expect(await entriesOf(stage)).toEqual({ "1/a.md": "read two", "2/b.md": "two" });
+    const writesIt = stage.holdStores(
+      [storeA, storeB],
+      (held) => held.commit({ by: principal, changes: [writeIn(storeB, "b.md", "three")], seen: [] }),
+      { onlyRead: [storeB] },
+    );
+    await expect(writesIt).rejects.toThrow(RangeError);
+  });
+
   test("simultaneous first commits to the same stores lose nothing", async () => {
     await using stage = new StoreStage(kind);
     const ids = [storeA, storeB];

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 
 import { scopeOfStore } from "../../host/values/store-id.ts";
-import { removeIn, storeA, storeAt, storeB, storeC, trashIn, writeIn } from "./store-files.ts";
+import { granting, to, removeIn, storeA, storeAt, storeB, storeC, trashIn, writeIn } from "./store-files.ts";
 import { storeKinds, StoreStage, write } from "./store-stage.ts";
 
 const [inA, inB, inC] = [storeA, storeB, storeC].map(scopeOfStore) as [string, string, string];
@@ -59,7 +59,7 @@ describe.each(storeKinds)("%s", (kind) => {
 
   test("reaches nothing but entries: no grants, no host's files, no users", async () => {
     await using stage = new StoreStage(kind);
-    const grants = new Map([[storeA, { content: "secret", grantees: [storeC] }]]);
+    const grants = granting(storeA, "secret", { granted: [to(storeC)] });
     await stage.commitStores([writeIn(storeA, "a.md", "one")], { grants });
     await stage.commit("alice", [write("a.md", "of Alice")]);
     const denied = { code: "CAPABILITY_DENIED" };

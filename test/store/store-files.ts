@@ -1,5 +1,5 @@
 /** Shared stores of the suites, in the order of their ids, and steps in them. */
-import type { HeldStores } from "../../host/store/shared-stores.ts";
+import type { HeldStores, HintedGrant, NewGrants } from "../../host/store/shared-stores.ts";
 import type { Change } from "../../host/values/change-set.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
@@ -8,6 +8,13 @@ import type { StoreStage } from "./store-stage.ts";
 export const storeAt = (at: number): StoreId => `${String(at).padStart(8, "0")}-1111-4111-8111-111111111111` as StoreId;
 
 export const [storeA, storeB, storeC] = [1, 2, 3].map(storeAt) as [StoreId, StoreId, StoreId];
+
+/** New grants of one store. */
+export const granting = (id: StoreId, content: string, grants: Partial<NewGrants> = {}): Map<StoreId, NewGrants> =>
+  new Map([[id, { content, granted: [], nowMs: 0, ...grants }]]);
+
+/** A grant without end. */
+export const to = (grantee: StoreId, grantedMs = 1): HintedGrant => ({ grantee, grantedMs, expiresMs: null });
 
 export const writeIn = (id: StoreId, path: string, content: string): Change => ({
   kind: "write",

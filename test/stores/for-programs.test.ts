@@ -64,11 +64,34 @@ describe("a grant", () => {
     expect(await of("stranger").grants()).toEqual([]);
   });
 
-  test.each(["", "..", "a/b", "a\nb", null, 7])("to the user %j is refused", async (to) => {
-    await expect(of("stranger").grant(to as string)).rejects.toMatchObject({
-      code: expect.stringMatching(/^USER_/) as string,
-    });
+  const noNames = ["", "..", "a/b", "a\nb", null, 7];
+  const upper = "ABCDEF00-0000-4000-8000-000000000003";
+  const spellings = [upper, `{${ids.reader}}`, `urn:uuid:${ids.reader}`, "00000000-0000-0000-0000-000000000000"];
+  test.each([...noNames, ...spellings])("to %j, which names nobody, is refused", async (to) => {
+    const refused = { ...rejected, issues: [{ field: "grantee" }] };
+    const message =
+      /^Cannot grant access: grantee is .*, allowed: the id of a store, a UUID in lower case, or a user id/;
+    await expect(of("stranger").grant(to as string)).rejects.toMatchObject(refused);
+    await expect(of("stranger").grant(to as string)).rejects.toThrow(message);
+    await expect(of("stranger").revoke(to as string)).rejects.toMatchObject(refused);
   });
+
+  test("to a UUID of version 8 is for the store with this id, not for a user with this id", async () => {
+    const id = storeIdOf("a critic");
+    await of("stranger").grant(id);
+    const lists = ["a critic", id].map((userId) => stage.runtime.stores({ userId }).list());
+    expect((await Promise.all(lists)).map(({ length }) => length)).toEqual([2, 1]);
+    expect(await of("stranger").revoke(id)).toBe(true);
+  });
+
+  test.each([{ levels: "read" }, { expiresIn: 5 }, null, [], "read"])(
+    "with the options %j is refused",
+    async (grant) => {
+      await expect(of("stranger").grant("x", grant as never)).rejects.toMatchObject(rejected);
+      await expect(of("stranger").setInternal(null, "k", 1, grant as never)).rejects.toMatchObject(rejected);
+      await expect(of("stranger").getInternal(null, "k", grant as never)).rejects.toMatchObject(rejected);
+    },
+  );
 
   test("beyond the hundredth is refused", async () => {
     const stores = stage.runtime.stores({ userId: "popular" });
@@ -86,6 +109,25 @@ describe("a grant", () => {
       granted: [{ store: ids.chat, grantee: ids.reader, level: "search" }],
     });
   });
+});
+
+test("a store that the user has left is in no list and no search, but has its path", async () => {
+  await using own = await openStoreStage();
+  const stores = own.runtime.stores({ userId: ids.reader });
+  const search = { command: "search", query: "secret" };
+  expect(await own.memory("reader", search)).toMatchObject({ data: { results: [{}] } });
+  expect([await stores.leave(ids.alice), await stores.leave(ids.alice)]).toEqual([true, false]);
+  expect(await own.memory("reader", search)).toMatchObject({ data: { results: [] } });
+  expect(await own.memory("reader", { command: "stores" })).toMatchObject({ data: { stores: [{}] } });
+  expect(await stores.list()).toHaveLength(1);
+  expect(await own.runtime.memoryIndex({ userId: ids.reader })).not.toContain(ids.alice);
+  const path = `/memories/shared/${ids.alice}/a.md`;
+  expect(await own.memory("reader", { command: "view", path })).toMatchObject({ ok: true });
+  expect([await stores.rejoin(ids.alice), await stores.rejoin(ids.alice)]).toEqual([true, false]);
+  expect(await stores.list()).toHaveLength(2);
+  // A store that has granted nothing answers as one that does not exist.
+  expect([await stores.leave(ids.writer), await stores.leave(ids.unknown)]).toEqual([false, false]);
+  await expect(stores.leave("alice")).rejects.toMatchObject({ code: "INPUT_INVALID" });
 });
 
 describe("a value of a program", () => {
@@ -152,6 +194,8 @@ test("a closed runtime refuses all of it", async () => {
     () => stores.grants(),
     () => stores.grant("x"),
     () => stores.revoke("x"),
+    () => stores.leave(ids.chat),
+    () => stores.rejoin(ids.chat),
     () => stores.getInternal(null, "k"),
     () => stores.setInternal(null, "k", 1),
   ];

@@ -70,7 +70,7 @@ describe("a file of grants that no host has written opens the store to nobody, a
 
 test("a hint without a grant opens nothing", async () => {
   await using stage = await openStoreStage();
-  stage.write(`${ids.stranger}/.memcell/granted/${ids.alice}`, "");
+  stage.write(`.granted/${ids.stranger}/${ids.alice}.1.never`, "");
   expect(await stage.memory("stranger", view)).toMatchObject(denied);
   expect(await stage.memory("stranger", { command: "stores" })).toMatchObject({
     data: { stores: [{ storeId: ids.stranger }] },
@@ -98,9 +98,9 @@ async function viewUntil(readings: number): Promise<unknown> {
 }
 
 test("a grant that ends while a call runs gives the call nothing", async () => {
-  // The host reads the clock when it decides, when the guest starts, and when it decides once more.
-  expect(await viewUntil(3)).toMatchObject({ ok: true });
-  expect(await viewUntil(2)).toMatchObject(denied);
+  // The host reads the clock when it looks for grants, when it decides, when the guest starts, and when it decides again.
+  expect(await viewUntil(4)).toMatchObject({ ok: true });
+  expect(await viewUntil(3)).toMatchObject(denied);
 });
 
 /** A guest that does something, and then goes on until the test lets it end: its own turn in a store is over. */
@@ -150,8 +150,8 @@ describe("a chat that the program vouches for", () => {
   });
 
   test("that the caller leaves while its call runs gets and gives nothing", async () => {
-    // Asked when the guest names the store, when it is decided, and before the result counts.
-    const answers = [true, true, false, false, false, false, false, false];
+    // Asked when the guest names the store, and before the result counts.
+    const answers = [true, false];
     const contextualAccess: ContextualAccess = () => (answers.shift() === true ? { kind: "chat" } : null);
     await using stage = await openStoreStage({ contextualAccess });
     expect(await stage.memory("stranger", topic)).toMatchObject(denied);

@@ -154,6 +154,7 @@ const traps: Readonly<Record<string, (stores: string) => void>> = {
 
 test.for(Object.entries(traps))("%s: the caller gets nothing of it", async ([, set]) => {
   await using trapped = await openStoreStage({ grants: [{ grantee: ids.writer, level: "search" }] });
+  trapped.write(`${ids.writer}/.memcell/owner`, `stores/${ids.writer}`);
   set(join(trapped.dataDir, "stores"));
   for (const path of ["/memories/a.md", "/memories/"]) {
     const result = await trapped.memory("writer", { command: "view", path });

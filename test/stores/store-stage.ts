@@ -1,5 +1,5 @@
 /** A store of Alice's that is shared at each level, and a runtime with the tools of `stores` and lying guests. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -54,6 +54,8 @@ export interface StoreStageOptions {
   readonly contextualAccess?: ContextualAccess;
   readonly clock?: () => number;
   readonly threadsMax?: number;
+  readonly waitMs?: number;
+  readonly closeGraceMs?: number;
 }
 
 export interface StoreStage extends AsyncDisposable {
@@ -67,6 +69,8 @@ export interface StoreStage extends AsyncDisposable {
   records(): readonly (CallEntry | UseEntry | { readonly kind: string })[];
   /** Writes a file below `stores/`. */
   write(path: string, content: string): void;
+  /** The names of the hints that a user has. */
+  hints(user: Name): readonly string[];
   /** The files of a store's entries with their content, without the index. */
   entries(user: Name): Record<string, string>;
 }
@@ -83,7 +87,9 @@ export async function openStoreStage(options: StoreStageOptions = {}): Promise<S
   write(`${ids.alice}/.memcell/owner`, `stores/${ids.alice}`);
   write(`${ids.alice}/.memcell/grants.json`, grantsText(grants));
   write(`${ids.alice}/entries/a.md`, entryText("a.md", ids.alice, secret));
-  for (const { grantee } of grants) write(`${grantee}/.memcell/granted/${ids.alice}`, "");
+  for (const { grantee, grantedMs = 1, expiresMs } of grants) {
+    write(`.granted/${grantee}/${ids.alice}.${grantedMs}.${expiresMs ?? "never"}`, "");
+  }
   const plugins = [shippedPlugin("stores"), testPlugin("store-puppet")];
   const log = join(folder.path, "log.jsonl");
   const runtime = await createRuntime({
@@ -93,6 +99,8 @@ export async function openStoreStage(options: StoreStageOptions = {}): Promise<S
     threadsMax: options.threadsMax ?? 1,
     clock: options.clock ?? (() => nowMs),
     auditLog: { file: log },
+    ...(options.waitMs !== undefined && { waitMs: options.waitMs }),
+    ...(options.closeGraceMs !== undefined && { closeGraceMs: options.closeGraceMs }),
     ...(options.contextualAccess && { contextualAccess: options.contextualAccess }),
   });
   return {
@@ -106,6 +114,7 @@ export async function openStoreStage(options: StoreStageOptions = {}): Promise<S
         .trimEnd()
         .split("\n")
         .map((line) => JSON.parse(line) as CallEntry),
+    hints: (user) => namesIn(join(dataDir, "stores/.granted", ids[user])),
     entries: (user) => entriesIn(join(dataDir, "stores", ids[user], "entries")),
     async [Symbol.asyncDispose]() {
       await runtime.close();
@@ -113,6 +122,8 @@ export async function openStoreStage(options: StoreStageOptions = {}): Promise<S
     },
   };
 }
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
 function entriesIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -1,9 +1,8 @@
 /** `/api/storage/memory`: what a store holds, a search, the stores that the caller reaches, and grants. */
 import { accessLevels } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
-import { isStoreId, storeIdOf } from "../../values/store-id.ts";
+import { storeOfName } from "../../values/store-id.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
-import { isUserId } from "../../values/user-id.ts";
 import { agentFields, checked, hintFields, optionalText } from "./fields.ts";
 import { shownEntry } from "./shown-entry.ts";
 import type { EntryData } from "./shown-entry.ts";
@@ -92,8 +91,8 @@ function checkSharing({ runtime }: StorageCaller): void {
 
 /** The own store of another agent, by its id or by that of the agent. */
 function granteeIn(grantee: string): string {
-  if (isStoreId(grantee)) return grantee;
-  if (isUserId(grantee)) return storeIdOf(grantee);
+  const store = storeOfName(grantee);
+  if (store !== null) return store;
   throw unfit("The field grantee is no id of an agent");
 }
 

@@ -13,7 +13,7 @@ import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
 import { Wal } from "./commit/wal.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
-import { hasOnlyHints, hasPlace, hostFolder } from "./home.ts";
+import { hasPlace, hostFolder } from "./home.ts";
 import type { Home } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 
@@ -82,9 +82,7 @@ function ownFindings(home: Home, folder: HomeFolder, boot: string | null): Store
   if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
   return [
-    ...(checkOwner(own, home) || (home.kind === "store" && hasOnlyHints(own))
-      ? []
-      : [ofOwn("owner-missing", "owner", "no owner is recorded", "record it")]),
+    ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record it")]),
     ...names
       .filter(isStagedName)
       .map((name) => ofOwn("temporary-file", name, "a killed process has left it", "remove it")),

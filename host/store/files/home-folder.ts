@@ -78,7 +78,7 @@ export class HomeFolder implements Disposable {
 }
 
 /** The folders from a root on, as far as they exist. */
-function walk(
+export function walk(
   root: Directory | null,
   names: readonly string[],
   step: (folder: Directory, name: string) => Directory | null,
@@ -98,6 +98,6 @@ function walk(
   }
 }
 
-function closeAll(folders: readonly Directory[]): void {
+export function closeAll(folders: readonly Directory[]): void {
   for (const folder of folders) folder[Symbol.dispose]();
 }

@@ -3,7 +3,6 @@
  * that is mounted as one scope of a user, or a shared store.
  */
 import type { DataRoot } from "../../disk/data-root.ts";
-import type { Directory } from "../../disk/directory.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
@@ -14,14 +13,11 @@ import { userFolderName } from "./user-folder-name.ts";
 /** The host's own folder in a home. Its name fits no scope, so no guest can reach it. */
 export const hostFolder = ".memcell";
 
-/** In a store's own folder of the host: which stores have granted something to the store's principal. */
-export const grantedFolder = "granted";
-
-/** Whether no host has worked in a store yet: others have only noted what they granted to its principal. */
-export const hasOnlyHints = (own: Directory): boolean => own.entries().every(({ name }) => name === grantedFolder);
-
 export const usersFolder = "users";
 export const storesFolder = "stores";
+
+/** Beside the stores: who was granted something. Its name is no id. */
+export const grantedFolder = ".granted";
 
 export type HomeKind = "user" | "mount" | "store";
 

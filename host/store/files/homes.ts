@@ -10,7 +10,7 @@ import { lockHome } from "./home-lock.ts";
 import type { HomeLock, LockRequest } from "./home-lock.ts";
 import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
-import { hasOnlyHints, shownAs } from "./home.ts";
+import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { HomeMemo } from "./session-setup.ts";
@@ -66,9 +66,9 @@ export class Homes<Id extends string> {
 
   /**
    * Takes the lock and opens the WAL, and so changes nothing that a crash has left; `null` if there is nothing to lock,
-   * or the disk is read-only. `isFirst`: a commit will follow, so the lock is made in an empty folder too.
+   * or the disk is read-only.
    */
-  async lock(id: Id, waiting: Waiting, { isThorough = false, isFirst = false } = {}): Promise<HomeSession | null> {
+  async lock(id: Id, waiting: Waiting, { isThorough = false } = {}): Promise<HomeSession | null> {
     const home = this.homeOf(id);
     const folder = HomeFolder.open(home);
     const memo = this.#memoOf(id);
@@ -79,7 +79,7 @@ export class Homes<Id extends string> {
       own = folder?.openOwn() ?? null;
       isOwned = (own !== null && memo.ownedIdentity === own.identity) || checkOwner(own, home);
       memo.ownedIdentity = isOwned && own ? own.identity : null;
-      lock = own && (await takeLock(own, home, { ...waiting, shown: shownAs[home.kind] }, isFirst));
+      lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));
     } catch (error) {
       folder?.[Symbol.dispose]();
       throw error;
@@ -112,7 +112,7 @@ export class Homes<Id extends string> {
   /** Creates the folder for a home's first commit. Throws `StaleCall` if someone else was faster. */
   async openFirst(id: Id, { until, signal }: Pick<HoldOptions, "until" | "signal">): Promise<HomeSession> {
     await HomeFolder.make(this.homeOf(id));
-    const session = await this.lock(id, { make: true, readOnlyWillDo: false, until, signal }, { isFirst: true });
+    const session = await this.lock(id, { make: true, readOnlyWillDo: false, until, signal });
     if (session === null || session.isSetUp) {
       session?.[Symbol.dispose]();
       throw new StaleCall();
@@ -184,19 +184,6 @@ export class Homes<Id extends string> {
     this.#memos.set(id, memo);
     return memo;
   }
-}
-
-/** A store gets a lock when a host works in it. Until then its folder has only hints, which need none. */
-async function takeLock(
-  own: Directory,
-  { kind }: Home,
-  request: LockRequest,
-  isFirst: boolean,
-): Promise<HomeLock | null> {
-  if (kind !== "store" || isFirst) return await lockHome(own, request);
-  const lock = await lockHome(own, { ...request, make: false });
-  if (lock !== null || !request.make || hasOnlyHints(own)) return lock;
-  return await lockHome(own, request);
 }
 
 async function orDispose(session: HomeSession, work: () => Promise<void>): Promise<void> {

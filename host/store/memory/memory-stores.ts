@@ -4,11 +4,12 @@ import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ChangesOfStore } from "../changes-by-store.ts";
+import type { GrantHint } from "../grant-hints.ts";
 import { HeldStoreSet } from "../held-stores.ts";
 import { planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
-import { hintsMax } from "../shared-stores.ts";
-import type { HeldStores, NewGrants, SharedStores, StoreChanges, StoreHoldOptions } from "../shared-stores.ts";
+import type { HeldStores, SharedStores, StoreChanges, StoreHoldOptions } from "../shared-stores.ts";
 import { onSnapshot } from "../snapshot.ts";
+import { MemoryHints } from "./memory-hints.ts";
 import { UserFiles } from "./user-files.ts";
 
 interface MemoryStore {
@@ -24,21 +25,20 @@ type Work<Result> = (held: HeldStores) => Promise<Result>;
 export class MemoryStores implements SharedStores {
   readonly #stores = new Map<StoreId, MemoryStore>();
   readonly #queue = new UserQueue();
-  /** By principal. */
-  readonly #hints = new Map<StoreId, Set<StoreId>>();
+  readonly #hints = new MemoryHints();
 
   async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
     const sorted = [...new Set(ids)].toSorted();
-    const run = (): Promise<Result> => this.#run(sorted, options, work);
     return await untilFresh(options, async () => {
+      const { onlyRead = [] } = options;
+      if (options.writes || options.isLookingOnly) {
+        const areReadStill = this.#noted(onlyRead);
+        const toLock = sorted.filter((id) => !onlyRead.includes(id));
+        return await this.#inTurn(toLock, options, () => this.#run(toLock, options, work, areReadStill));
+      }
+      const run = (): Promise<Result> => this.#run(sorted, options, work, () => true);
       const locked = (): Promise<Result> => this.#inTurn(sorted, options, run);
-      if (options.writes || options.isLookingOnly) return await locked();
-      const versions = (): string => sorted.map((id) => this.#stores.get(id)?.version ?? 0).join();
-      const note = async (): Promise<() => boolean> => {
-        const noted = versions();
-        return () => versions() === noted;
-      };
-      return await onSnapshot(options, { note, work: run, locked });
+      return await onSnapshot(options, { note: async () => this.#noted(sorted), work: run, locked });
     });
   }
 
@@ -46,8 +46,12 @@ export class MemoryStores implements SharedStores {
     return [...this.#stores.keys()];
   }
 
-  async grantedTo(principal: StoreId): Promise<StoreId[]> {
-    return [...(this.#hints.get(principal) ?? [])].toSorted();
+  async hintsOf(principal: StoreId): Promise<GrantHint[]> {
+    return this.#hints.list(principal);
+  }
+
+  async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
+    return this.#hints.leave(principal, store, isLeft);
   }
 
   async owners(): Promise<UserId[]> {
@@ -62,6 +66,13 @@ export class MemoryStores implements SharedStores {
     return this.#stores.get(id)?.files ?? new UserFiles({ isTimed: true });
   }
 
+  /** Notes the stores' versions. Returns whether they are the same still. */
+  #noted(ids: readonly StoreId[]): () => boolean {
+    const versions = (): string => ids.map((id) => this.#stores.get(id)?.version ?? 0).join();
+    const noted = versions();
+    return () => versions() === noted;
+  }
+
   /** Waits for the turn in one store after another, in the order of their ids. */
   async #inTurn<Result>(
     [first, ...others]: readonly StoreId[],
@@ -73,16 +84,22 @@ export class MemoryStores implements SharedStores {
     return await this.#queue.run(first, { until, signal, tooLong }, () => this.#inTurn(others, options, work));
   }
 
-  async #run<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+  async #run<Result>(
+    ids: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: Work<Result>,
+    areReadStill: () => boolean,
+  ): Promise<Result> {
     using held = new HeldStoreSet(ids, options, {
       open: (id) => this.filesOf(id),
       has: (id) => this.#stores.has(id),
       creatorOf: (id) => this.#stores.get(id)?.creator ?? null,
       findings: () => [],
       usedBytes: {},
+      areReadStill,
       commit: async (changes, byStore) => this.#commit(changes, byStore),
     });
-    return await work(held);
+    return await held.run(work);
   }
 
   /** Plans all parts before it applies any. */
@@ -92,6 +109,7 @@ export class MemoryStores implements SharedStores {
       planned: planChanges(this.filesOf(id), changes, seen),
     }));
     refuseBytes(parts.flatMap(({ planned }) => planned));
+    this.#hints.check(grants);
     for (const { id, planned } of parts) {
       const store = this.#stores.get(id) ?? { files: new UserFiles({ isTimed: true }), creator: by, version: 0 };
       if (ownStoreOf(by) === id) store.creator = by;
@@ -99,15 +117,7 @@ export class MemoryStores implements SharedStores {
       store.files.apply(planned);
       store.version++;
     }
-    for (const [id, each] of grants) this.#noteGrants(id, each);
-  }
-
-  #noteGrants(id: StoreId, { grantees, revoked = [] }: NewGrants): void {
-    for (const principal of grantees) {
-      const hints = this.#hints.get(principal) ?? new Set();
-      if (principal !== id && hints.size < hintsMax) this.#hints.set(principal, hints.add(id));
-    }
-    for (const principal of revoked) this.#hints.get(principal)?.delete(id);
+    this.#hints.note(grants);
   }
 }
 

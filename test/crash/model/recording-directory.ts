@@ -107,6 +107,11 @@ export class RecordingDirectory implements Directory {
     this.#set(name, null);
   }
 
+  removeFolder(name: string): void {
+    this.#real.removeFolder(name);
+    if (this.#real.identityOf(name) === null) this.#set(name, null);
+  }
+
   async flush(): Promise<void> {
     await this.#log.flush({ kind: "folder", id: this.#id }, this.#name);
   }

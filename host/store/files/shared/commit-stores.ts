@@ -1,13 +1,12 @@
-import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { ChangesOfStore } from "../../changes-by-store.ts";
 import { refuseBytes, StaleCall, usedAfter } from "../../plan-changes.ts";
-import type { NewGrants, StoreChanges } from "../../shared-stores.ts";
+import type { StoreChanges } from "../../shared-stores.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
-import { addHint, removeHint } from "./granted-hints.ts";
+import type { GrantedHints } from "./granted-hints.ts";
 import { commitJoint } from "./joint-commit.ts";
 import type { JointPart } from "./joint-commit.ts";
 import type { LockedStores } from "./lock-stores.ts";
@@ -16,13 +15,14 @@ import { readVersion } from "./wal-version.ts";
 
 /** Some stores that are held under their locks. */
 export interface CommitPlace {
-  readonly root: DataRoot;
   readonly homes: Homes<StoreId>;
-  readonly isFlushed: boolean;
+  readonly hints: GrantedHints;
   readonly ids: readonly StoreId[];
   readonly locked: LockedStores;
   readonly sizes: KnownSizes;
 }
+
+type Grants = StoreChanges["grants"] | undefined;
 
 /** Commits the changes of one store, or of several stores together. Throws `StaleCall` if a new store is there by now. */
 export async function commitStores(
@@ -31,22 +31,19 @@ export async function commitStores(
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   refuseNewOnes(place);
-  const { root, isFlushed } = place;
-  // Before the commit: a hint without a grant does no harm, but a grant without a hint is not found.
-  await forEachHint(changes.grants, "grantees", (id, each) => addHint(root, each, id, isFlushed));
   await commitParts(place, changes, byStore);
-  await forEachHint(changes.grants, "revoked", (id, each) => removeHint(root, each, id));
+  forgetHints(place, changes.grants);
 }
 
 /** Prepares all parts before it records any. */
 async function commitParts(
   place: CommitPlace,
-  { by, usedBytes }: StoreChanges,
+  { by, usedBytes, grants }: StoreChanges,
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   const parts: JointPart[] = [];
   try {
-    await prepare(place, by, byStore, parts);
+    await prepare(place, { by, grants }, byStore, parts);
     await commitPrepared(parts);
     for (const { id, session, change } of parts) {
       place.sizes.keep(id, session.tail, usedAfter(place.sizes.before(id, usedBytes), change.planned));
@@ -59,7 +56,7 @@ async function commitParts(
 
 async function prepare(
   place: CommitPlace,
-  creator: UserId,
+  { by: creator, grants }: { readonly by: UserId; readonly grants: Grants },
   byStore: readonly ChangesOfStore[],
   parts: JointPart[],
 ): Promise<void> {
@@ -69,6 +66,7 @@ async function prepare(
       parts.push({ id, session, change: session.prepare({ ...wanted, creator }) });
     }
     refuseBytes(parts.flatMap(({ change }) => change.planned));
+    await addHints(place, grants);
   } catch (error) {
     for (const { change } of parts) change.discard();
     throw error;
@@ -98,12 +96,15 @@ function refuseNewOnes({ homes, ids, locked }: CommitPlace): void {
   if (ids.some(isNew)) throw new StaleCall();
 }
 
-async function forEachHint(
-  grants: StoreChanges["grants"],
-  whose: keyof Pick<NewGrants, "grantees" | "revoked">,
-  work: (id: StoreId, principal: StoreId) => Promise<void> | void,
-): Promise<void> {
-  for (const [id, each] of grants ?? []) {
-    for (const principal of each[whose] ?? []) if (principal !== id) await work(id, principal);
+/** Before the commit: a hint without a grant does no harm, but a grant without a hint is not found. */
+async function addHints({ hints }: CommitPlace, grants: Grants): Promise<void> {
+  for (const [id, { granted, nowMs }] of grants ?? []) for (const each of granted) await hints.add(id, each, nowMs);
+}
+
+/** Of grants that are gone, or that others have replaced. */
+function forgetHints({ hints }: CommitPlace, grants: Grants): void {
+  for (const [id, { granted, revoked = [] }] of grants ?? []) {
+    for (const each of granted) hints.remove(id, each.grantee, each);
+    for (const principal of revoked) hints.remove(id, principal, null);
   }
 }

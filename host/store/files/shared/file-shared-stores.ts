@@ -5,6 +5,7 @@
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import type { UserId } from "../../../values/user-id.ts";
+import type { GrantHint } from "../../grant-hints.ts";
 import { HeldStoreSet } from "../../held-stores.ts";
 import { untilFresh } from "../../plan-changes.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../../shared-stores.ts";
@@ -16,7 +17,7 @@ import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
 import type { HomesSetup, Waiting } from "../homes.ts";
 import { commitStores } from "./commit-stores.ts";
-import { listHints } from "./granted-hints.ts";
+import { GrantedHints } from "./granted-hints.ts";
 import { resolveJoint } from "./joint-recovery.ts";
 import { lockStores } from "./lock-stores.ts";
 import type { LockedStores } from "./lock-stores.ts";
@@ -26,17 +27,26 @@ import { isStill, readVersion, versionAtRest } from "./wal-version.ts";
 import type { WalVersion } from "./wal-version.ts";
 
 type Work<Result> = (held: HeldStores) => Promise<Result>;
+type Versions = ReadonlyMap<StoreId, WalVersion>;
+
+/** The locks of some stores, and the versions of those that the work only reads. */
+interface Holding {
+  readonly locked: LockedStores | null;
+  readonly read: Versions;
+}
+
+const noLocks: Holding = { locked: null, read: new Map() };
 
 export class FileSharedStores implements SharedStores {
   readonly #root: DataRoot;
   readonly #boot: string | null;
-  readonly #isFlushed: boolean;
+  readonly #hints: GrantedHints;
   readonly #homes: Homes<StoreId>;
 
   constructor(root: DataRoot, setup: Omit<HomesSetup<StoreId>, "homeOf">) {
     this.#root = root;
     this.#boot = setup.boot;
-    this.#isFlushed = setup.isFlushed;
+    this.#hints = new GrantedHints(root, setup.isFlushed);
     this.#homes = new Homes<StoreId>({ ...setup, homeOf: (id) => storeHome(root, id) });
   }
 
@@ -45,11 +55,11 @@ export class FileSharedStores implements SharedStores {
     if (options.isThorough) for (const id of sorted) this.#homes.forget(id);
     return await untilFresh(options, async () => {
       if (options.isLookingOnly) return await this.#look(sorted, options, work);
-      if (options.writes) return await this.#holdLocked(sorted, options, work);
+      if (options.writes) return await this.#holdForWriting(sorted, options, work);
       return await onSnapshot(options, {
         note: async () => {
           const versions = await this.#versionsOf(sorted, options);
-          return () => Array.from(versions).every(([id, version]) => isStill(this.#homes.homeOf(id), version));
+          return () => this.#areStill(versions);
         },
         work: () => this.#run(sorted, options, work),
         locked: () => this.#holdLocked(sorted, options, work),
@@ -61,8 +71,12 @@ export class FileSharedStores implements SharedStores {
     return listStores(this.#root);
   }
 
-  async grantedTo(principal: StoreId): Promise<StoreId[]> {
-    return listHints(this.#root, principal);
+  async hintsOf(principal: StoreId): Promise<GrantHint[]> {
+    return this.#hints.list(principal);
+  }
+
+  leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
+    return this.#hints.leave(principal, store, isLeft);
   }
 
   async owners(): Promise<UserId[]> {
@@ -73,11 +87,28 @@ export class FileSharedStores implements SharedStores {
     await this.#homes.close();
   }
 
-  /** Runs the work under all locks. */
-  async #holdLocked<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+  /** Runs the work under the locks of the stores that it does not only read. */
+  async #holdForWriting<Result>(
+    ids: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: Work<Result>,
+  ): Promise<Result> {
+    const { onlyRead = [] } = options;
+    const read = await this.#versionsOf(onlyRead, { ...options, writes: false });
+    const locked = ids.filter((id) => !read.has(id));
+    return await this.#holdLocked(locked, options, work, read);
+  }
+
+  /** Runs the work under the locks of some stores. */
+  async #holdLocked<Result>(
+    ids: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: Work<Result>,
+    read: Versions = new Map(),
+  ): Promise<Result> {
     const locked = await this.#lockRecovered(ids, options);
     try {
-      return await this.#run(ids, options, work, locked);
+      return await this.#run(ids, options, work, { locked, read });
     } finally {
       for (const [id, session] of locked.release()) this.#homes.release(id, session);
     }
@@ -143,7 +174,7 @@ export class FileSharedStores implements SharedStores {
     ids: readonly StoreId[],
     options: StoreHoldOptions,
     work: Work<Result>,
-    locked: LockedStores | null = null,
+    { locked, read }: Holding = noLocks,
   ): Promise<Result> {
     const sizes = new KnownSizes(this.#homes.sizes, ids, (id) => locked?.of(id)?.tail ?? null);
     using held = new HeldStoreSet(ids, options, {
@@ -152,13 +183,17 @@ export class FileSharedStores implements SharedStores {
       creatorOf: (id) => creatorOf(this.#root, id),
       findings: (id) => examineHome(this.#homes.homeOf(id), this.#boot),
       usedBytes: sizes.usedBytes,
+      areReadStill: () => this.#areStill(read),
       commit: async (changes, byStore) => {
         if (locked === null) throw new RangeError("The stores are held without their locks");
-        const place = { root: this.#root, homes: this.#homes, isFlushed: this.#isFlushed, ids, locked, sizes };
-        await commitStores(place, changes, byStore);
+        await commitStores({ homes: this.#homes, hints: this.#hints, ids, locked, sizes }, changes, byStore);
       },
     });
-    return await work(held);
+    return await held.run(work);
+  }
+
+  #areStill(versions: Versions): boolean {
+    return Array.from(versions).every(([id, version]) => isStill(this.#homes.homeOf(id), version));
   }
 }
 

@@ -1,47 +1,103 @@
 /**
- * Which stores have perhaps granted something to a principal: an empty file for each, `.memcell/granted/<store>` in the
- * principal's own store. Only a hint, so that nobody has to read the grants of all stores.
+ * Hints to principals, as empty files `stores/.granted/<principal>/<hint>`: outside the principals' own stores, so that a
+ * grant to anybody makes no store. A principal's folder goes with its last hint.
  */
 import type { DataRoot } from "../../../disk/data-root.ts";
-import { systemCode } from "../../../disk/disk-failure.ts";
-import { isStoreId } from "../../../values/store-id.ts";
+import type { Directory } from "../../../disk/directory.ts";
+import { isMissing, systemCode } from "../../../disk/disk-failure.ts";
 import type { StoreId } from "../../../values/store-id.ts";
-import { hintsMax } from "../../shared-stores.ts";
-import { HomeFolder } from "../home-folder.ts";
-import { checkOwner } from "../home-owner.ts";
-import { grantedFolder, storeHome } from "../home.ts";
+import { checkRoom, isLive } from "../../grant-hints.ts";
+import type { GrantHint } from "../../grant-hints.ts";
+import type { HintedGrant } from "../../shared-stores.ts";
+import { HintFolder } from "./hint-folder.ts";
+import { hintName, leftName, readHintName, readHintNames } from "./hint-names.ts";
 
-/** Hints to a principal that a store has granted something. */
-export async function addHint(root: DataRoot, principal: StoreId, store: StoreId, isFlushed: boolean): Promise<void> {
-  const home = storeHome(root, principal);
-  await HomeFolder.make(home);
-  using folder = HomeFolder.open(home);
-  const own = folder?.openOwn() ?? null;
-  if (folder === null || own === null) return;
-  checkOwner(own, home);
-  using granted = own.makeFolder(grantedFolder);
-  if (granted.identityOf(store) !== null || granted.entries().length >= hintsMax) return;
+export class GrantedHints {
+  readonly #root: DataRoot;
+  readonly #isFlushed: boolean;
+
+  constructor(root: DataRoot, isFlushed: boolean) {
+    this.#root = root;
+    this.#isFlushed = isFlushed;
+  }
+
+  list(principal: StoreId): GrantHint[] {
+    using folder = HintFolder.open(this.#root, principal);
+    return folder === null ? [] : readHintNames(namesIn(folder.own));
+  }
+
+  /** Hints to a grant's grantee, and removes the hints of its ended grants. Throws `QUOTA_EXCEEDED`. */
+  async add(store: StoreId, grant: HintedGrant, nowMs: number): Promise<void> {
+    await this.#inFolder(grant.grantee, (own) => {
+      const names = namesIn(own);
+      checkRoom(readHintNames(names), store, nowMs);
+      for (const name of names) if (hasEnded(name, nowMs)) removeIfThere(own, name);
+      createIfMissing(own, hintName(store, grant));
+    });
+  }
+
+  /** Removes what hints a principal to a store, but for the hint of the grant that counts now. */
+  remove(store: StoreId, principal: StoreId, present: HintedGrant | null): void {
+    using folder = HintFolder.open(this.#root, principal);
+    if (folder === null) return;
+    const kept = present && hintName(store, present);
+    for (const name of namesIn(folder.own)) {
+      if (readHintName(name)?.store === store && name !== kept) removeIfThere(folder.own, name);
+    }
+    folder.removeIfEmpty();
+  }
+
+  /** Returns whether that changed anything. */
+  async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
+    const name = leftName(store);
+    if (!isLeft) {
+      using folder = HintFolder.open(this.#root, principal);
+      if (folder === null || folder.own.identityOf(name) === null) return false;
+      removeIfThere(folder.own, name);
+      folder.removeIfEmpty();
+      return true;
+    }
+    if (this.list(principal).every((each) => each.store !== store || each.isLeft)) return false;
+    await this.#inFolder(principal, (own) => createIfMissing(own, name));
+    return true;
+  }
+
+  /** Does work in a principal's folder, and again if somebody has just removed the folder because it was empty. */
+  async #inFolder(principal: StoreId, work: (own: Directory) => void): Promise<void> {
+    for (;;) {
+      using folder = await HintFolder.make(this.#root, principal);
+      try {
+        work(folder.own);
+        if (this.#isFlushed) await folder.flush();
+      } catch (error) {
+        if (folder.isThere) throw error;
+      }
+      if (folder.isThere) return;
+    }
+  }
+}
+
+const namesIn = (own: Directory): string[] =>
+  own.entries().flatMap(({ name, kind }) => (kind === "file" ? [name] : []));
+
+function hasEnded(name: string, nowMs: number): boolean {
+  const hint = readHintName(name);
+  return hint !== null && !isLive(hint, nowMs);
+}
+
+/** Another granter can be doing the same. */
+function createIfMissing(own: Directory, name: string): void {
   try {
-    granted.create(store, new Uint8Array(), store);
+    own.create(name, new Uint8Array(), name);
   } catch (error) {
     if (systemCode((error as Error).cause) !== "EEXIST") throw error;
   }
-  if (!isFlushed) return;
-  await granted.flush();
-  await folder.flush();
 }
 
-/** Takes a hint back. */
-export function removeHint(root: DataRoot, principal: StoreId, store: StoreId): void {
-  using folder = HomeFolder.open(storeHome(root, principal));
-  using granted = folder?.openOwn()?.openFolder(grantedFolder) ?? null;
-  if (granted !== null && granted.identityOf(store) !== null) granted.remove(store);
-}
-
-/** Returns the stores that the hints of a principal name, sorted. */
-export function listHints(root: DataRoot, principal: StoreId): StoreId[] {
-  using folder = HomeFolder.open(storeHome(root, principal));
-  using granted = folder?.openOwn()?.openFolder(grantedFolder) ?? null;
-  const names = granted?.entries().flatMap(({ name, kind }) => (kind === "file" && isStoreId(name) ? [name] : []));
-  return (names ?? []).toSorted().slice(0, hintsMax);
+function removeIfThere(own: Directory, name: string): void {
+  try {
+    own.remove(name);
+  } catch (error) {
+    if (!isMissing((error as Error).cause)) throw error;
+  }
 }

@@ -10,8 +10,7 @@ import { checkOwner, readCreator } from "../home-owner.ts";
 import { storeHome, storesFolder } from "../home.ts";
 
 /**
- * Whether a store exists: a host has committed to it, or someone has put entries there by hand. A folder that has only
- * hints is none.
+ * Whether a store exists: a host has committed to it, or someone has put entries there by hand.
  */
 export function hasStore(root: DataRoot, id: StoreId): boolean {
   using folder = HomeFolder.open(storeHome(root, id));

@@ -1,0 +1,34 @@
+/** The names of empty files that are hints: `<store>.<granted>.<expires>`, with times in milliseconds, and `<store>.left`. */
+import { isStoreId } from "../../../values/store-id.ts";
+import type { StoreId } from "../../../values/store-id.ts";
+import { byAge } from "../../grant-hints.ts";
+import type { GrantHint, GrantTimes } from "../../grant-hints.ts";
+
+const leftSuffix = ".left";
+const hintPattern = /^([^.]+)\.(\d{1,16})\.(never|\d{1,16})$/;
+
+export const leftName = (store: StoreId): string => store + leftSuffix;
+
+export const hintName = (store: StoreId, { grantedMs, expiresMs }: GrantTimes): string =>
+  `${store}.${grantedMs}.${expiresMs ?? "never"}`;
+
+/** Returns what a name says about a grant; `null` if it is another name. */
+export function readHintName(name: string): (GrantTimes & { readonly store: StoreId }) | null {
+  const [, store = "", granted, expires] = hintPattern.exec(name) ?? [];
+  if (!isStoreId(store)) return null;
+  return { store, grantedMs: Number(granted), expiresMs: expires === "never" ? null : Number(expires) };
+}
+
+/** The oldest grants first. Of several hints of one store, which a crash can leave, the one that ends last counts. */
+export function readHintNames(names: readonly string[]): GrantHint[] {
+  const present = new Set(names);
+  const byStore = new Map<StoreId, GrantHint>();
+  for (const name of names) {
+    const hint = readHintName(name);
+    if (hint === null || endOf(hint) < endOf(byStore.get(hint.store))) continue;
+    byStore.set(hint.store, { ...hint, isLeft: present.has(leftName(hint.store)) });
+  }
+  return [...byStore.values()].toSorted(byAge);
+}
+
+const endOf = (times: GrantTimes | undefined): number => (times === undefined ? 0 : (times.expiresMs ?? Infinity));

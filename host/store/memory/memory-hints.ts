@@ -1,0 +1,66 @@
+import type { StoreId } from "../../values/store-id.ts";
+import { byAge, checkRoom, isLive } from "../grant-hints.ts";
+import type { GrantHint, GrantTimes } from "../grant-hints.ts";
+import type { NewGrants } from "../shared-stores.ts";
+
+/** What a principal was granted, by store, and the stores that it leaves out. */
+interface OfPrincipal {
+  readonly granted: Map<StoreId, GrantTimes>;
+  readonly left: Set<StoreId>;
+}
+
+type Grants = ReadonlyMap<StoreId, NewGrants>;
+
+/** Hints to the principals of one `memoryStore`. */
+export class MemoryHints {
+  readonly #byPrincipal = new Map<StoreId, OfPrincipal>();
+
+  list(principal: StoreId): GrantHint[] {
+    const { granted, left } = this.#of(principal);
+    const hints = Array.from(granted, ([store, { grantedMs, expiresMs }]) => {
+      return { store, grantedMs, expiresMs, isLeft: left.has(store) };
+    });
+    return hints.toSorted(byAge);
+  }
+
+  /** Throws `QUOTA_EXCEEDED` for grants that a grantee has no room for. */
+  check(grants: Grants): void {
+    for (const [store, { granted, nowMs }] of grants) {
+      for (const { grantee } of granted) checkRoom(this.list(grantee), store, nowMs);
+    }
+  }
+
+  note(grants: Grants): void {
+    for (const [store, { granted, revoked = [], nowMs }] of grants) {
+      for (const { grantee, ...times } of granted) this.#add(store, grantee, times, nowMs);
+      for (const principal of revoked) {
+        this.#of(principal).granted.delete(store);
+        this.#forgetEmpty(principal);
+      }
+    }
+  }
+
+  /** Returns whether that changed anything. */
+  leave(principal: StoreId, store: StoreId, isLeft: boolean): boolean {
+    const { granted, left } = this.#of(principal);
+    if (isLeft ? left.has(store) || !granted.has(store) : !left.delete(store)) return false;
+    if (isLeft) this.#byPrincipal.set(principal, { granted, left: left.add(store) });
+    this.#forgetEmpty(principal);
+    return true;
+  }
+
+  #add(store: StoreId, principal: StoreId, times: GrantTimes, nowMs: number): void {
+    const { granted, left } = this.#of(principal);
+    for (const [other, each] of granted) if (!isLive(each, nowMs)) granted.delete(other);
+    this.#byPrincipal.set(principal, { granted: granted.set(store, times), left });
+  }
+
+  #of(principal: StoreId): OfPrincipal {
+    return this.#byPrincipal.get(principal) ?? { granted: new Map(), left: new Set() };
+  }
+
+  #forgetEmpty(principal: StoreId): void {
+    const { granted, left } = this.#of(principal);
+    if (granted.size === 0 && left.size === 0) this.#byPrincipal.delete(principal);
+  }
+}
