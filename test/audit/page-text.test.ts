@@ -1,5 +1,4 @@
 /** What the page says, and what it must not say. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -10,7 +9,6 @@ import { html, Markup, visibleParts } from "../../host/report/page/markup.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { pageLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { brokenLog, busyLog, quietLog } from "./log-samples.ts";
 import { logName, writeRun } from "./log-under-test.ts";
@@ -54,15 +52,6 @@ test("htmlPage keeps the order in which a reviewer asks", () => {
     "Denials",
     "Refused requests",
   ]);
-});
-
-test("htmlPage claims of a plugin that shares stores only what is true of it", () => {
-  const sharing = reportOn(Uint8Array.from(readFileSync(shippedPlugin("stores"))));
-  const words = wordsOf(htmlPage([sharing], null));
-  expect(words).toContain("Of these scopes, the scope store:* is the calling user's own shared store");
-  expect(words).toContain("no other user except in shared stores that the host lets the calling user reach");
-  expect(words).not.toContain("cannot choose another user");
-  expect(wordsOf(htmlPage([passingReport()], null))).not.toContain("store:*");
 });
 
 test("htmlPage returns the same bytes for the same report", () => {

@@ -1,5 +1,4 @@
 /** The text of an audit: what passes fits on one screen, and no name in the file can control the terminal. */
-import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
 import type { PolicyFile } from "memcell";
@@ -12,7 +11,6 @@ import { makeReport } from "../../host/report/make-report.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { textReport } from "../../host/report/text-report.ts";
 import { visibleJson, visibleText } from "../../host/values/visible-text.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
 import { hostileTexts, unsafeOnTerminal } from "./hostile-names.ts";
 import { unwrapped } from "./run-audit.ts";
 import { everyTool, resealed, shippedBytes, shippedManifest, withCustomSections } from "./tamper.ts";
@@ -52,17 +50,6 @@ test("the report shows each capability, each tool and the whole hash", () => {
     expect(text).toMatch(new RegExp(`^${name} +${audience} `, "m"));
   expect(text).toContain(shipped.sha256);
   expect(text).toMatch(/^ReadUserMemory +model {2}yes {3}- {5}- {6}- {6}- {6}memory$/m);
-});
-
-test("of a plugin that shares stores, the report says what its scope is, within 80 columns", () => {
-  const artifact = readArtifact(Uint8Array.from(readFileSync(shippedPlugin("stores"))), "stores.wasm");
-  const text = plain(makeReport({ artifact, policy, dependencies: null }));
-  const [imports = ""] = /^imports .*?(?=^exports)/ms.exec(text) ?? [];
-  expect(imports.split("\n").filter((line) => line.length > 80)).toEqual([]);
-  const inStores = "; with the scope store:*, of the shared stores that the host lets the user reach";
-  expect(unwrapped(imports)).toContain(`reads a file of the calling user in the tool's scopes${inStores}`);
-  expect(unwrapped(imports)).toContain("with the right search, also those shared for searching alone");
-  expect(plain(passing)).not.toContain("store:*");
 });
 
 test("the table shows what is requested but not granted, and what is granted but not requested", async () => {
