@@ -23,10 +23,7 @@ export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
   log_debug: "adds a line to the host's log, at level debug",
 };
 
-/**
- * They reach only the calling user's files, and only in the scopes of the called tool. With the scope `store:*`, they
- * reach the shared stores that the host lets the user reach, and no file of a user.
- */
+/** They reach only the calling user's files, and only in the scopes of the called tool. */
 export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
   store_read: "reads a file of the calling user in the tool's scopes",
   store_list: "lists files of the calling user in the tool's scopes",
@@ -37,17 +34,26 @@ export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
   grant_set: "grants another user access to the calling user's own shared store, or revokes it",
 };
 
+/** What the scope `store:*` changes about a capability, in version 2 of the ABI. */
+const inStores = "; with the scope store:*, of the shared stores that the host lets the user reach";
+
+/** What a tool with the scope `store:*` reaches. */
+export const storesMeaning =
+  "the scope store:* is the calling user's own shared store, and those that the host lets the user reach: by grants, " +
+  "or because the program vouches for the user; with the right search, also those shared for searching alone";
+
 export interface ImportMeaning {
   readonly meaning: string;
   /** The right that a capability needs; a kernel function needs none. */
   readonly right: Right | null;
 }
 
-/** Returns `null` for an import that the ABI does not have. */
-export function meaningOfImport(module: string, name: string): ImportMeaning | null {
+/** Returns `null` for an import that the ABI does not have. `abi`: the version that the plugin is written for. */
+export function meaningOfImport(module: string, name: string, abi: number): ImportMeaning | null {
   if (module === kernelModule && isNameIn(kernelMeanings, name)) return { meaning: kernelMeanings[name], right: null };
   if (module !== capabilityModule || !isNameIn(capabilityMeanings, name)) return null;
-  return { meaning: capabilityMeanings[name], right: capabilityRights[name] };
+  const stores = abi >= 2 && name.startsWith("store_") ? inStores : "";
+  return { meaning: capabilityMeanings[name] + stores, right: capabilityRights[name] };
 }
 
 function isNameIn<Name extends string>(table: Readonly<Record<Name, string>>, name: string): name is Name {

@@ -11,6 +11,7 @@ import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
+import { storePlace } from "./store-place.ts";
 
 export const doctorCommand = defineCommand({
   name: "doctor",
@@ -88,7 +89,11 @@ function describe(userId: string, findings: readonly Finding[]): string {
     `  ${path}: ${message}`,
     `    ${remedy === null ? "needs a person" : `to mend: ${remedy}`}`,
   ]);
-  return userLine(userId) + lines.map((line) => `${visibleText(line)}\n`).join("");
+  const place = storePlace(
+    userId,
+    findings.map(({ path }) => path),
+  );
+  return userLine(userId) + lines.map((line) => `${visibleText(line)}\n`).join("") + (place && `  ${place}`);
 }
 
 const userLine = (userId: string): string => `${visibleText(JSON.stringify(userId))}\n`;

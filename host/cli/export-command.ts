@@ -7,11 +7,13 @@ import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
+import { storePlace } from "./store-place.ts";
 
 export const exportCommand = defineCommand({
   name: "export",
   description: `Writes a user's memory and trash into a zip file that "import" can read. Each scope has its own folder
-in it; no plugin decides what is exported. Each scope is a snapshot of one moment. If tools are called meanwhile, two
+in it, and so has the user's own store. It does not contain grants ("memcell stores show" lists them), nor what the user
+has written in other stores. No plugin decides what is exported. Each scope is a snapshot of one moment. If tools are called meanwhile, two
 scopes can be from different moments.
 
 FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
@@ -39,6 +41,8 @@ scopes.`,
       throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
     for (const { scope, path, reason } of leftOut) print(visibleText(`left out: ${scope}/${path}: ${reason}`));
+    const scopes = leftOut.map(({ scope }) => scope);
+    process.stdout.write(storePlace(ctx.userId, scopes));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     print(`${counted(files.length, "file")}, ${bytes} bytes written`);
     return 0;

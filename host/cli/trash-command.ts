@@ -6,6 +6,7 @@ import { ageMs } from "./age.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
+import { storePlace } from "./store-place.ts";
 
 export const trashCommand = defineCommand({
   name: "trash",
@@ -17,7 +18,8 @@ plugin keeps an entry in several files, such as a run of an agent, all that were
   operands: {
     "<list|restore|purge>": "what to do",
     "[NAME]":
-      'what to restore: a name that "list" prints, or the name of an entry, which means its latest trashed file',
+      'what to restore: a name that "list" prints, or the path that a file had, or the name of an entry (not in "store"); ' +
+      "the last two mean the latest trashed file",
   },
   texts: {
     user: ["ID", "the user whose trash it is"],
@@ -30,6 +32,7 @@ plugin keeps an entry in several files, such as a run of an agent, all that were
     "memcell trash list --user alice",
     "memcell trash restore editor --user alice",
     "memcell trash restore my-agent/run-7 --scope runs --user alice",
+    "memcell trash restore notes/plan.md --scope store --user alice",
     "memcell trash purge --older-than 30d --user alice",
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
@@ -40,7 +43,7 @@ plugin keeps an entry in several files, such as a run of an agent, all that were
     await using runtime = await openRuntime(settings, options.user);
     const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
     if (options.json) process.stdout.write(`${visibleJson(files)}\n`);
-    else for (const file of files) process.stdout.write(lineOf(file));
+    else process.stdout.write(listOf(files, ctx.userId));
     return 0;
   },
 });
@@ -73,6 +76,11 @@ function performerOf(
     default:
       throw new UsageError(`no action "${action}", allowed: list, restore, purge`);
   }
+}
+
+function listOf(files: readonly TrashedFile[], userId: string): string {
+  const scopes = files.map(({ scope }) => scope);
+  return files.map(lineOf).join("") + storePlace(userId, scopes);
 }
 
 function lineOf({ scope, name, bytes, epochMs }: TrashedFile): string {

@@ -1,5 +1,6 @@
 import { rights as allRights, rightsOfAbi1 } from "../../shared/abi.ts";
 import type { Right } from "../../shared/abi.ts";
+import { anyStore } from "../../shared/shared-scope.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import type { PolicyLimits, ToolPolicy } from "../plugins/policy/policy.ts";
 
@@ -64,6 +65,10 @@ export function scopeGrantings({ scopes, allowed }: ReportedTool): { scope: stri
   const isAllowed = (scope: string): boolean => allowed?.scopes.includes(scope) ?? false;
   return all.map((scope) => ({ scope, granting: grantingOf(scopes.includes(scope), isAllowed(scope)) }));
 }
+
+/** Whether a tool asks for shared stores. */
+export const reachesStores = (tools: readonly ReportedTool[]): boolean =>
+  tools.some(({ scopes }) => scopes.includes(anyStore));
 
 /** Being offered to models is asked for and allowed like a right. The host may call every tool. */
 export function modelGranting({ audience, allowed }: ReportedTool): Granting {

@@ -7,12 +7,13 @@ import { styleText } from "node:util";
 import wrapAnsi from "wrap-ansi";
 
 import { capabilityModule, capabilityNames, kernelModule } from "../../shared/abi.ts";
+import { storesMeaning } from "../../shared/import-meanings.ts";
 import { pageLimits, pluginLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { visibleName, visibleText } from "../values/visible-text.ts";
-import { modelGranting, rightGranting, scopeGrantings, shownRights } from "./report.ts";
+import { modelGranting, reachesStores, rightGranting, scopeGrantings, shownRights } from "./report.ts";
 import type { AuditReport, Granting, ReportedTool } from "./report.ts";
 
 /** A line, with or without a style. */
@@ -53,6 +54,7 @@ function contentLines(report: AuditReport): Line[] {
     ...toolMatrix(tools).map((text, at) => (at === 0 ? { text, style: "bold" as const } : text)),
     ...codeLines(artifact),
     ...importLines(artifact),
+    ...(reachesStores(tools) ? labelled("stores", [storesMeaning]) : []),
     ...exportLines(report),
     ...labelled("limits", limitTexts(report)),
     ...labelled("sections", sectionTexts(artifact)),
@@ -98,10 +100,11 @@ function importLines({ imports }: Artifact): Line[] {
     `${capabilities.length} capabilities`,
     `${kernel.length} kernel functions (input, output, blocks, log)`,
   ];
+  const rightChars = Math.max(...capabilities.map(({ right }) => right?.length ?? 0));
   return [
     ...labelled("imports", counts),
-    ...capabilities.map(
-      ({ name, right, meaning }) => `  ${name.padEnd(11)}  ${right?.padEnd(5) ?? ""}  ${meaning ?? ""}`,
+    ...capabilities.flatMap(({ name, right, meaning }) =>
+      wrapText(`  ${name.padEnd(11)}  ${right?.padEnd(rightChars) ?? ""}  `, meaning ?? ""),
     ),
     ...unknown.map(({ module, name, signature }) => ({
       text: `  ${quoted(module)} ${quoted(name)}  ${signature}`,

@@ -35,7 +35,10 @@ export interface MemoryFamily {
   readonly canRead: boolean;
   /** The scopes that the index is made from. */
   readonly indexScopes: readonly string[];
-  /** The scopes that entries are listed and read from: one, unless the plugin uses different scopes for the two. */
+  /**
+   * The scopes that entries are listed and read from: one, unless the plugin uses different scopes for the two. `store:*`
+   * stands for the user's own store.
+   */
   readonly entryScopes: readonly string[];
   /** The tool with which a model reads an entry. Missing if no such tool is offered to models. */
   readonly readTool?: string;

@@ -28,13 +28,29 @@ export interface InternalFlags extends InternalEntry {
 
 /**
  * The shared stores of one user. Each method rejects with a `ToolError`, also where `runtime.call` would return an
- * error.
+ * error: besides the codes that it names, with `USER_INVALID` for `ctx.userId`, and with those of every call, such as
+ * `BUSY`, `CANCELLED`, `CLOSED` and `STORAGE_UNSAFE`. `list`, `grants`, `grant`, `revoke`, `leave` and `rejoin` need no plugin; the other
+ * methods reject with `TOOL_UNKNOWN` if none that is loaded has their role. The plugin `stores` has all.
  */
 export interface UserStores {
-  /** Every store that the user reaches, the user's own first, and why. */
+  /**
+   * Every store that the user reaches, the user's own first, and why: those granted to the user, and those of
+   * `ctx.stores`. `contextualAccess` alone adds none.
+   *
+   * @example
+   * await runtime.stores({ userId: "planner" }).list();
+   * // [{ id: "6f0c…", level: "readwrite", source: "self" }, { id: "0182…", level: "read", source: "grant" }]
+   */
   list(): Promise<readonly ReachableStore[]>;
 
-  /** To whom the user has granted access to the user's own store. */
+  /**
+   * To whom the user has granted access to the user's own store, without grants that have expired.
+   *
+   * @example
+   * for (const { grantee, level, expiresAt } of await runtime.stores({ userId: "alice" }).grants()) {
+   *   console.log(grantee, level, expiresAt?.toISOString() ?? "never ends");
+   * }
+   */
   grants(): Promise<readonly GrantedAccess[]>;
 
   /**
@@ -51,11 +67,11 @@ export interface UserStores {
   grant(to: string, grant?: NewGrant): Promise<void>;
 
   /**
-   * Revokes a grant; `false` if there was none. `from` as in `grant`, with `INPUT_INVALID`. A call of the grantee that has
-   * not ended by then has no access.
+   * Revokes a grant; `false` if there was none. A call of the grantee that has not ended by then has no access. `from`
+   * is named as in `grant`. Rejects with `INPUT_INVALID` for the user itself, and for what names no user.
    *
    * @example
-   * await runtime.stores({ userId: "alice" }).revoke("planner");
+   * await runtime.stores({ userId: "alice" }).revoke("planner"); // true
    */
   revoke(from: string): Promise<boolean>;
 
@@ -90,13 +106,27 @@ export interface UserStores {
 
   /**
    * The value that the user's programs have set under a key, or that the user has created; `null` if there is none.
-   * `store`: an id, or `null` for the user's own. Rejects with `ACCESS_DENIED`, a case of `ENTRY_NOT_FOUND`.
+   * `store`: an id, or `null` for the user's own. Rejects with `INPUT_INVALID` for a key, store or namespace of a wrong
+   * form, and with `ACCESS_DENIED`, a case of `ENTRY_NOT_FOUND`, for a store that the user may not read.
+   *
+   * @example
+   * await runtime.stores({ userId: "alice" }).getInternal(null, "weather-key", { namespace: "weather" }); // "k-123"
    */
   getInternal(store: string | null, key: string, entry?: InternalEntry): Promise<unknown>;
 
   /**
    * Sets a value that no tool for models finds, lists or names, with all its flags: those of an earlier value do not
-   * stay. An entry of the user under the same key that models saw goes to the trash.
+   * stay. An entry of the user under the same key that models saw goes to the trash. `value` is any JSON value of at
+   * most 100 KiB, `key` has at most 200 characters, a namespace 64.
+   *
+   * Rejects with `INPUT_INVALID`, also for a value that JSON does not have; with `ACCESS_DENIED`, a case of
+   * `ENTRY_NOT_FOUND`, for a store that the user may not change; with `VALUE_TOO_LARGE` or `KEY_LIMIT_REACHED`, cases of
+   * `QUOTA_EXCEEDED`, or `QUOTA_EXCEEDED` for a full store; with `ENTRY_UNREADABLE` if a file that is no entry lies in
+   * its place.
+   *
+   * @example
+   * const stores = runtime.stores({ userId: "alice" });
+   * await stores.setInternal(null, "weather-key", "k-123", { namespace: "weather", encrypted: true, ttl: 3_600 });
    */
   setInternal(store: string | null, key: string, value: unknown, flags?: InternalFlags): Promise<void>;
 }

@@ -5,7 +5,7 @@
 import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
 import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, StoreHoldOptions } from "../store/shared-stores.ts";
-import type { HeldReader, HeldUser, HoldOptions, Store, StorePart, UsedBytes } from "../store/store.ts";
+import type { HeldReader, HeldUser, HoldOptions, Store, StoreFinding, StorePart, UsedBytes } from "../store/store.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -48,8 +48,15 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
         seen: inStore(seen, own),
         ...(usedBytes && { usedBytes: renamed(usedBytes, ownStoreName, scopeOfStore(own)) }),
       }),
-    findings: () => held.findings(own),
+    findings: async () => (await held.findings(own)).map((each) => ofStore(each, own)),
   };
+}
+
+/** A finding in the own store. What lies beside the entries has its path in the data folder: it is in no scope. */
+function ofStore(finding: StoreFinding, own: StoreId): StoreFinding {
+  const [folder, ...below] = finding.path.split("/");
+  const path = folder === entriesScope ? [ownStoreName, ...below].join("/") : `stores/${own}/${finding.path}`;
+  return { ...finding, path };
 }
 
 /** Reads the entries of the own store under the name `store`. */

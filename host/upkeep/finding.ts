@@ -5,7 +5,10 @@ export interface Finding {
    * files. `not-inspected`: the plugin could not inspect the files, or only some of them.
    */
   readonly problem: string;
-  /** The file, inside the user's folder. */
+  /**
+   * The file, inside the user's folder. In the user's own store it begins with `store/`, which is the folder
+   * `stores/<id>/entries` of the data folder (`storeIdOf`).
+   */
   readonly path: string;
   /** What is wrong, in a sentence. */
   readonly message: string;

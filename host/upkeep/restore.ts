@@ -19,7 +19,8 @@ import type { TrashedFile } from "./upkeep.ts";
 export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
   const { tools } = operation;
   const files = (await listTrash(operation)).filter((file) => scope === undefined || file.scope === scope);
-  const file = files.find((each) => each.name === name) ?? files.find((each) => isEntry(tools, each, name));
+  const file =
+    files.find((each) => each.name === name) ?? files.find((each) => each.path === name || isEntry(tools, each, name));
   if (file === undefined) {
     const where = scope === undefined ? "the trash" : `the trash of ${quoted(scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore ${quoted(name)}: it is not in ${where}`);

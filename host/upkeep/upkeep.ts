@@ -29,7 +29,8 @@ export interface Upkeep {
 
   /**
    * Reports what is wrong with a user's files, and what `mend` would do. Changes nothing. In all scopes, finds
-   * unfinished changes and anything but plain files. Each loaded plugin that can inspect judges the content of its own
+   * unfinished changes, anything but plain files, and names that no tool can use; names that begin with a dot are left
+   * to other programs. Each loaded plugin that can inspect judges the content of its own
    * files.
    *
    * @example
@@ -51,8 +52,9 @@ export interface Upkeep {
   listTrash(ctx: CallContext): Promise<TrashedFile[]>;
 
   /**
-   * Puts a file back and takes it out of the trash. `name` is a name from `listTrash`. It can also be an entry's name,
-   * if the plugin keeps each entry in a file of its own: then the version that was trashed last comes back. If the
+   * Puts a file back and takes it out of the trash. `name` is a name from `listTrash`. It can also be the
+   * path that the file had, or an entry's name, if the plugin says which file an entry has (those of `stores` have only
+   * paths): then the version that was trashed last comes back. If the
    * plugin says that further trashed files belong to it, such as the other files of a run, they come back in the same
    * commit. `scope` limits the search to one scope's trash. If the plugin cannot put files back, or the file is not one
    * of its entries, it comes back byte for byte.

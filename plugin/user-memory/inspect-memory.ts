@@ -10,8 +10,8 @@ import { entryLimits } from "./entry-limits.ts";
 import { indexPath } from "./entry-name.ts";
 import { derivedAmong, unfitAmong } from "./fit-paths.ts";
 import { findingsOf, readMemory } from "./memory-findings.ts";
-import type { MemoryProblem } from "./memory-findings.ts";
-import { listEntryNames } from "./memory-scope.ts";
+import type { MemoryFinding, MemoryProblem } from "./memory-findings.ts";
+import { listEntryNames, memory } from "./memory-scope.ts";
 import { mendMemory } from "./mend-memory.ts";
 
 export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
@@ -19,7 +19,7 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
   const names = listEntryNames();
   const isTooMany = incoming !== undefined && names.length > entryLimits.entriesMax;
   const state = readMemory(isTooMany ? [] : names);
-  const found = isTooMany ? [] : findingsOf(state);
+  const found = isTooMany ? [] : [...findingsOf(state), ...unusedFiles()];
   const together = isTooMany ? [tooMany(names.length)] : [];
   // The index is built again from the incoming entries.
   const entries = incoming?.filter((path) => path !== indexPath);
@@ -31,6 +31,12 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
     );
   }
   return answer;
+}
+
+/** The files that no tool reads, because of their names. */
+function unusedFiles(): MemoryFinding[] {
+  const paths = memory.list().map(({ path }) => path);
+  return unfitAmong(paths).map(({ path, reason }) => ({ problem: "file-unused", path, message: reason, remedy: null }));
 }
 
 /** An incoming entry without a line in the index is not refused: mending adds the line. */

@@ -15,7 +15,8 @@ export type MemoryProblem =
   | "entry-without-line"
   | "entry-unreadable"
   | "entry-too-large"
-  | "names-differ-by-case";
+  | "names-differ-by-case"
+  | "file-unused";
 
 export interface MemoryFinding extends InspectFinding {
   readonly problem: MemoryProblem;

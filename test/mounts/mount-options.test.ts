@@ -189,4 +189,9 @@ test("refuses a tool with a mounted scope and another one, and a scope that no t
     code: "PLUGIN_REFUSED",
     message: 'Cannot mount "jurnal": no loaded tool has this scope, allowed: memory, notes',
   });
+  // No folder can be mounted as shared stores, so their scope is not among what is allowed.
+  const bundled = createRuntime({ dataDir: stage.dataDir, mounts: [ofAlice(stage.dir, "store")] });
+  await expect(bundled).rejects.toMatchObject({
+    message: 'Cannot mount "store": no loaded tool has this scope, allowed: journal, memory, runs',
+  });
 });

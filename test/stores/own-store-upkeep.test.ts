@@ -140,6 +140,20 @@ test("the trash lists, restores and purges what was deleted", async () => {
   expect(await stage.runtime.upkeep.listTrash(alice)).toEqual([]);
 });
 
+test("a trashed file is also restored by the path that it had, the latest first", async () => {
+  for (const content of ["first", "second"]) {
+    await memory(alice, create("dir/n.md", content));
+    await memory(alice, { command: "delete", path: "/memories/dir/n.md" });
+    now += 1_000;
+  }
+  const restored = await stage.runtime.upkeep.restore(alice, "dir/n.md", { scope: "store" });
+  expect(restored).toMatchObject({ path: "dir/n.md", epochMs: now - 1_000 });
+  expect(await memory(alice, { command: "view", path: "/memories/dir/n.md" })).toMatchObject({
+    data: { entries: [{ value: "second" }] },
+  });
+  await expect(stage.runtime.upkeep.restore(alice, "n.md")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+});
+
 test("only the owner exports a store: nobody else's export has its files", async () => {
   const { files } = await stage.runtime.upkeep.export(alice);
   expect(paths(files)).toEqual(["store/a.md"]);

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime } from "memcell";
+import { createRuntime, storeIdOf } from "memcell";
 import type { Finding } from "memcell";
 import { expect, test } from "vitest";
 
@@ -143,6 +143,50 @@ test("reports what only a person can repair, and leaves it alone", async () => {
   expect(found.map(({ remedy }) => remedy)).toEqual([null, null, null]);
   expect(await runtime.upkeep.mend(alice)).toEqual([]);
   expect(readdirSync(memory).toSorted()).toEqual(["A.md", "MEMORY.md", "a.md", "big.md", "link.md"]);
+});
+
+test("names files and folders that no tool finds because of their names, in every scope, and leaves them", async () => {
+  using folder = temporaryFolder();
+  const deep = `${"d".repeat(200)}/${"e".repeat(60)}.md`;
+  const files = {
+    "memory/MEMORY.md": line("a"),
+    "memory/a.md": fact("a"),
+    "memory/Über.md": fact("b"),
+    "memory/sub/c.md": fact("c"),
+    "memory/notes.txt": "d",
+    "memory/.DS_Store": "of another program",
+    "memory/.git/config": "of another program",
+    "journal/a b.md": "x",
+    [`journal/${deep}`]: "x",
+    "runs/My Notes/x.md": "x",
+    "of-no-plugin/x y": "x",
+  };
+  writeUserFiles(folder.path, { alice: files });
+  const store = join(folder.path, "stores", storeIdOf("alice"));
+  for (const below of ["entries/My Notes", ".memcell"]) mkdirSync(join(store, below), { recursive: true });
+  writeFileSync(join(store, "entries/My Notes/Über panda.md"), "x");
+  writeFileSync(join(store, ".memcell/staged-0"), "left over");
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  const found = await runtime.upkeep.inspect(alice);
+  expect(found.map(inShort).toSorted()).toEqual(
+    [
+      "memory/Über.md name-not-allowed",
+      "memory/notes.txt file-unused",
+      "memory/sub/c.md file-unused",
+      "journal/a b.md name-not-allowed",
+      `journal/${deep} name-not-allowed`,
+      "runs/My Notes name-not-allowed",
+      "of-no-plugin/x y name-not-allowed",
+      "store/My Notes name-not-allowed",
+      `stores/${storeIdOf("alice")}/.memcell/owner owner-missing`,
+      `stores/${storeIdOf("alice")}/.memcell/staged-0 temporary-file`,
+    ].toSorted(),
+  );
+  const ofNames = found.filter(({ remedy }) => remedy === null);
+  expect(ofNames).toHaveLength(found.length - 2);
+  await runtime.upkeep.mend(alice);
+  expect(await runtime.upkeep.inspect(alice)).toEqual(ofNames);
+  expect(readUserFiles(folder.path, "alice")).toEqual(files);
 });
 
 test("finds and removes what a killed process has left in the host's own folder", async () => {

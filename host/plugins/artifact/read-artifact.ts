@@ -26,7 +26,7 @@ export function readArtifact(wasm: Uint8Array, file: string): Artifact {
     file,
     sha256: createHash("sha256").update(wasm).digest("hex"),
     bytes: wasm.length,
-    imports: names?.imports.map((each) => describeImport(each)) ?? [],
+    imports: names?.imports.map((each) => describeImport(each, manifest?.abi ?? 1)) ?? [],
     exports: names?.exports.map(({ name, kind, signature }) => ({ name, kind, signature })) ?? [],
     memory: memories?.[0] ?? null,
     customSections: sections.filter(({ id }) => id === sectionIds.custom).map((section) => describeCustom(section)),
@@ -47,8 +47,8 @@ function engineDeviations(wasm: Uint8Array, isGuest: boolean): string[] {
   return isValid ? [] : ["it is not a valid WebAssembly module: no engine takes it"];
 }
 
-function describeImport({ module, name, kind, signature }: WasmImport): ArtifactImport {
-  const known = kind === "function" ? meaningOfImport(module, name) : null;
+function describeImport({ module, name, kind, signature }: WasmImport, abi: number): ArtifactImport {
+  const known = kind === "function" ? meaningOfImport(module, name, abi) : null;
   return {
     module,
     name,

@@ -1,9 +1,10 @@
 import { capabilityNames, capabilityRights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
+import { storesMeaning } from "../../../shared/import-meanings.ts";
 import { pageLimits } from "../../../shared/limits.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { utf8Bytes } from "../../../shared/text.ts";
-import { modelGranting, rightGranting, scopeGrantings, shownRights } from "../report.ts";
+import { modelGranting, reachesStores, rightGranting, scopeGrantings, shownRights } from "../report.ts";
 import type { AuditReport, Granting, ReportedTool } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
@@ -14,13 +15,19 @@ export function capabilityBody(report: AuditReport, id: string): Value {
   if (report.tools.length === 0) {
     return html`<p>The tools of this file are unknown: it has no readable manifest.</p>`;
   }
-  return [capabilityMatrix(report.tools, id), meaningsTable(report, id), descriptions(report), codesTable(report, id)];
+  return [
+    capabilityMatrix(report.tools, id),
+    meaningsTable(report, id),
+    reachesStores(report.tools) ? html`<p>Of these scopes, ${storesMeaning}.</p>` : null,
+    descriptions(report),
+    codesTable(report, id),
+  ];
 }
 
 /** The meaning of each right, for a reader who does not know the ABI. */
 const meanings: Readonly<Record<Right, Markup>> = {
-  read: html`Read the text of a file in the calling user’s scope, by a path inside it.`,
-  list: html`See which files are in that scope, and how large each is.`,
+  read: html`Read the text of a file in the tool’s scopes, by a path inside them.`,
+  list: html`See which files are in those scopes, and how large each is.`,
   write: html`Create or replace a file there. Changes take effect only when the whole call succeeds.`,
   trash: html`Move a file there into the scope’s own <code>trash/</code>. No tool can destroy what is in it.`,
   clock: html`Get the time at which the call began. It does not change during the call, so it cannot measure anything.`,

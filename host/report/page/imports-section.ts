@@ -1,6 +1,7 @@
 /** What the plugin can reach outside its own memory, and what it therefore cannot do. */
 import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
 import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
+import { reachesStores } from "../report.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
@@ -55,7 +56,7 @@ function meaningOf({ meaning, right }: ArtifactImport): Markup {
  * What the plugin cannot do. This follows from the list of imports, so it is shown only if the list was read and every
  * entry is known. An empty list was not readable, because every plugin needs imports.
  */
-export function absentBody({ artifact: { manifest, imports } }: AuditReport): Value {
+export function absentBody({ artifact: { manifest, imports }, tools }: AuditReport): Value {
   if (manifest === null || imports.length === 0) {
     return html`<p>Nothing can be said about this file: it cannot be read as a plugin.</p>`;
   }
@@ -73,12 +74,12 @@ export function absentBody({ artifact: { manifest, imports } }: AuditReport): Va
       the plugin has
     </p>`,
     html`<ul class="absent">
-      ${absences(hasClock).map((each) => html`<li>${each}</li> `)}
+      ${absences(hasClock, reachesStores(tools)).map((each) => html`<li>${each}</li> `)}
     </ul>`,
   ];
 }
 
-function absences(hasClock: boolean): Markup[] {
+function absences(hasClock: boolean, hasStores: boolean): Markup[] {
   return [
     html`<strong>no WASI</strong>: no environment variables, no arguments, no standard streams, no file descriptors`,
     html`<strong>no network</strong>: no sockets, no HTTP, no name resolution`,
@@ -87,7 +88,9 @@ function absences(hasClock: boolean): Markup[] {
       ? html`<strong>no clock</strong> except ${code("clock_now")}, which always returns the time when the call began`
       : html`<strong>no clock</strong>: it cannot measure time`,
     html`<strong>no randomness</strong>: the same call, at the same time and on the same files, has the same result`,
-    html`<strong>no other user</strong>: it does not know whose files these are, and cannot choose another user`,
+    hasStores
+      ? html`<strong>no other user</strong> except in shared stores that the host lets the calling user reach`
+      : html`<strong>no other user</strong>: it does not know whose files these are, and cannot choose another user`,
     html`<strong>no processes, threads or devices</strong>, and no other plugin`,
   ];
 }

@@ -4,7 +4,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Runtime } from "../../runtime/api.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import type { Admission, Credentials } from "./admission.ts";
-import { checkHost, checkOrigin, checkSingleHeaders, checkTarget, preflightHeaders } from "./check-request.ts";
+import {
+  bodyFormAt,
+  checkHost,
+  checkOrigin,
+  checkSingleHeaders,
+  checkTarget,
+  preflightHeaders,
+} from "./check-request.ts";
 import type { StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
@@ -46,13 +53,14 @@ interface Exchange extends NodeRequest {
   /** The headers of every answer from now on. */
   headers: Readonly<Record<string, string>>;
   userId?: string;
-  bodyForm: BodyForm;
+  readonly bodyForm: BodyForm;
 }
 
 /** Resolves when the request is answered or its client is gone. Never rejects. */
 export async function answerRequest(request: NodeRequest, parts: AnsweringParts): Promise<void> {
   const headers = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
-  const exchange: Exchange = { ...request, parts, peer: peerOf(request.req.socket), headers, bodyForm: "json-rpc" };
+  const bodyForm = bodyFormAt(request.req.url ?? "", parts.targets);
+  const exchange: Exchange = { ...request, parts, peer: peerOf(request.req.socket), headers, bodyForm };
   try {
     await checkAndAnswer(exchange, parts);
   } catch (error) {
@@ -68,7 +76,6 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   // Monitoring uses the server's address, so this comes before the host check. It reveals only one bit.
   if (target.kind === "health") return sendText(exchange, 200, "ok\n");
   if (target.kind === "readiness") return await sendReadiness(exchange);
-  if (target.kind === "storage") exchange.bodyForm = "storage";
   if (parts.isClosing()) throw closing();
   checkSingleHeaders(req.rawHeaders);
   checkHost(req.headers.host, parts.hostNames);

@@ -1,9 +1,10 @@
 /** Checks 1 to 4: the target, the server's name, and the page's origin. They read only headers. */
 import { isLoopback, isWildcard } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
-import { methodsOf, storageTargetOf } from "../storage/storage-target.ts";
+import { isStoragePath, methodsOf, storageTargetOf } from "../storage/storage-target.ts";
 import type { StorageTarget } from "../storage/storage-target.ts";
 import { RefusedRequest } from "./refusals.ts";
+import type { BodyForm } from "./refusals.ts";
 
 const methods = {
   mcp: ["POST", "GET", "DELETE", "OPTIONS"],
@@ -30,6 +31,12 @@ export interface Targets {
   readonly metadataPath: string | null;
   /** Whether there are storage routes. */
   readonly hasStorage: boolean;
+}
+
+/** The form of every failure at an address, also where there is no target. */
+export function bodyFormAt(url: string, { hasStorage }: Targets): BodyForm {
+  const [path = ""] = url.split("?");
+  return hasStorage && isStoragePath(path) ? "storage" : "json-rpc";
 }
 
 /**

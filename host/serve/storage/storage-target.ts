@@ -25,3 +25,6 @@ export const methodsOf = ({ kind }: StorageTarget): readonly string[] => methods
 
 /** What no other endpoint may be below while these routes are on. */
 export const storagePrefix = "/api/storage/";
+
+/** Whether whoever asks for a path expects the answers of these routes, also where there is none. */
+export const isStoragePath = (path: string): boolean => `${path}/`.startsWith(storagePrefix);

@@ -100,7 +100,10 @@ export function refuseUnfitTools(
   }
   const missing = [...mounted].find((scope) => !present.has(scope));
   if (missing === undefined) return;
-  const allowed = [...present].toSorted().join(", ");
+  const allowed = [...present]
+    .filter((scope) => scopeName.test(scope))
+    .toSorted()
+    .join(", ");
   throw new ToolError(
     "PLUGIN_REFUSED",
     `Cannot mount ${quoted(missing)}: no loaded tool has this scope, allowed: ${allowed}`,

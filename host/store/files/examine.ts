@@ -1,6 +1,6 @@
 /** Finds what is unfinished or out of place in a home, without knowing any file format. */
 import { storeLimits } from "../../../shared/limits.ts";
-import { scopeName } from "../../../shared/path.ts";
+import { isScopePath, scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { ChangedFile } from "../plan-changes.ts";
@@ -17,7 +17,15 @@ import { hasPlace, hostFolder } from "./home.ts";
 import type { Home } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 
-type FileProblem = "wal-unfinished" | "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file";
+const { pathCharsMax } = storeLimits;
+
+type FileProblem =
+  | "wal-unfinished"
+  | "wal-damaged"
+  | "temporary-file"
+  | "owner-missing"
+  | "not-a-plain-file"
+  | "name-not-allowed";
 
 /** `boot` is the machine's current boot id. */
 export function examineHome(home: Home, boot: string | null): StoreFinding[] {
@@ -42,20 +50,22 @@ function findingsInScopes({ kind: ofHome }: Home, home: Directory): StoreFinding
   });
 }
 
-/** `hidden` is a name to skip: in a mounted folder the host's own, which `ownFindings` examines. */
-function strangeFiles(folder: Directory, above: string, hidden: string | null = null): StoreFinding[] {
-  // Deeper than any tool can name.
-  if (above.length > storeLimits.pathCharsMax) return [];
-  return folder.entries().flatMap(({ name, kind }) => {
-    const path = above + name;
-    if (name === hidden) return [];
-    if (kind === "other") return [unsafe(path, "it is neither a file nor a folder")];
-    return orFinding(path, () => {
-      if (kind === "file") folder.sizeOf(name, path);
-      using below = kind === "folder" ? folder.openFolder(name) : null;
-      return below === null ? [] : strangeFiles(below, `${path}/`);
+/** `scope`: its name and a slash. `hidden` is a name to skip: in a mounted folder the host's own. */
+function strangeFiles(top: Directory, scope: string, hidden: string | null = null): StoreFinding[] {
+  const visit = (folder: Directory, above: string): StoreFinding[] =>
+    folder.entries().flatMap(({ name, kind }) => {
+      const path = above + name;
+      if (path === hidden) return [];
+      if (kind === "other") return [unsafe(scope + path, "it is neither a file nor a folder")];
+      // A name that begins with a dot belongs to another program, such as `.git`.
+      if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
+      return orFinding(scope + path, () => {
+        if (kind === "file") folder.sizeOf(name, path);
+        using below = kind === "folder" ? folder.openFolder(name) : null;
+        return below === null ? [] : visit(below, `${path}/`);
+      });
     });
-  });
+  return visit(top, "");
 }
 
 /** Turns `STORAGE_UNSAFE` into a finding. */
@@ -63,15 +73,23 @@ function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
   try {
     return look();
   } catch (error) {
-    // No tool can use such a name, so it is not reported.
-    if (error instanceof ToolError && error.code === "CAPABILITY_DENIED") return [];
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
     return [unsafe(path, error.message.split(": ").at(-1) ?? "")];
   }
 }
 
-const unsafe = (path: string, message: string): StoreFinding => ({
-  code: "not-a-plain-file" satisfies FileProblem,
+const unsafe = (path: string, message: string): StoreFinding => inScope("not-a-plain-file", path, message);
+
+/** A folder is named once, and not what is in it. */
+const unnamed = (path: string): StoreFinding =>
+  inScope(
+    "name-not-allowed",
+    path,
+    `it has a path that no tool reads, allowed: names of A-Z, a-z, 0-9, "_", "-" and ".", ${pathCharsMax} characters in all`,
+  );
+
+const inScope = (code: FileProblem, path: string, message: string): StoreFinding => ({
+  code,
   path: JSON.stringify(path).slice(1, -1),
   message,
   remedy: null,

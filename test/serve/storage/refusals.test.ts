@@ -68,6 +68,7 @@ describe("a request is refused, on record,", () => {
     const before = stage.refusals.length;
     const answer = await stage.ask(await asWeather({ method, path }));
     expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
+    if (method !== "HEAD") expect(JSON.parse(answer.body)).toEqual({ error: "Method not allowed" });
     expect(stage.refusals.slice(before)).toMatchObject([{ reason: "method-unknown" }]);
   });
 
@@ -78,19 +79,26 @@ describe("a request is refused, on record,", () => {
     "/api/storage/memory-scoped/",
     "/api/storage/memory-scoped/k",
     "/api/storage//memory",
-    "//api/storage/memory",
     "/api/storage/memory;x=1",
     "/api/storage/Memory",
     "/api/storage/%6demory",
-    "/x/../api/storage/memory",
     "/api/storage/json/c/1",
     "/api/storage/files",
+    "/api/storage/other?action=stores",
   ])("at the path %s", async (path) => {
-    expect(await refusedOf(stage, await asWeather({ method: "GET", path }))).toMatchObject({
-      status: 404,
-      refusals: [["path-unknown", null]],
-    });
+    const asked = await asWeather({ method: "GET", path });
+    expect(await refusedOf(stage, asked)).toEqual(refused(404, "Not found", "path-unknown"));
   });
+
+  test.each(["//api/storage/memory", "/x/../api/storage/memory", "/api/storages"])(
+    "at %s, which is not below the routes",
+    async (path) => {
+      expect(await refusedOf(stage, await asWeather({ method: "GET", path }))).toMatchObject({
+        status: 404,
+        refusals: [["path-unknown", null]],
+      });
+    },
+  );
 
   const put = { method: "PUT", path: `${memory}/k` };
   test.each([
