@@ -113,9 +113,9 @@ export class EntryStore {
     }
   }
 
-  /** For a search. */
+  /** For a search, which can hold the listings of many stores: only what it needs of them. */
   get searched(): SearchedStore<FoundWords> {
-    return { store: this.id, ...searchedFiles(this.#listed(), this.id), ...this.#readers };
+    return { store: this.id, ...searchedFiles(this.#listing ?? this.#scope.list(), this.id), ...this.#readers };
   }
 
   /**

@@ -34,12 +34,18 @@ export function wordsOf(entry: Entry): FoundWords | null {
 export function searchedFiles(
   listing: readonly ListedFile[],
   store: string,
-): Pick<SearchedStore<SearchedEntry>, "files" | "indexFiles"> {
-  const files = listing.map(({ path, bytes, changedUs = 0 }): SearchedFile => ({ path, bytes, changedUs }));
-  return { files: files.filter(({ path }) => isSearched(path, store)), indexFiles: indexFilesIn(files, indexFolder) };
+): Pick<SearchedStore<SearchedEntry>, "listed" | "files" | "indexFiles"> {
+  const files = listing.filter(({ path }) => isSearched(path, store)).map(searchedFile);
+  const indexFiles = listing.filter(({ path }) => isIndexPath(path)).map(searchedFile);
+  return { listed: listing.length, files, indexFiles: indexFilesIn(indexFiles, indexFolder) };
 }
 
+const searchedFile = ({ path, bytes, changedUs = 0 }: ListedFile): SearchedFile => ({ path, bytes, changedUs });
+
+const unsearched = /^(?:_\.by\/[^/]*\/)?_\.(?:in|ns|index)\//;
+
 function isSearched(path: string, store: string): boolean {
+  if (unsearched.test(path)) return false;
   const place = placeOf(path, store);
   return place !== null && !place.isInternal && place.namespace === "";
 }
