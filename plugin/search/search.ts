@@ -22,17 +22,21 @@ export function search<Entry extends SearchedEntry>(request: SearchRequest<Entry
   if (candidates.terms.length === 0) return { hits: [], filesLeftOut: 0, storesLeftOut: 0 };
   const { stores, filesLeftOut, storesLeftOut } = heldStores(request.stores);
   const indexes = divideReads(stores.map(indexOf), searchLimits.indexCostMax);
-  const unindexed = indexes.read.map((index) => ({ ...index, files: addIndexed(candidates, index, nowMs) }));
-  // To read the entries that the rest of a large index is about, in its place, would take far longer.
-  const inReach = unindexed.map((each) => (each.isWhole ? each : { ...each, files: [] }));
-  const entries = divideReads(inReach, searchLimits.readCostMax);
+  const left: number[] = [];
+  const unindexed = indexes.read.map(({ store, files, isWhole }) => {
+    const unknown = addIndexed(candidates, { store, files }, nowMs);
+    if (isWhole) return { store, files: unknown };
+    // To read the entries that the rest of a large index is about, in its place, would take far longer.
+    left.push(unknown.length);
+    return { store, files: [] };
+  });
+  const entries = divideReads(unindexed, searchLimits.readCostMax);
   for (const { store, files } of entries.read) {
     for (const { path } of files) {
       const entry = store.readEntry(path);
       if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
     }
   }
-  const left = unindexed.map(({ isWhole, files }) => (isWhole ? 0 : files.length));
   return {
     hits: hitsOf(candidates, request),
     filesLeftOut: left.reduce((sum, each) => sum + each, filesLeftOut + entries.filesLeftOut),

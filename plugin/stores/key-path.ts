@@ -25,6 +25,10 @@ export type EntryPlace = Pick<EntryId, "owner" | "isInternal"> & {
   readonly namespace: string | null;
 };
 
+/** Whether tools for models see what lies there: programs have the rest. */
+export const isForModels = ({ isInternal, namespace }: Pick<EntryPlace, "isInternal" | "namespace">): boolean =>
+  !isInternal && namespace === "";
+
 /** With all that stands before and behind it, and a trash stamp, a path has at most 255 characters. */
 const keyCharsMax = 90;
 const namespaceCharsMax = 40;

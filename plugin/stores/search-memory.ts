@@ -42,7 +42,7 @@ export function searchMemory({ path, query }: SearchInput): Answer<{ readonly re
     const result = Object.assign(shown, { score: Math.round(score * 1_000) / 1_000, snippet });
     return room.takes(entry.value) ? Object.assign(result, { value: shownValue(entry.entry.value) }) : result;
   });
-  return { message: messageOf(results, found), data: { results } };
+  return { message: messageOf(results, own, found), data: { results } };
 }
 
 const searchable = (): EntryStore[] =>
@@ -52,8 +52,11 @@ const searchable = (): EntryStore[] =>
 
 type LeftOut = Pick<SearchResult<SearchedEntry>, "filesLeftOut" | "storesLeftOut">;
 
-function messageOf(results: readonly FoundResult[], { filesLeftOut, storesLeftOut }: LeftOut): string {
-  const lines = results.map(({ path, snippet }) => `${path}: ${snippet}`);
+function messageOf(results: readonly FoundResult[], own: string, { filesLeftOut, storesLeftOut }: LeftOut): string {
+  // The creator is the last on its line, so that neither a key nor a snippet can stand in its place.
+  const lines = results.map(
+    ({ path, snippet, owner }) => `${path}: ${snippet}${owner === own ? "" : ` (created by ${owner})`}`,
+  );
   const entriesLeft = filesLeftOut === 0 ? [] : [`${filesLeftOut} entries were not searched`];
   const storesLeft = storesLeftOut === 0 ? [] : [`${counted(storesLeftOut, "store")} not even listed`];
   const left = [...entriesLeft, ...storesLeft].join(", ");

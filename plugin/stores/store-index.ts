@@ -13,7 +13,7 @@ import type {
   WrittenEntry,
 } from "../search/searched.ts";
 import type { Entry } from "./entry-file.ts";
-import { placeOf } from "./key-path.ts";
+import { isForModels, placeOf } from "./key-path.ts";
 
 /** No key gives a name that begins like this. */
 export const indexFolder = "_.index";
@@ -24,7 +24,7 @@ export const isIndexPath = (path: string): boolean => path.startsWith(`${indexFo
 export type FoundWords = SearchedEntry & { readonly entry: Entry };
 
 export function wordsOf(entry: Entry): FoundWords | null {
-  if (entry.isInternal || entry.encrypted || entry.namespace !== "") return null;
+  if (entry.encrypted || !isForModels(entry)) return null;
   const { key, value, updated, expires } = entry;
   const updatedMs = updated === null ? 0 : Date.parse(updated);
   return { key, value: value.content, updatedMs, expiresMs: expires === null ? null : Date.parse(expires), entry };
@@ -40,15 +40,22 @@ export function searchedFiles(
   return { listed: listing.length, files, indexFiles: indexFilesIn(indexFiles, indexFolder) };
 }
 
-const searchedFile = ({ path, bytes, changedUs = 0 }: ListedFile): SearchedFile => ({ path, bytes, changedUs });
+export const searchedFile = ({ path, bytes, changedUs = 0 }: ListedFile): SearchedFile => ({ path, bytes, changedUs });
 
 const unsearched = /^(?:_\.by\/[^/]*\/)?_\.(?:in|ns|index)\//;
 
 function isSearched(path: string, store: string): boolean {
   if (unsearched.test(path)) return false;
   const place = placeOf(path, store);
-  return place !== null && !place.isInternal && place.namespace === "";
+  return place !== null && isForModels(place);
 }
+
+/** The files of the entries that models see, or of those that only programs do. */
+export const filesOfKind = (files: readonly ListedFile[], store: string, forModels: boolean): ListedFile[] =>
+  files.filter(({ path }) => {
+    const place = placeOf(path, store);
+    return place !== null && isForModels(place) === forModels;
+  });
 
 type Readers = Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry">;
 

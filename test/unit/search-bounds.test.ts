@@ -63,8 +63,12 @@ test("the caller's own entries outside the index are read, however many stranger
   for (const at of numbered(300, (each) => each)) large.edit(`entries/e${at}`, jsonOf(`boat ${"x".repeat(8_000)}`));
   const strangers: readonly SearchedFile[] = numbered(2_000, (at) => ({ path: `e${at}`, bytes: 8_000, changedUs: 1 }));
   const unindexed = numbered(50, (at) => () => ({
-    ...{ store: `stranger-${at}`, listed: 2_000, files: strangers, indexFiles: [] },
-    ...{ readIndex: () => null, readEntry: () => null },
+    store: `stranger-${at}`,
+    listed: 2_000,
+    files: strangers,
+    indexFiles: [],
+    readIndex: () => null,
+    readEntry: () => null,
   }));
   large.read.length = 0;
   const found = search({ query: "boat", stores: [() => large.indexed, ...unindexed], limit: 1, nowMs: 1 });
