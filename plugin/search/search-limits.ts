@@ -14,6 +14,15 @@ export const searchLimits = {
   readCostMax: 8 * 1024 * kib,
   readCostPerFile: 4 * kib,
   /**
+   * What one search reads of the indexes, by the same cost: those of 8,000 entries of 4 KB. Each word of the query goes
+   * through all of it once: a third of a second for one word, two seconds for 32.
+   */
+  indexCostMax: 16 * 1024 * kib,
+  /** The files of entries of which one search knows at the same time. All together must fit into the guest's memory. */
+  heldFilesMax: 20_000,
+  /** Beyond so many listed files of any kind, no further store is listed. */
+  listedFilesMax: 100_000,
+  /**
    * The size of an index file that the writes aim at: the words of some 45 entries of 4 KB. A search reads all files of
    * the index, a write one or two.
    */

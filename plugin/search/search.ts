@@ -6,37 +6,57 @@
  */
 import { bestOf } from "./best-of.ts";
 import { Candidates } from "./candidates.ts";
+import { heldStores } from "./held-stores.ts";
 import { readIndex } from "./index-file.ts";
 import { isFresh, withoutRoom } from "./index-row.ts";
 import { termsOf } from "./query.ts";
 import { divideReads } from "./read-budget.ts";
+import type { Reads } from "./read-budget.ts";
 import { searchLimits } from "./search-limits.ts";
 import type { Hit, SearchedEntry, SearchedFile, SearchedStore, SearchRequest, SearchResult } from "./searched.ts";
 import { snippetOf } from "./snippet.ts";
 
 export function search<Entry extends SearchedEntry>(request: SearchRequest<Entry>): SearchResult<Entry> {
-  const { query, stores, nowMs } = request;
+  const { query, nowMs } = request;
   const candidates = new Candidates<Entry>(termsOf(query));
-  if (candidates.terms.length === 0) return { hits: [], filesLeftOut: 0 };
-  const unindexed = stores.map((store) => ({ store, files: addIndexed(candidates, store, nowMs) }));
-  const { read, filesLeftOut } = divideReads(unindexed);
-  for (const { store, files } of read) {
+  if (candidates.terms.length === 0) return { hits: [], filesLeftOut: 0, storesLeftOut: 0 };
+  const { stores, filesLeftOut, storesLeftOut } = heldStores(request.stores);
+  const indexes = divideReads(stores.map(indexOf), searchLimits.indexCostMax);
+  const left: number[] = [];
+  const unindexed = indexes.read.map(({ store, files, isWhole }) => {
+    const unknown = addIndexed(candidates, { store, files }, nowMs);
+    if (isWhole) return { store, files: unknown };
+    // To read the entries that the rest of a large index is about, in its place, would take far longer.
+    left.push(unknown.length);
+    return { store, files: [] };
+  });
+  const entries = divideReads(unindexed, searchLimits.readCostMax);
+  for (const { store, files } of entries.read) {
     for (const { path } of files) {
       const entry = store.readEntry(path);
       if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
     }
   }
-  return { hits: hitsOf(candidates, request), filesLeftOut };
+  return {
+    hits: hitsOf(candidates, request),
+    filesLeftOut: left.reduce((sum, each) => sum + each, filesLeftOut + entries.filesLeftOut),
+    storesLeftOut,
+  };
 }
 
-/** Adds what the store's index knows, and returns the files of which it does not know the present words. */
+const indexOf = <Entry extends SearchedEntry>(store: SearchedStore<Entry>): Reads<SearchedStore<Entry>> => ({
+  store,
+  files: store.indexFiles,
+});
+
+/** Adds what these files of the store's index know, and returns the files of which they do not know the present words. */
 function addIndexed<Entry extends SearchedEntry>(
   candidates: Candidates<Entry>,
-  store: SearchedStore<Entry>,
+  { store, files }: Reads<SearchedStore<Entry>>,
   nowMs: number,
 ): SearchedFile[] {
   const unknown = new Map(store.files.map((file) => [file.path, file]));
-  for (const { path, changedUs } of store.indexFiles) {
+  for (const { path, changedUs } of files) {
     const index = readIndex(store.readIndex(path) ?? "");
     if (!index) continue;
     const rows = index.rows.map((row) => {

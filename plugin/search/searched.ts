@@ -25,6 +25,8 @@ export interface SearchedEntry {
 export interface SearchedStore<Entry extends SearchedEntry> {
   /** The store's id, for hits. */
   readonly store: string;
+  /** How many files the host has listed to find these, of any kind. */
+  readonly listed: number;
   /** The files of the entries. */
   readonly files: readonly SearchedFile[];
   /** The files of the index (`index-paths.ts`). Without them, every entry is read. */
@@ -35,10 +37,14 @@ export interface SearchedStore<Entry extends SearchedEntry> {
   readEntry(path: string): Entry | null;
 }
 
+/** Lists a store. A search calls it once at most, and can forget what it returns. */
+export type ListedStore<Entry extends SearchedEntry> = () => SearchedStore<Entry>;
+
 export interface SearchRequest<Entry extends SearchedEntry> {
   /** Any text. There is no syntax in it. */
   readonly query: string;
-  readonly stores: readonly SearchedStore<Entry>[];
+  /** The caller's own first: the others cannot take its part of what one search reads. */
+  readonly stores: readonly ListedStore<Entry>[];
   /** Above 50 it counts as 50. */
   readonly limit: number;
   readonly nowMs: number;
@@ -56,12 +62,14 @@ export interface Hit<Entry extends SearchedEntry> {
 export interface SearchResult<Entry extends SearchedEntry> {
   /** The best first. */
   readonly hits: readonly Hit<Entry>[];
-  /** Files that were not searched, because too many entries had to be read outside the index. */
+  /** Files of entries that were not searched, because there was too much to read. */
   readonly filesLeftOut: number;
+  /** Stores that were not even listed. */
+  readonly storesLeftOut: number;
 }
 
 /** A store whose index is to be changed, with the listing from before the call's own changes. */
-export interface IndexedStore extends Omit<SearchedStore<SearchedEntry>, "store"> {
+export interface IndexedStore extends Omit<SearchedStore<SearchedEntry>, "store" | "listed"> {
   /** The folder of the index, such as `search`. */
   readonly folder: string;
 }

@@ -7,6 +7,7 @@ import { EntryStore } from "./entry-store.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { checkKey, parsePath } from "./memory-path.ts";
 import type { MemoryPath } from "./memory-path.ts";
+import { unreadable } from "./unreadable.ts";
 
 export interface Addressed extends MemoryPath {
   readonly at: EntryStore;
@@ -32,13 +33,15 @@ export function addressedEntry(path: string, command: string): Addressed {
 }
 
 /**
- * The caller's own entry at a path. Throws `ENTRY_NOT_FOUND`, or `NOT_CREATOR` if others have made all entries of the
+ * The caller's own entry at a path. Throws `ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`, or `NOT_CREATOR` if others have made all entries of the
  * key: only the creator changes an entry.
  */
 export function ownEntry({ at, key, self, shown }: Addressed, action: string): FoundEntry {
   const entries = at.visible(key);
   const own = entries.find(({ owner }) => owner === self);
   if (own !== undefined) return own;
+  const fault = entries.length === 0 && self === at.id ? at.faultAt(key) : null;
+  if (fault !== null) throw unreadable(action, shown, fault);
   if (entries.length === 0) throw new ToolError("ENTRY_NOT_FOUND", `Memory not found: ${shown}`);
   throw new ToolError("NOT_CREATOR", `Cannot ${action} ${shown}: another agent has created it, only its creator can`);
 }

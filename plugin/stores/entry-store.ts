@@ -2,7 +2,7 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import { isEnough, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import { utf8Bytes } from "../../shared/text.ts";
+import { quoted, utf8Bytes } from "../../shared/text.ts";
 import { now, Scope } from "../capabilities.ts";
 import type { StoreAccess } from "../capabilities.ts";
 import { readCostOf } from "../search/read-budget.ts";
@@ -12,11 +12,13 @@ import type { SearchedStore } from "../search/searched.ts";
 import { ToolError } from "../tool-error.ts";
 import { formatEntry, parseEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
-import { byFolder, pathOf, pathOfKey, placeOf } from "./key-path.ts";
+import { byFolder, isForModels, pathOf, pathOfKey, placeOf } from "./key-path.ts";
 import type { EntryId } from "./key-path.ts";
-import { IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
+import { pathFor } from "./memory-path.ts";
+import { filesOfKind, IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
 import type { FoundWords } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
+import { unreadable } from "./unreadable.ts";
 
 /** An entry and its file. */
 export interface FoundEntry extends Entry {
@@ -99,23 +101,40 @@ export class EntryStore {
       .filter((entry) => isVisible(entry) && entry.key === key) as FoundEntry[];
   }
 
-  /** What tools for models see below a folder, by key and then by creator, the store's owner first. */
-  visibleBelow(prefix: string): FoundEntry[] {
-    return [...this.eachVisibleBelow(prefix)].toSorted((a, b) => compare(a.key, b.key) || compare(a.path, b.path));
+  /** Why the file in the place of the owner's entry with a key cannot be read; `null` if it can, or there is none. */
+  faultAt(key: string): string | null {
+    const entry = this.read(pathOfKey(key));
+    return entry !== null && "unreadable" in entry ? entry.unreadable : null;
   }
 
-  /** The same one at a time, in the order of the files. All values together can be larger than the guest's memory. */
+  /**
+   * What is shown of each entry that tools for models see below a folder, by key and then by creator, the store's owner
+   * first. All values together can be larger than the guest's memory, so `show` must not keep the entry.
+   */
+  shownBelow<Shown>(prefix: string, show: (entry: FoundEntry) => Shown): Shown[] {
+    const found = Array.from(this.eachVisibleBelow(prefix), (entry) => [entry.key, entry.path, show(entry)] as const);
+    return found.toSorted((a, b) => compare(a[0], b[0]) || compare(a[1], b[1])).map(([, , shown]) => shown);
+  }
+
+  /** The entries themselves, one at a time, in the order of the files. */
   *eachVisibleBelow(prefix: string): Generator<FoundEntry> {
-    for (const { path } of this.files) {
-      if (!this.#canBeVisible(path, prefix)) continue;
+    for (const { path } of this.filesBelow(prefix)) {
       const entry = this.read(path);
       if (isVisible(entry) && entry.key.startsWith(prefix)) yield entry;
     }
   }
 
-  /** For a search. */
+  /** The files in which such entries can lie: their places say nothing against it. */
+  filesBelow(prefix: string): readonly ListedFile[] {
+    return this.files.filter(({ path }) => {
+      const place = placeOf(path, this.id);
+      return place !== null && isForModels(place) && (place.key?.startsWith(prefix) ?? true);
+    });
+  }
+
+  /** For a search, which can hold the listings of many stores: only what it needs of them. */
   get searched(): SearchedStore<FoundWords> {
-    return { store: this.id, ...searchedFiles(this.#listed(), this.id), ...this.#readers };
+    return { store: this.id, ...searchedFiles(this.#listing ?? this.#scope.list(), this.id), ...this.#readers };
   }
 
   /**
@@ -124,7 +143,7 @@ export class EntryStore {
    */
   write(entry: Omit<Entry, "frontMatter"> & Partial<Entry>, replaced: Entry | null): void {
     const path = pathOf(entry, this.id);
-    if (replaced === null) this.#makeRoom(path);
+    if (replaced === null) this.#makeRoom(path, entry);
     this.put(path, entry, replaced?.frontMatter ?? entry.frontMatter ?? null);
   }
 
@@ -161,12 +180,6 @@ export class EntryStore {
   saveWholeIndex(): void {
     const writes = this.#changes.writesOfUpkeep(this.#listed(), this.#readers);
     for (const { path, text } of writes) this.#scope.write(path, text);
-  }
-
-  /** Whether the file's place says nothing against it, so that it has to be read. */
-  #canBeVisible(path: string, prefix: string): boolean {
-    const place = placeOf(path, this.id);
-    return place?.isInternal === false && place.namespace === "" && (place.key?.startsWith(prefix) ?? true);
   }
 
   #listed(): readonly ListedFile[] {
@@ -208,18 +221,22 @@ export class EntryStore {
   }
 
   /** What the writer does not see, because a person has hidden it, goes to the trash. */
-  #makeRoom(path: string): void {
+  #makeRoom(path: string, id: EntryId): void {
     const present = this.read(path);
     if (present !== null && "unreadable" in present) {
-      throw new ToolError("ENTRY_UNREADABLE", `Cannot write "${path}": a file is there, but ${present.unreadable}`);
+      const shown = isForModels(id) ? pathFor(this.id, id.owner, id.key) : `the key ${quoted(id.key)}`;
+      throw unreadable("write", shown, present.unreadable);
     }
-    this.#refuseTooMany(path);
+    this.#refuseTooMany(path, id);
     if (present !== null) this.trash({ path });
   }
 
-  /** Expired entries do not count. They are read only when it matters. */
-  #refuseTooMany(path: string): void {
-    const others = this.files.filter((file) => file.path !== path);
+  /**
+   * What models see and what they do not counts apart: a limit must not tell anybody how many hidden entries there are.
+   * Expired entries do not count. They are read only when it matters.
+   */
+  #refuseTooMany(path: string, id: EntryId): void {
+    const others = filesOfKind(this.files, this.id, isForModels(id)).filter((file) => file.path !== path);
     const { entriesMax } = entryLimits;
     if (others.length < entriesMax || others.filter((file) => this.read(file.path) !== null).length < entriesMax)
       return;
@@ -228,6 +245,6 @@ export class EntryStore {
 }
 
 export const isVisible = (entry: FoundEntry | Unreadable | null): entry is FoundEntry =>
-  entry !== null && !("unreadable" in entry) && !entry.isInternal && entry.namespace === "";
+  entry !== null && !("unreadable" in entry) && isForModels(entry);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

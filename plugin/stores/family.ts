@@ -206,7 +206,11 @@ export const family: Family = {
       meaning: "Another agent has created the entry. Only its creator changes it.",
     },
     { code: "VALUE_TOO_LARGE", of: "QUOTA_EXCEEDED", meaning: "The value has more than 100 KiB." },
-    { code: "KEY_LIMIT_REACHED", of: "QUOTA_EXCEEDED", meaning: "The store has 1,000 entries." },
+    {
+      code: "KEY_LIMIT_REACHED",
+      of: "QUOTA_EXCEEDED",
+      meaning: "The store has 1,000 entries that models see, or 1,000 of programs.",
+    },
     {
       code: "VALUE_NOT_TEXT",
       of: "INPUT_INVALID",

@@ -11,7 +11,7 @@ import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import { EntryStore } from "./entry-store.ts";
 import { placeOf } from "./key-path.ts";
-import { indexFolder, isIndexPath } from "./store-index.ts";
+import { filesOfKind, indexFolder, isIndexPath } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 
 const { entriesMax, valueBytesMax } = entryLimits;
@@ -21,11 +21,13 @@ export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<In
   if (paths) return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isIndexPath));
   const store = new EntryStore(own);
   const files = store.files.map(({ path }) => path);
-  const isTooMany = incoming !== undefined && files.length > entriesMax;
+  const counts = [true, false].map((forModels) => filesOfKind(store.files, store.id, forModels).length);
+  const present = Math.max(...counts);
+  const isTooMany = incoming !== undefined && present > entriesMax;
   const stray = store.strayPaths.map((path) => finding("file-unused", path, `${isUnused}, so no tool reads it`));
   const found = isTooMany ? [] : [...files.flatMap((path) => findingAt(store, path) ?? []), ...stray];
   if (!incoming) found.push(...unindexedIn(store));
-  const together = isTooMany ? [tooMany(files.length)] : [];
+  const together = isTooMany ? [tooMany(present)] : [];
   const answer = answerInspection({ mend, incoming }, { found, codes, together });
   if (mend) {
     for (const { path, problem } of found) mendAt(store, path, problem);
@@ -84,5 +86,5 @@ const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", rea
 const tooMany = (present: number): RefusedPath => ({
   path: "",
   code: "QUOTA_EXCEEDED",
-  reason: `the store would have ${present} entries, at most ${entriesMax} allowed`,
+  reason: `the store would have ${present} entries of one kind, for models or for programs, at most ${entriesMax} allowed`,
 });

@@ -25,6 +25,10 @@ export type EntryPlace = Pick<EntryId, "owner" | "isInternal"> & {
   readonly namespace: string | null;
 };
 
+/** Whether tools for models see what lies there: programs have the rest. */
+export const isForModels = ({ isInternal, namespace }: Pick<EntryPlace, "isInternal" | "namespace">): boolean =>
+  !isInternal && namespace === "";
+
 /** With all that stands before and behind it, and a trash stamp, a path has at most 255 characters. */
 const keyCharsMax = 90;
 const namespaceCharsMax = 40;
@@ -52,6 +56,7 @@ export function pathOfKey(key: string): string {
 
 /** `null` for a path at which no entry lies. */
 export function placeOf(path: string, store: string): EntryPlace | null {
+  if (isPlain(path)) return { owner: store, isInternal: false, namespace: "", key: path };
   const segments = path.split("/");
   const by = segments[0] === byFolder ? segments.splice(0, 2)[1] : undefined;
   const isInternal = segments[0] === internalFolder && segments.shift() !== undefined;
@@ -65,6 +70,15 @@ export function placeOf(path: string, store: string): EntryPlace | null {
   const key = keyIn(segments);
   return key !== null && pathOfKey(key) === rest ? { ...place, key } : null;
 }
+
+/**
+ * The owner's key is the path itself if nothing in it is encoded, shortened, or a name of a system. Most paths are such,
+ * and to decode and encode one takes 50 times as long.
+ */
+const isPlain = (path: string): boolean => path.length <= keyCharsMax && plain.test(path);
+
+const plainName = String.raw`(?![tT][rR][aA]|[cC][oO][mMnN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[lL][pP][tT])[\w-]+(?:(?<!_)\.[\w-]+)*`;
+const plain = new RegExp(String.raw`^(?:${plainName}(?<!\.md)/)*${plainName}(?<=\.md)$`);
 
 const isLong = (name: string | undefined): boolean => name !== undefined && /^_\.x[0-9a-f]{64}$/.test(name);
 

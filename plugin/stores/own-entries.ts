@@ -14,10 +14,8 @@ const descriptionCharsMax = 200;
 
 export function listOwnEntries(): Answer<EntriesOutput> {
   const { store, own } = ownStore();
-  const found = store.visibleBelow("").filter(({ owner }) => owner === own);
-  const described = found
-    .slice(0, entryLimits.entriesMax)
-    .map((entry) => ({ name: entry.key, description: lineOf(entry) }));
+  const found = store.shownBelow("", (entry) => entry.owner === own && { name: entry.key, description: lineOf(entry) });
+  const described = found.filter((each) => each !== false).slice(0, entryLimits.entriesMax);
   const entries = withinAnswer(described, descriptionCharsMax);
   return { message: `${entries.length} entries`, data: { entries } };
 }

@@ -7,9 +7,12 @@ import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
 import { accessTo, reachedStores } from "../capabilities.ts";
 import { framed, linesWithin } from "../framed-lines.ts";
 import { lowered } from "../role-inputs.ts";
+import { divideReads } from "../search/read-budget.ts";
+import type { SearchedFile } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
-import { EntryStore } from "./entry-store.ts";
+import { EntryStore, isVisible } from "./entry-store.ts";
 import { pathFor } from "./memory-path.ts";
+import { searchedFile } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 
 const tag = "memory_index";
@@ -20,10 +23,14 @@ const note =
 
 export function promptKeys({ linesMax, bytesMax }: IndexInput): Answer<IndexOutput> {
   const own = accessTo(ownStoreScope).store;
-  const lines = reachedStores()
+  const stores = reachedStores()
     .filter(({ source, level }) => source !== "grant" && isEnough(level, "read"))
-    .flatMap((store) => linesOf(new EntryStore(store), own));
-  if (lines.length === 0) return { message: "No entries", data: { text: "", entriesShown: 0, entriesHidden: 0 } };
+    .map((store) => new EntryStore(store));
+  const asked = stores.map((store) => ({ store, files: store.filesBelow("").map(searchedFile) }));
+  const { read, filesLeftOut } = divideReads(asked, entryLimits.indexReadCostMax);
+  const lines = read.flatMap(({ store, files }) => linesOf(store, files, own));
+  if (lines.length + filesLeftOut === 0)
+    return { message: "No entries", data: { text: "", entriesShown: 0, entriesHidden: 0 } };
   const frame = {
     tag,
     note,
@@ -31,14 +38,24 @@ export function promptKeys({ linesMax, bytesMax }: IndexInput): Answer<IndexOutp
     bytesMax: lowered(entryLimits.indexBytesMax, bytesMax),
   };
   const shown = linesWithin(lines, frame);
-  const counts = { entriesShown: shown.length, entriesHidden: lines.length - shown.length };
+  const counts = { entriesShown: shown.length, entriesHidden: lines.length - shown.length + filesLeftOut };
   return {
     message: `${counts.entriesShown} entries shown`,
     data: { text: framed(shown, counts.entriesHidden, frame), ...counts },
   };
 }
 
-function linesOf(store: EntryStore, own: string): string[] {
-  const entries = store.visibleBelow("").filter(({ encrypted }) => !encrypted);
-  return [...new Set(entries.map(({ key }) => `- ${pathFor(store.id, own, key)}`))];
+/** A line for each key. It names the creators unless the caller is one of them. */
+function linesOf(store: EntryStore, files: readonly SearchedFile[], own: string): string[] {
+  const creators = new Map<string, string[]>();
+  for (const { path } of files) {
+    const entry = store.read(path);
+    if (!isVisible(entry) || entry.encrypted) continue;
+    creators.set(entry.key, [...(creators.get(entry.key) ?? []), entry.owner]);
+  }
+  return [...creators.keys()].toSorted().map((key) => {
+    const owners = creators.get(key) ?? [];
+    const by = owners.includes(own) ? "" : ` (created by ${owners.join(", ")})`;
+    return `- ${pathFor(store.id, own, key)}${by}`;
+  });
 }

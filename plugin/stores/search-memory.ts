@@ -1,8 +1,9 @@
 /** The command `search`, over all stores that the caller reaches or one of them. */
 import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
-import { utf8Bytes } from "../../shared/text.ts";
-import { accessTo, reachedStores } from "../capabilities.ts";
+import { counted, utf8Bytes } from "../../shared/text.ts";
+import { accessTo, now, reachedStores } from "../capabilities.ts";
 import { search } from "../search/search.ts";
+import type { SearchedEntry, SearchResult } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { addressed } from "./addressed.ts";
@@ -29,20 +30,19 @@ export function searchMemory({ path, query }: SearchInput): Answer<{ readonly re
   }
   const own = accessTo(ownStoreScope).store;
   const stores = path === undefined ? searchable() : [addressed(path, "search").at];
-  const request = {
+  const found = search({
     query: asked,
-    stores: stores.map((store) => store.searched),
+    stores: stores.map((store) => () => store.searched),
     limit: entryLimits.searchHitsMax,
-    nowMs: Date.parse(stores[0]?.now ?? ""),
-  };
-  const { hits, filesLeftOut } = search(request);
+    nowMs: Date.parse(now()),
+  });
   const room = new Room(entryLimits.shownValueBytesMax);
-  const results = hits.map(({ store, entry, score, snippet, path: file }): FoundResult => {
+  const results = found.hits.map(({ store, entry, score, snippet, path: file }): FoundResult => {
     const shown = shownEntry({ ...entry.entry, path: file }, store, own);
     const result = Object.assign(shown, { score: Math.round(score * 1_000) / 1_000, snippet });
     return room.takes(entry.value) ? Object.assign(result, { value: shownValue(entry.entry.value) }) : result;
   });
-  return { message: messageOf(results, filesLeftOut), data: { results } };
+  return { message: messageOf(results, own, found), data: { results } };
 }
 
 const searchable = (): EntryStore[] =>
@@ -50,11 +50,18 @@ const searchable = (): EntryStore[] =>
     .filter(({ level }) => isEnough(level, "search"))
     .map((store) => new EntryStore(store));
 
-function messageOf(results: readonly FoundResult[], filesLeftOut: number): string {
-  const lines = results.map(({ path, snippet }) => `${path}: ${snippet}`);
-  const left =
-    filesLeftOut === 0 ? [] : [`(${filesLeftOut} entries were not searched: too many have changed outside memory)`];
-  return [...(lines.length === 0 ? ["Nothing found"] : lines), ...left].join("\n");
+type LeftOut = Pick<SearchResult<SearchedEntry>, "filesLeftOut" | "storesLeftOut">;
+
+function messageOf(results: readonly FoundResult[], own: string, { filesLeftOut, storesLeftOut }: LeftOut): string {
+  // The creator is the last on its line, so that neither a key nor a snippet can stand in its place.
+  const lines = results.map(
+    ({ path, snippet, owner }) => `${path}: ${snippet}${owner === own ? "" : ` (created by ${owner})`}`,
+  );
+  const entriesLeft = filesLeftOut === 0 ? [] : [`${filesLeftOut} entries were not searched`];
+  const storesLeft = storesLeftOut === 0 ? [] : [`${counted(storesLeftOut, "store")} not even listed`];
+  const left = [...entriesLeft, ...storesLeft].join(", ");
+  const note = left === "" ? [] : [`(${left}: there is too much for one search. Search a store by its path.)`];
+  return [...(lines.length === 0 ? ["Nothing found"] : lines), ...note].join("\n");
 }
 
 /** Values are shown in full while there is room for them; hits after that have their snippet. */

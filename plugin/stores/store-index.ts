@@ -13,7 +13,7 @@ import type {
   WrittenEntry,
 } from "../search/searched.ts";
 import type { Entry } from "./entry-file.ts";
-import { placeOf } from "./key-path.ts";
+import { isForModels, placeOf } from "./key-path.ts";
 
 /** No key gives a name that begins like this. */
 export const indexFolder = "_.index";
@@ -24,7 +24,7 @@ export const isIndexPath = (path: string): boolean => path.startsWith(`${indexFo
 export type FoundWords = SearchedEntry & { readonly entry: Entry };
 
 export function wordsOf(entry: Entry): FoundWords | null {
-  if (entry.isInternal || entry.encrypted || entry.namespace !== "") return null;
+  if (entry.encrypted || !isForModels(entry)) return null;
   const { key, value, updated, expires } = entry;
   const updatedMs = updated === null ? 0 : Date.parse(updated);
   return { key, value: value.content, updatedMs, expiresMs: expires === null ? null : Date.parse(expires), entry };
@@ -34,15 +34,28 @@ export function wordsOf(entry: Entry): FoundWords | null {
 export function searchedFiles(
   listing: readonly ListedFile[],
   store: string,
-): Pick<SearchedStore<SearchedEntry>, "files" | "indexFiles"> {
-  const files = listing.map(({ path, bytes, changedUs = 0 }): SearchedFile => ({ path, bytes, changedUs }));
-  return { files: files.filter(({ path }) => isSearched(path, store)), indexFiles: indexFilesIn(files, indexFolder) };
+): Pick<SearchedStore<SearchedEntry>, "listed" | "files" | "indexFiles"> {
+  const files = listing.filter(({ path }) => isSearched(path, store)).map(searchedFile);
+  const indexFiles = listing.filter(({ path }) => isIndexPath(path)).map(searchedFile);
+  return { listed: listing.length, files, indexFiles: indexFilesIn(indexFiles, indexFolder) };
 }
 
+export const searchedFile = ({ path, bytes, changedUs = 0 }: ListedFile): SearchedFile => ({ path, bytes, changedUs });
+
+const unsearched = /^(?:_\.by\/[^/]*\/)?_\.(?:in|ns|index)\//;
+
 function isSearched(path: string, store: string): boolean {
+  if (unsearched.test(path)) return false;
   const place = placeOf(path, store);
-  return place !== null && !place.isInternal && place.namespace === "";
+  return place !== null && isForModels(place);
 }
+
+/** The files of the entries that models see, or of those that only programs do. */
+export const filesOfKind = (files: readonly ListedFile[], store: string, forModels: boolean): ListedFile[] =>
+  files.filter(({ path }) => {
+    const place = placeOf(path, store);
+    return place !== null && isForModels(place) === forModels;
+  });
 
 type Readers = Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry">;
 

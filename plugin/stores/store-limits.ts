@@ -1,6 +1,6 @@
 /** Limits of a store's entries. The host limits the store as a whole to 64 MiB and 100 grants. */
 export const entryLimits = {
-  /** Live entries of a store, of everybody who writes there. */
+  /** Live entries of a store that models see, of everybody who writes there. As many again that only programs see. */
   entriesMax: 1_000,
   keyCharsMax: 200,
   namespaceCharsMax: 64,
@@ -13,5 +13,7 @@ export const entryLimits = {
   shownValueBytesMax: 262_144,
   queryCharsMax: 1_000,
   indexLinesMax: 200,
+  /** What the index for a prompt reads: the bytes of the entries, and 4 KiB for each. About two seconds. */
+  indexReadCostMax: 48 * 1024 * 1024,
   indexBytesMax: 25_000,
 } as const;

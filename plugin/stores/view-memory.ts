@@ -1,10 +1,15 @@
-/** The command `view`: one entry, or the entries below a path that ends in a slash. */
+/**
+ * The command `view`: one entry, or the entries below a path that ends in a slash. What others have created stands
+ * below a line that names them, also alone, and each line of it is marked, so that no value can have such a line.
+ */
 import { counted, utf8Bytes } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { addressed } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";
+import { marked } from "./marked-lines.ts";
 import { pathFor } from "./memory-path.ts";
+import { jsonBytes } from "./notes/json-bytes.ts";
 import { required } from "./required.ts";
 import type { PathInput } from "./schemas.ts";
 import { shownValue } from "./value.ts";
@@ -23,13 +28,17 @@ export interface ShownEntry {
 }
 
 export interface ViewedEntry extends ShownEntry {
-  readonly value: unknown;
+  /** Missing if several entries have too much for an answer. */
+  readonly value?: unknown;
 }
 
 export interface Viewed {
   /** Empty if there is nothing. Several if several agents have created an entry with this key. */
   readonly entries: readonly (ShownEntry | ViewedEntry)[];
 }
+
+/** Of an answer as JSON, without what stands around texts and values. */
+const answerBytesMax = 480_000;
 
 export function viewMemory({ path }: PathInput): Answer<Viewed> {
   const place = addressed(required(path, "path", "path is required for view"), "read");
@@ -38,27 +47,56 @@ export function viewMemory({ path }: PathInput): Answer<Viewed> {
 
 function viewEntry({ at, self, key, shown }: Addressed): Answer<Viewed> {
   const found = at.visible(key);
-  const entries = found.map((entry) => ({ ...shownEntry(entry, at.id, self), value: shownValue(entry.value) }));
-  const message = found.length === 0 ? `No memory at ${shown}` : textOf(found, self);
+  if (found.length === 0) return { message: nothingAt(at.faultAt(key), shown), data: { entries: [] } };
+  // The caller's own one has room first: others can have put large ones beside it.
+  const isOwn = ({ owner }: FoundEntry): boolean => owner === self;
+  const alone = found.length === 1 && found.every(isOwn);
+  const texts = new Map<FoundEntry, string>();
+  let bytesLeft: number = answerBytesMax;
+  for (const entry of found.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)))) {
+    const text = alone ? entry.value.content : marked(entry.value.content);
+    const bytes = jsonBytes(text) + jsonBytes(entry.value.content);
+    if (bytes > bytesLeft && !alone) continue;
+    bytesLeft -= bytes;
+    texts.set(entry, text);
+  }
+  const entries = found.map((entry) => ({
+    ...shownEntry(entry, at.id, self),
+    ...(texts.has(entry) && { value: shownValue(entry.value) }),
+  }));
+  const message = alone
+    ? [...texts.values()].join("")
+    : found
+        .map((entry) => `${creatorOf(entry, self)}\n${texts.get(entry) ?? "(too large for this answer)"}`)
+        .join("\n");
   return { message, data: { entries } };
 }
 
-/** The values as text. With several, each after a line with its creator. */
-function textOf(found: readonly FoundEntry[], self: string): string {
-  const [only, ...others] = found;
-  if (only !== undefined && others.length === 0) return only.value.content;
-  return found.map(({ owner, value }) => `[created by ${owner === self ? "you" : owner}]\n${value.content}`).join("\n");
-}
+const nothingAt = (fault: string | null, shown: string): string =>
+  fault === null ? `No memory at ${shown}` : `A file is at ${shown} that cannot be read: ${fault}`;
+
+const creatorOf = ({ owner }: FoundEntry, self: string): string => `[created by ${owner === self ? "you" : owner}]`;
 
 function listFolder({ at, self, key: prefix, shown }: Addressed): Answer<Viewed> {
-  const found = at.visibleBelow(prefix);
-  const entries = found.map((entry) => shownEntry(entry, at.id, self));
-  const lines = entries.map(
-    ({ path, bytes, owner }) => `${path} (${counted(bytes, "byte")}${owner === self ? "" : `, by ${owner}`})`,
-  );
-  const message = lines.length === 0 ? `No memories below ${shown}` : lines.join("\n");
+  const all = at.shownBelow(prefix, (entry) => shownEntry(entry, at.id, self));
+  if (all.length === 0) return { message: `No memories below ${shown}`, data: { entries: [] } };
+  let answer = listed(all, all.length, self);
+  for (let count = all.length; jsonBytes(answer) > answerBytesMax; answer = listed(all, count, self)) {
+    count = Math.floor(count * 0.9);
+  }
+  return answer;
+}
+
+/** The first entries of a listing, so many as fit into an answer. */
+function listed(all: readonly ShownEntry[], count: number, self: string): Answer<Viewed> {
+  const entries = all.slice(0, count);
+  const lines = entries.map(({ path, bytes, owner }) => `${path} (${counted(bytes, "byte")}${byOther(owner, self)})`);
+  const left = all.length - count;
+  const message = [...lines, ...(left === 0 ? [] : [`[${left} more: view a folder of them]`])].join("\n");
   return { message, data: { entries } };
 }
+
+const byOther = (owner: string, self: string): string => (owner === self ? "" : `, by ${owner}`);
 
 export function shownEntry(entry: FoundEntry, store: string, self: string): ShownEntry {
   const { key, owner, created, updated, expires, encrypted, value } = entry;

@@ -95,14 +95,19 @@ test("what another agent has created is shown and never changed", async () => {
   await remember(runtime, alice, { command: "create", path: "/memories/p/both", content: "of alice" });
   await tool.run(create("/memories/p/alice", "1"));
 
+  const byBob = `Another agent, ${theirs}, has created a file at this path.\n`;
   expect(await tool.run(view("/memories/p"))).toBe(
-    listed("/memories/p", "21B\t/memories/p", "1B\t/memories/p/alice", "6B\t/memories/p/bob", "14B\t/memories/p/both"),
+    listed(
+      "/memories/p",
+      "21B\t/memories/p",
+      "1B\t/memories/p/alice",
+      `6B\t/memories/p/bob (created by ${theirs})`,
+      `14B\t/memories/p/both (created by you, ${theirs})`,
+    ),
   );
-  expect(await tool.run(view("/memories/p/bob"))).toBe(shown("/memories/p/bob", "     1\tof bob"));
+  expect(await tool.run(view("/memories/p/bob"))).toBe(byBob + shown("/memories/p/bob", "     1\tof bob"));
   expect(await tool.run(view("/memories/p/both"))).toBe(
-    `${shown("/memories/p/both", "     1\tof alice")}\n\n` +
-      `Another agent, ${theirs}, has created a file with the same path.\n` +
-      shown("/memories/p/both", "     1\tof bob"),
+    `${shown("/memories/p/both", "     1\tof alice")}\n\n` + byBob + shown("/memories/p/both", "     1\tof bob"),
   );
 
   const inFolder = "✗ Cannot change /memories/p: another agent has created /memories/p/bob, only its creator can";
@@ -117,7 +122,7 @@ test("what another agent has created is shown and never changed", async () => {
   expect(await tool.files()).toEqual({ "p/alice": "1", "p/bob": "of bob", "p/both": "of alice" });
 
   expect(await tool.run(remove("/memories/p/both"))).toBe("Successfully deleted /memories/p/both");
-  expect(await tool.run(view("/memories/p/both"))).toBe(shown("/memories/p/both", "     1\tof bob"));
+  expect(await tool.run(view("/memories/p/both"))).toBe(byBob + shown("/memories/p/both", "     1\tof bob"));
 });
 
 test("a key that is a file and a directory is both: a slash at the end is the directory", async () => {
@@ -160,7 +165,7 @@ test("a link is no file", async () => {
   expect(await tool.run(view("/memories/link.md"))).toBe(missing("/memories/link.md"));
   expect(await tool.run(remove("/memories/link.md"))).toBe("✗ The path /memories/link.md does not exist");
   const answer = await tool.run(create("/memories/link.md", "x"));
-  expect(answer).toMatch(/^✗ Cannot write "link\.md"/);
+  expect(answer).toMatch(/^✗ Cannot write \/memories\/link\.md/);
   expect(await tool.run(create("/memories/up/x.md", "x"))).toMatch(/^✗ /);
   expect(answer).not.toContain(memcell.dataDir);
   expect(readFileSync(join(folder, "real.md"), "utf8")).toBe("text");

@@ -50,7 +50,7 @@ const value = text.map((each) => each.toWellFormed());
 const key = fc.constantFrom("a", "b", "notes/boat", "東京", "d-e_f");
 
 const hitsIn = (query: string, source: SearchedStore<SearchedEntry>): unknown[] =>
-  search({ query, stores: [source], limit: 50, nowMs: 1 }).hits.map(({ path, score, snippet }) => ({
+  search({ query, stores: [() => source], limit: 50, nowMs: 1 }).hits.map(({ path, score, snippet }) => ({
     path,
     score,
     snippet,
@@ -125,7 +125,7 @@ test("a snippet is one line of whole characters, at most 162 of them", () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 40 }), text, (values, query) => {
       const store = new TestStore("one", { a: { value: values.join(" ") } });
-      for (const { snippet } of search({ query, stores: [store.indexed], limit: 1, nowMs: 1 }).hits) {
+      for (const { snippet } of search({ query, stores: [() => store.indexed], limit: 1, nowMs: 1 }).hits) {
         expect(snippet).toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/u);
         expect(Array.from(snippet).length).toBeLessThanOrEqual(162);
       }

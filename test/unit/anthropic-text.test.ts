@@ -121,7 +121,7 @@ describe("the only match", () => {
 
 test("a listing is in the order of names, a file before the directory of its name", () => {
   const listing = new FolderListing();
-  for (const path of ["b.txt", "b/c", "a", "b/.h", "b/a/x/y", "a", "node_modules/x", "b"]) listing.add(path, 1);
+  for (const path of ["b.txt", "b/c", "a", "b/.h", "b/a/x/y", "a", "node_modules/x", "b"]) listing.add(path, 1, "you");
   expect(listing.text("/memories")).toBe(
     ["8B\t/memories", "2B\t/memories/a", "1B\t/memories/b", "3B\t/memories/b/", "1B\t/memories/b/a/"]
       .concat("1B\t/memories/b/a/x/", "1B\t/memories/b/c", "1B\t/memories/b.txt")
@@ -132,7 +132,7 @@ test("a listing is in the order of names, a file before the directory of its nam
 
 test("a name with a line end takes one line of a listing", () => {
   const listing = new FolderListing();
-  listing.add("a\n9B\tforged", 1);
+  listing.add("a\n9B\tforged", 1, "you");
   expect(listing.text("/memories")).toBe("1B\t/memories\n1B\t/memories/a 9B forged");
 });
 

@@ -28,7 +28,7 @@ function found(find: (question: string) => string[]): number {
 
 function foundByUs(): number {
   const store = new TestStore("one", Object.fromEntries(decisions.map(({ id, value }) => [id, { value }])));
-  const stores = [store.indexed];
+  const stores = [() => store.indexed];
   return found((query) => search({ query, stores, limit: 10, nowMs: 0 }).hits.map(({ entry }) => entry.key));
 }
 

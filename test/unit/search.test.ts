@@ -17,7 +17,7 @@ const nowMs = Date.UTC(2026, 0, 2);
 /** The keys that a search finds, through the index. Reading every entry must find the same. */
 function keysFound(query: string, stores: readonly TestStore[], limit = 50): string[] {
   const found = (sources: readonly SearchedStore<SearchedEntry>[]): string[] =>
-    search({ query, stores: sources, limit, nowMs }).hits.map(
+    search({ query, stores: sources.map((each) => () => each), limit, nowMs }).hits.map(
       ({ store, entry, score }) => `${store} ${entry.key} ${score}`,
     );
   const keys = found(stores.map((store) => store.indexed));
@@ -181,7 +181,7 @@ describe("what is found", () => {
     expect(keysFound("boat secret", [store])).toEqual(["a"]);
     expect(store.indexFiles.map(({ path }) => store.textOf(path)).join("")).not.toMatch(/\nsecret /);
     store.read.length = 0;
-    search({ query: "boat", stores: [store.indexed], limit: 9, nowMs });
+    search({ query: "boat", stores: [() => store.indexed], limit: 9, nowMs });
     expect(store.read).toEqual(["entries/a"]);
   });
 

@@ -76,7 +76,7 @@ export class TestStore {
 
   /** For a search that uses the index. */
   get indexed(): SearchedStore<SearchedEntry> {
-    return { ...this.#source, store: this.store };
+    return { ...this.#source, store: this.store, listed: this.#files.size };
   }
 
   /** For a search that reads every entry. */
@@ -115,7 +115,7 @@ export const jsonOf = (value: string): string => JSON.stringify({ value });
 
 /** The keys that a search through the index finds, sorted. */
 export function keysFound(query: string, store: TestStore): string[] {
-  const { hits } = search({ query, stores: [store.indexed], limit: 50, nowMs: 1 });
+  const { hits } = search({ query, stores: [() => store.indexed], limit: 50, nowMs: 1 });
   return hits.map(({ entry }) => entry.key).toSorted();
 }
 

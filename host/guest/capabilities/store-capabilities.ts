@@ -2,6 +2,7 @@
 import type { CapabilityReply, CapabilityRequest, ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
+import { ownStoreScope } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
 import { decodeText, sortedByPath } from "../../store/reading.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -109,9 +110,16 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
   if (used > scopeBytesMax) {
     throw new ToolError(
       "QUOTA_EXCEEDED",
-      `Cannot write ${quoted(path)}: ${call.reached ? "the store" : `the user's "${scope}"`} would hold ${used} bytes with its trash, at most ${scopeBytesMax} allowed`,
+      `Cannot write ${quoted(path)}: ${wouldHold(call, scope, used)} with its trash, at most ${scopeBytesMax} allowed`,
     );
   }
+}
+
+/** Of a store of somebody else, how much is in it is not told: it has entries that the caller does not see. */
+function wouldHold({ reached, grant }: GuestCall, scope: string, used: number): string {
+  if (reached === null) return `the user's "${scope}" would hold ${used} bytes`;
+  const isOwn = reached.scopeFor("store_write", ownStoreScope, grant.rights) === scope;
+  return isOwn ? `the store would hold ${used} bytes` : "the store would hold too many bytes";
 }
 
 /** Content that was written and then trashed still takes memory, so it counts here as well as in the scope. */

@@ -3,19 +3,24 @@ import { oneLine } from "../../one-line.ts";
 import { fitsAnswer } from "./cut-lines.ts";
 import { fileSize } from "./file-size.ts";
 
+/** Several files of one path, by several creators, are one. */
+interface File {
+  readonly bytes: number;
+  readonly creators: string[];
+}
+
 /** A folder and what is below it. Its size is that of all files below it, hidden ones included. */
 interface Tree {
   bytes: number;
-  /** The sizes of its files. */
-  readonly files: Map<string, number>;
+  readonly files: Map<string, File>;
   readonly folders: Map<string, Tree>;
 }
 
 export class FolderListing {
   readonly #root = newTree();
 
-  /** `path`: from this folder. Several files of one path, by several creators, are one line. */
-  add(path: string, bytes: number): void {
+  /** `path`: from this folder. `creator`: "you", or another agent, whom the file's line names. */
+  add(path: string, bytes: number, creator: string): void {
     const names = path.split("/");
     const file = names.pop() ?? "";
     let tree = this.#root;
@@ -26,7 +31,8 @@ export class FolderListing {
       tree = next;
       tree.bytes += bytes;
     }
-    tree.files.set(file, (tree.files.get(file) ?? 0) + bytes);
+    const present = tree.files.get(file) ?? { bytes: 0, creators: [] };
+    tree.files.set(file, { bytes: present.bytes + bytes, creators: [...present.creators, creator] });
   }
 
   /**
@@ -50,13 +56,18 @@ function* linesIn({ files, folders }: Tree, path: string, levels: number): Gener
   if (levels === 0) return;
   for (const name of [...new Set([...files.keys(), ...folders.keys()])].toSorted()) {
     if (isHidden(name)) continue;
-    const [bytes, folder] = [files.get(name), folders.get(name)];
-    if (bytes !== undefined) yield line(bytes, `${path}/${name}`);
+    const [file, folder] = [files.get(name), folders.get(name)];
+    if (file !== undefined) yield line(file.bytes, `${path}/${name}`) + creatorsOf(file);
     if (folder === undefined) continue;
     yield line(folder.bytes, `${path}/${name}/`);
     yield* linesIn(folder, `${path}/${name}`, levels - 1);
   }
 }
+
+const creatorsOf = ({ creators }: File): string =>
+  creators.every((each) => each === "you") ? "" : ` (created by ${creators.toSorted(youFirst).join(", ")})`;
+
+const youFirst = (a: string, b: string): number => Number(b === "you") - Number(a === "you");
 
 const isHidden = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 

@@ -5,6 +5,7 @@ import { ToolError } from "../../tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";
+import { linesOfOthers } from "../marked-lines.ts";
 import { fitsAnswer, numberedWithin } from "./cut-lines.ts";
 import { parseFilePath } from "./file-path.ts";
 import type { FilePath } from "./file-path.ts";
@@ -29,24 +30,36 @@ export function viewPath({ path, view_range: range }: ViewInput): Answer<Changed
   if (named === null) {
     throw new ToolError("ENTRY_NOT_FOUND", `The path ${place.shown} does not exist. Please provide a valid path.`);
   }
-  return done(named.folder ? listingOf(files, named.folder, place) : contentsOf(named.entries, place, range));
+  return done(
+    named.folder ? listingOf(files, named.folder, place) : contentsOf(files, named.entries, { place, range }),
+  );
 }
 
-function listingOf({ at }: OwnFiles, { prefix }: Folder, { shown }: FilePath): string {
+function listingOf({ at, self }: OwnFiles, { prefix }: Folder, { shown }: FilePath): string {
   const listing = new FolderListing();
-  for (const { key, value } of at.eachVisibleBelow(prefix)) {
-    listing.add(key.slice(prefix.length), utf8Bytes(value.content));
+  for (const { key, value, owner } of at.eachVisibleBelow(prefix)) {
+    listing.add(key.slice(prefix.length), utf8Bytes(value.content), owner === self ? "you" : owner);
   }
   const what = `the files and directories up to 2 levels deep in ${shown}, excluding hidden items and node_modules`;
   return `Here're ${what}:\n${listing.text(shown)}`;
 }
 
+interface Asked {
+  readonly place: FilePath;
+  readonly range: Range | undefined;
+}
+
 /** The caller's own file, then those that others have put at the same path, as far as an answer has room. */
-function contentsOf([own, ...others]: readonly FoundEntry[], place: FilePath, range: Range | undefined): string {
+function contentsOf({ self }: OwnFiles, entries: readonly FoundEntry[], { place, range }: Asked): string {
+  const own = entries.find(({ owner }) => owner === self);
+  const others = entries.filter((entry) => entry !== own);
   let text = own === undefined ? "" : contentOf(own, place, range);
   for (const [at, entry] of others.entries()) {
-    const by = `\n\nAnother agent, ${entry.owner}, has created a file with the same path.\n`;
-    const longer = text + by + contentOf(entry, place, undefined);
+    const gap = text === "" ? "" : "\n\n";
+    const by = `Another agent, ${entry.owner}, has created a file at this path.\n`;
+    const content = linesOfOthers(entry.value.content).join("\n");
+    const shown = { ...entry, value: { ...entry.value, content } };
+    const longer = text + gap + by + contentOf(shown, place, own === undefined ? range : undefined);
     if (!fitsAnswer(longer)) return `${text}\n[${others.length - at} more by other agents]`;
     text = longer;
   }

@@ -67,14 +67,15 @@ export class NoteStore {
 
   /** The best notes for a query, at most 50. */
   search(query: string, namespaces: readonly string[] | undefined, limit: number): StoredNote[] {
-    const store = { store: this.#own, files: this.#files(namespaces), indexFiles: [], readIndex: () => null };
+    const files = this.#files(namespaces);
+    const store = { store: this.#own, listed: files.length, files, indexFiles: [], readIndex: () => null };
     const readEntry = (path: string): FoundNote | null => {
       const note = this.#noteIn(this.#entryAt(path));
       if (note === null || namespaces?.includes(note.namespace) === false) return null;
       const { key, description, content, updated } = note;
       return { key, value: `${description}\n${content}`, updatedMs: Date.parse(updated), expiresMs: null, note };
     };
-    const { hits } = search({ query, stores: [{ ...store, readEntry }], limit, nowMs: Date.parse(this.now) });
+    const { hits } = search({ query, stores: [() => ({ ...store, readEntry })], limit, nowMs: Date.parse(this.now) });
     return hits.map(({ entry }) => entry.note);
   }
 

@@ -3,7 +3,7 @@ import MiniSearch from "minisearch";
 
 import { fold } from "../../../plugin/search/fold.ts";
 import { search } from "../../../plugin/search/search.ts";
-import type { SearchedEntry, SearchedStore } from "../../../plugin/search/searched.ts";
+import type { SearchedEntry, ListedStore } from "../../../plugin/search/searched.ts";
 import { stemOf } from "../../../plugin/search/stem.ts";
 import { stopWords } from "../../../plugin/search/stop-words.ts";
 import { TestStore } from "../../unit/searched-store.ts";
@@ -24,7 +24,7 @@ function ours({ texts }: QuestionSet): Search {
   const store = new TestStore("one");
   for (const { id, value } of texts) store.edit(`entries/${id}`, JSON.stringify({ value, key: "" }));
   store.refresh();
-  const stores: SearchedStore<SearchedEntry>[] = [store.indexed];
+  const stores: ListedStore<SearchedEntry>[] = [() => store.indexed];
   return (question) =>
     search({ query: question, stores, limit: count, nowMs: 0 }).hits.map(({ path }) =>
       Number(path.slice("entries/".length)),
