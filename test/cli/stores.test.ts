@@ -36,7 +36,7 @@ test("a grant opens the store until it is revoked, and list and show print it", 
   expect(stores("grant", "planner", "--user", "alice")).toMatchObject(granted(plannerStore));
   const longer = ["grant", criticStore, "--level", "search", "--expires-in", "30d"];
   expect(stores(...longer, "--user", "alice")).toMatchObject(granted(criticStore));
-  expect(view("planner")).toMatchObject({ ok: true, message: "no nuts" });
+  expect(view("planner")).toMatchObject({ ok: true, message: `[created by ${aliceStore}]\n| no nuts` });
   expect(view("critic")).toMatchObject({ ok: false, error: { code: "ACCESS_DENIED" } });
 
   const list = stores("list", "--user", "planner");
