@@ -11,6 +11,7 @@ import type { CallRunner } from "../call/call-runner.ts";
 import type { OwnWork } from "../call/own-work.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
+import { inStore } from "../sharing/own-store.ts";
 import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
@@ -19,6 +20,7 @@ import type { SizedChange } from "../values/change-set.ts";
 import type { ContextStore } from "../values/context-store.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { ToolError } from "../values/tool-error.ts";
@@ -141,9 +143,10 @@ export class Operation {
     return this.#parts.own.commitGrants(changed, { held, userId: this.userId }, this.#asked.record);
   }
 
-  /** Commits changes of the host's own. They are recorded first. */
+  /** Commits changes of the host's own. They are recorded first, and the own store is named as in calls. */
   commit(held: HeldUser, changes: readonly SizedChange[]): Promise<void> {
-    return this.#parts.own.commit({ changes, seen: held.reader.seen }, held, this.#asked.record);
+    const named = inStore(changes, ownStoreOf(this.userId));
+    return this.#parts.own.commit({ changes: named, seen: held.reader.seen }, held, this.#asked.record);
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */

@@ -1,5 +1,5 @@
 /** Clients are notified of changes in the memory that they watch, and of nothing else. */
-import { createRuntime, memoryStore } from "memcell";
+import { createRuntime, memoryStore, storeIdOf } from "memcell";
 import type { Runtime } from "memcell";
 import { describe, expect, test } from "vitest";
 
@@ -161,6 +161,28 @@ test("an entry's name can have slashes; entries that nothing can read are no res
     told.push(scope);
   }
   expect(told).toEqual(["listed", "memory://read/entry/agent%2Frun", "resources_list_changed", "read"]);
+});
+
+test("the owner of a store is told of others' changes in it and of restored entries, and nobody else", async () => {
+  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  await runtime.stores({ userId: "alice" }).grant("bob", { level: "readwrite" });
+  const uri = "memory://stores/entry/plan%2Emd";
+  const told = ["alice", "bob"].map((userId) => {
+    const feed = new ChangeFeed(runtime, userId);
+    feed.watch([uri]);
+    const events: string[] = [];
+    feed.bus.subscribe((event) => events.push(event.kind));
+    return events;
+  });
+  const path = `/memories/shared/${storeIdOf("alice")}/plan.md`;
+  const bob = { userId: "bob" };
+  expect(await runtime.call("memory", { command: "create", path, content: "x" }, bob)).toMatchObject({ ok: true });
+  expect(await runtime.call("memory", { command: "delete", path }, bob)).toMatchObject({ ok: true });
+  const [trashed] = await runtime.upkeep.listTrash({ userId: "alice" });
+  await runtime.upkeep.restore({ userId: "alice" }, trashed?.name ?? "");
+  await Promise.resolve();
+  const change = ["resource_updated", "resources_list_changed"];
+  expect(told).toEqual([[...change, ...change, ...change], []]);
 });
 
 test("a cancelled or answered listen request over standard input stops watching its resources", async () => {

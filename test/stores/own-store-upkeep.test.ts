@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
 import { zipOf } from "../../host/archive/write-zip.ts";
-import { entryText, grantsText, ids, nowMs, openStoreStage, secret } from "./store-stage.ts";
+import { entryText, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { StoreStage } from "./store-stage.ts";
 
 const alice = { userId: ids.alice };
@@ -125,6 +125,8 @@ test("the owner clears what another has filled the store with, and nobody else d
 });
 
 test("the trash lists, restores and purges what was deleted", async () => {
+  const changed = new Set<string>();
+  stage.runtime.onChange(({ files }) => void files.forEach((file) => changed.add(file.scope)));
   await memory(alice, { command: "delete", path: "/memories/a.md" });
   const [trashed, ...others] = await stage.runtime.upkeep.listTrash(alice);
   expect(others).toEqual([]);
@@ -138,6 +140,12 @@ test("the trash lists, restores and purges what was deleted", async () => {
   now += 1_000;
   expect(await stage.runtime.upkeep.purge(alice, { beforeEpochMs: now })).toHaveLength(1);
   expect(await stage.runtime.upkeep.listTrash(alice)).toEqual([]);
+  // Listeners and the audit log know the store by its id, whoever changes it.
+  expect([...changed]).toEqual([scope("alice")]);
+  const recorded = stage
+    .records()
+    .flatMap((record) => ("writes" in record ? [...record.writes, ...record.removed] : []));
+  expect(new Set(recorded.map((file) => file.scope))).toEqual(changed);
 });
 
 test("a trashed file is also restored by the path that it had, the latest first", async () => {
