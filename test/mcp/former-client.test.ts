@@ -36,7 +36,7 @@ test("calls tools and accepts their schemas and answers", async () => {
 
 test("reads resources and the prompt", async () => {
   const { resources } = await client.listResources();
-  const indexes = ["memory://index", "memory://journal/index", "memory://user-memory/index"];
+  const indexes = ["memory://index", "memory://journal/index", "memory://stores/index", "memory://user-memory/index"];
   expect(resources.map(({ uri }) => uri)).toEqual([...indexes, "memory://user-memory/entry/editor"]);
   const { contents } = await client.readResource({ uri: "memory://user-memory/entry/editor" });
   expect(contents).toMatchObject([{ text: "Helix it is." }]);

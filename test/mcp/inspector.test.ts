@@ -88,7 +88,7 @@ describe.for([
 
   test("resources/list shows the index and the entry", async () => {
     const resources = [
-      ...["memory://index", "memory://journal/index", "memory://user-memory/index"].map(
+      ...["memory://index", "memory://journal/index", "memory://stores/index", "memory://user-memory/index"].map(
         (uri) => expect.objectContaining({ uri }) as object,
       ),
       {

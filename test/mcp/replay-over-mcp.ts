@@ -7,6 +7,7 @@ import type { Client } from "@modelcontextprotocol/client";
 
 import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
 import { vectorPlugin } from "../conformance/vector-plugins.ts";
+import { foundStates, writeStates } from "../conformance/vector-states.ts";
 import { runtimeKey } from "../conformance/vector.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { Difference } from "../polyglot/replay-vectors.ts";
@@ -28,13 +29,14 @@ export class McpReplay implements AsyncDisposable {
     this.#mode = mode;
   }
 
-  /** Runs one vector and compares every answer and every byte of the users' files. */
+  /** Runs one vector and compares every answer and every byte of the users' files and of the stores. */
   async run(vector: Vector): Promise<Difference[]> {
     const dataDir = this.#dataDirOf(vector);
     mkdirSync(dataDir, { recursive: true });
     // Keeps the folder itself, because the host can have it open.
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
     writeBefore(dataDir, vector);
+    writeStates(dataDir, vector.storesBefore);
     const differences: Difference[] = [];
     for (const [at, call] of vector.calls.entries()) {
       // oxlint-disable-next-line no-await-in-loop -- a call builds on the files of those before it
@@ -45,6 +47,8 @@ export class McpReplay implements AsyncDisposable {
     }
     const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
     if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
+    const [states, foundNow] = [vector.storesAfter ?? {}, foundStates(dataDir)];
+    if (!isDeepStrictEqual(foundNow, states)) differences.push({ at: "stores", expected: states, found: foundNow });
     return differences;
   }
 

@@ -4,6 +4,7 @@ import type { Vector, VectorCall } from "../conformance/vector.ts";
 
 /** Why no client can send a call. */
 const unsendable = {
+  "a store for which only a program can vouch": ({ context: { stores = [] } }: VectorCall) => stores.length > 0,
   "an input that is no JSON object": ({ input }: VectorCall) =>
     typeof input !== "object" || input === null || Array.isArray(input),
   "a key that the server's JSON has not": ({ input }: VectorCall) => JSON.stringify(input).includes('"__proto__":'),
@@ -12,9 +13,17 @@ const unsendable = {
 
 /** The first reason that holds for one of a vector's calls counts. */
 const reasons = {
-  "a tool for the host alone": ({ audience }: VectorCall) => audience === "host",
+  "a tool or command for the host alone": (call: VectorCall) => isForHost(call),
   ...unsendable,
 } as const;
+
+/** Whether models are not offered what is called. Of `memory`, they are offered all but sharing. */
+export function isForHost({ tool, audience, input }: VectorCall): boolean {
+  return audience === "host" && (tool !== "memory" || isSharing(input));
+}
+
+const isSharing = (input: unknown): boolean =>
+  ["share", "unshare"].includes((input as { readonly command?: string } | null)?.command ?? "");
 
 /** Returns `null` if the vector can go through MCP. */
 export function wayBarred({ calls, parallel }: Vector): string | null {

@@ -9,7 +9,7 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { McpReplay } from "./replay-over-mcp.ts";
 import { VectorProcess } from "./vector-process.ts";
-import { canBeNamed, canBeSent, wayBarred } from "./vector-routes.ts";
+import { canBeNamed, canBeSent, isForHost, wayBarred } from "./vector-routes.ts";
 
 const vectors = readVectors();
 const through = vectors.filter(({ vector }) => wayBarred(vector) === null);
@@ -60,13 +60,14 @@ describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
   });
 
   const forHosts = vectors.flatMap(({ name, vector }) =>
-    vector.calls.filter(({ audience }) => audience === "host").map((call) => ({ name, vector, call })),
+    vector.calls.filter(isForHost).map((call) => ({ name, vector, call })),
   );
 
   test.for(forHosts.filter(({ call }) => canBeSent(call)))(
     "$call.tool of $name is for the host only",
     async ({ vector, call }) => {
-      expect(await replay.call(vector, call)).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
+      const code = call.tool === "memory" ? "INPUT_INVALID" : "TOOL_UNKNOWN";
+      expect(await replay.call(vector, call)).toMatchObject({ ok: false, error: { code } });
     },
   );
 });
