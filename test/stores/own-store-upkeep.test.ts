@@ -31,7 +31,7 @@ const create = (path: string, content: string, ttl?: number): object => ({
   content,
   ...(ttl !== undefined && { ttl }),
 });
-const paths = (files: readonly MemoryFile[]): string[] => files.map(({ scope, path }) => `${scope}/${path}`);
+const paths = (files: readonly MemoryFile[]): string[] => files.map((file) => `${file.scope}/${file.path}`);
 
 describe("the doctor", () => {
   test("finds nothing in a store that tools have made", async () => {
@@ -126,7 +126,9 @@ test("the owner clears what another has filled the store with, and nobody else d
 
 test("the trash lists, restores and purges what was deleted", async () => {
   const changed = new Set<string>();
-  stage.runtime.onChange(({ files }) => void files.forEach((file) => changed.add(file.scope)));
+  stage.runtime.onChange(({ files }) => {
+    for (const file of files) changed.add(file.scope);
+  });
   await memory(alice, { command: "delete", path: "/memories/a.md" });
   const [trashed, ...others] = await stage.runtime.upkeep.listTrash(alice);
   expect(others).toEqual([]);
@@ -144,7 +146,7 @@ test("the trash lists, restores and purges what was deleted", async () => {
   expect([...changed]).toEqual([scope("alice")]);
   const recorded = stage
     .records()
-    .flatMap((record) => ("writes" in record ? [...record.writes, ...record.removed] : []));
+    .flatMap((record) => ("writes" in record ? record.writes.concat(record.removed) : []));
   expect(new Set(recorded.map((file) => file.scope))).toEqual(changed);
 });
 

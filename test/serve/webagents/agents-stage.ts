@@ -3,11 +3,16 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { afterAll, beforeAll, beforeEach } from "vitest";
+
+import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ServedProcess } from "../attacks/served-process.ts";
 import { audience, issuer, TokenIssuer } from "../token-issuer.ts";
 import { ClientProcess } from "./client-process.ts";
 import type { AskedClient, Reply } from "./client-process.ts";
+import { installClients } from "./installed-clients.ts";
+import type { InstalledClients } from "./installed-clients.ts";
 
 /** The id of an agent of the platform, which is also that of its own store. */
 export const weather = "7f3c2a10-5b6e-4c8d-9e1f-0a2b3c4d5e6f";
@@ -28,7 +33,26 @@ export interface AgentsStage extends AsyncDisposable {
   settingsOf(agent: AgentId): { readonly api_key: string; readonly agent_id: string };
 }
 
-export async function openAgentsStage(python: string, args: readonly string[] = []): Promise<AgentsStage> {
+/**
+ * Installs the clients and opens a stage before the tests of a file. They are skipped, with the reason, if the clients
+ * cannot be installed.
+ */
+export function withAgentsStage(use: (stage: AgentsStage) => Promise<void> | void, args: readonly string[]): void {
+  let installed: InstalledClients;
+  let stage: AgentsStage | null = null;
+  beforeAll(async () => {
+    installed = await installClients();
+    if (installed.python === null) return;
+    stage = await openAgentsStage(installed.python, args);
+    await use(stage);
+  }, 11 * 60_000);
+  afterAll(async () => await stage?.[Symbol.asyncDispose]());
+  beforeEach((context) => {
+    if (installed.missing !== null) skipWithReason(context, installed.missing);
+  });
+}
+
+async function openAgentsStage(python: string, args: readonly string[]): Promise<AgentsStage> {
   const folder = temporaryFolder();
   const [dataDir, logFile] = [join(folder.path, "data"), join(folder.path, "log", "audit.jsonl")];
   const keys = new Map<string, string>(

@@ -2,26 +2,18 @@
  * A real client of the storage routes, `MemorySkill` of webagents 0.3.9 from PyPI, unchanged, against `memcell serve`:
  * each of its actions, and what it returns to its agent.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { skipWithReason } from "../../support/skip-with-reason.ts";
-import { openAgentsStage, planner, weather } from "./agents-stage.ts";
+import { planner, weather, withAgentsStage } from "./agents-stage.ts";
 import type { AgentsStage } from "./agents-stage.ts";
-import { installClients } from "./installed-clients.ts";
-import type { InstalledClients } from "./installed-clients.ts";
 
-let installed: InstalledClients;
 let stage: AgentsStage;
-
-beforeAll(async () => {
-  installed = await installClients();
-  if (installed.python === null) return;
-  stage = await openAgentsStage(installed.python, ["--sharing-by-models", "--internal-values"]);
-}, 11 * 60_000);
-afterAll(async () => await stage?.[Symbol.asyncDispose]());
-beforeEach((context) => {
-  if (installed.missing !== null) skipWithReason(context, installed.missing);
-});
+withAgentsStage(
+  (opened) => {
+    stage = opened;
+  },
+  ["--sharing-by-models", "--internal-values"],
+);
 
 const own = (action: string, args: object = {}): Promise<unknown> => stage.memory(weather, { action, ...args });
 

@@ -2,26 +2,20 @@
  * Real clients of the storage routes, `PortalMemoryStore` and the skill over it of webagents 0.3.9 from PyPI, unchanged,
  * against `memcell serve`: each of their functions, and what they return.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { skipWithReason } from "../../support/skip-with-reason.ts";
-import { openAgentsStage, planner, weather } from "./agents-stage.ts";
+import { planner, weather, withAgentsStage } from "./agents-stage.ts";
 import type { AgentsStage } from "./agents-stage.ts";
-import { installClients } from "./installed-clients.ts";
-import type { InstalledClients } from "./installed-clients.ts";
 
-let installed: InstalledClients;
 let stage: AgentsStage;
-
-beforeAll(async () => {
-  installed = await installClients();
-  if (installed.python === null) return;
-  stage = await openAgentsStage(installed.python, ["--sharing-by-models", "--internal-values"]);
-}, 11 * 60_000);
-afterAll(async () => await stage?.[Symbol.asyncDispose]());
-beforeEach((context) => {
-  if (installed.missing !== null) skipWithReason(context, installed.missing);
-});
+let token: string;
+withAgentsStage(
+  async (opened) => {
+    stage = opened;
+    token = await stage.tokenOf(weather);
+  },
+  ["--sharing-by-models", "--internal-values"],
+);
 
 const refused = (status: number, why: string) => ({
   raised: `MemoryPortalError: memory: the platform answered ${status} (${why}).`,
@@ -37,17 +31,15 @@ const settingsFor = async (tiers: object, folder: string) => ({
   api_key: await stage.tokenOf(planner),
 });
 
+/** The store of `memory-scoped`. */
+const ask = (call: string, args: object = {}): Promise<unknown> =>
+  stage.result({ client: "scoped", settings: { token, agent_id: weather }, call, args });
+
+/** The skill over that store. */
 const on = (machine: object, call: string, args: object = {}): Promise<unknown> =>
   stage.result({ client: "notes", settings: machine, caller: owner, call, args });
 
 describe("the store of memory-scoped, by a bearer token", () => {
-  let token: string;
-  const ask = (call: string, args: object = {}): Promise<unknown> =>
-    stage.result({ client: "scoped", settings: { token, agent_id: weather }, call, args });
-  beforeAll(async () => {
-    if (installed.python !== null) token = await stage.tokenOf(weather);
-  });
-
   test("put, get, list, search and forget", async () => {
     const alice = { namespace: "caller:user:alice", key: "prefs" };
     const put = await ask("put", { ...alice, content: "Likes green tea.", description: "what alice  likes" });
