@@ -35,7 +35,7 @@ export const errorTable = {
   BUSY: entry(
     "caller",
     true,
-    "Too many calls wait, the user's turn or a thread does not come in time, or another process holds the user's folder.",
+    "Too many calls wait, the user's turn, a thread or the answer of `contextualAccess` does not come in time, or another process holds the user's folder or a store.",
   ),
   CLOSED: entry("caller", false, "The runtime is closed."),
   CANCELLED: entry("caller", true, "The caller cancelled the call, or closed the runtime before it had ended."),
