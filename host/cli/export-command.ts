@@ -13,8 +13,8 @@ export const exportCommand = defineCommand({
   name: "export",
   description: `Writes a user's memory and trash into a zip file that "import" can read. Each scope has its own folder
 in it, and so has the user's own store. It does not contain grants ("memcell stores show" lists them), nor what the user
-has written in other stores. No plugin decides what is exported. Each scope is a snapshot of one moment. If tools are called meanwhile, two
-scopes can be from different moments.
+has written in other stores. No plugin decides what is exported. Each scope is a snapshot of one moment. If tools are
+called meanwhile, two scopes can be from different moments.
 
 FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
 the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, and those with

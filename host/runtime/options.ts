@@ -44,7 +44,8 @@ export interface RuntimeOptions {
   readonly durability?: "full" | "relaxed";
   /**
    * How long a call may wait for its turn: for the same user's earlier calls, for other processes that use the same
-   * data folder, for a thread, and for `contextualAccess`. Milliseconds, 1 to 2^31 - 1; default 30,000. A call that waits longer is `BUSY`.
+   * data folder, for a thread, and for `contextualAccess`. Milliseconds, 1 to 2^31 - 1; default 30,000. A call that
+   * waits longer is `BUSY`.
    */
   readonly waitMs?: number;
   /**
@@ -89,8 +90,8 @@ export interface RuntimeOptions {
   readonly auditLog?: AuditLogOptions;
   /**
    * Says which shared stores a user reaches without a grant, such as a chat's. It is asked for each store that a call or
-   * its context names, and again before the call's result counts; then an answer that takes over a second is `BUSY`. With it, the stores of `ctx.stores` count only as long as it agrees.
-   * Default: `ctx.stores` alone decide.
+   * its context names, and again before the call's result counts; then an answer that takes over a second is `BUSY`.
+   * With it, the stores of `ctx.stores` count only as long as it agrees. Default: `ctx.stores` alone decide.
    */
   readonly contextualAccess?: ContextualAccess;
   /**

@@ -29,8 +29,9 @@ export interface InternalFlags extends InternalEntry {
 /**
  * The shared stores of one user. Each method rejects with a `ToolError`, also where `runtime.call` would return an
  * error: besides the codes that it names, with `USER_INVALID` for `ctx.userId`, and with those of every call, such as
- * `BUSY`, `CANCELLED`, `CLOSED` and `STORAGE_UNSAFE`. `list`, `grants`, `grant`, `revoke`, `leave` and `rejoin` need no plugin; the other
- * methods reject with `TOOL_UNKNOWN` if none that is loaded has their role. The plugin `stores` has all.
+ * `BUSY`, `CANCELLED`, `CLOSED` and `STORAGE_UNSAFE`. `list`, `grants`, `grant`, `revoke`, `leave` and `rejoin` need no
+ * plugin; the other methods reject with `TOOL_UNKNOWN` if none that is loaded has their role. The plugin `stores` has
+ * all.
  */
 export interface UserStores {
   /**

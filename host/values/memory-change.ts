@@ -5,8 +5,7 @@ export interface MemoryChange {
   /**
    * The files that were written, moved to or from the trash (both paths) or removed, in the order of the changes.
    *
-   * `scope` is `store:<id>` for a shared store. If `upkeep` has itself moved or removed files of the user's own store,
-   * it is `store`, as in trash, doctor and export. In `families()`, `store:*` stands for all of these.
+   * `scope` is `store:<id>` for a shared store, the user's own included. In `families()`, `store:*` stands for it.
    */
   readonly files: readonly { readonly scope: string; readonly path: string }[];
 }

@@ -33,8 +33,8 @@ export function addressedEntry(path: string, command: string): Addressed {
 }
 
 /**
- * The caller's own entry at a path. Throws `ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`, or `NOT_CREATOR` if others have made all entries of the
- * key: only the creator changes an entry.
+ * The caller's own entry at a path. Throws `ENTRY_NOT_FOUND`, `ENTRY_UNREADABLE`, or `NOT_CREATOR` if others have made
+ * all entries of the key: only the creator changes an entry.
  */
 export function ownEntry({ at, key, self, shown }: Addressed, action: string): FoundEntry {
   const entries = at.visible(key);

@@ -181,7 +181,13 @@ test("an export is imported into another user's store, whose entries they then a
   const bob = { userId: "bob" };
   const plan = await stage.runtime.upkeep.planImport(bob, files);
   expect(plan.refused).toEqual([]);
+  const changed = new Set<string>();
+  const stop = stage.runtime.onChange((change) => {
+    for (const file of change.files) changed.add(file.scope);
+  });
   expect(await stage.runtime.upkeep.import(bob, files)).toEqual(plan);
+  stop();
+  expect([...changed]).toEqual([`store:${storeIdOf("bob")}`]);
   expect(await memory(bob, { command: "view", path: "/memories/" })).toMatchObject({
     data: {
       entries: [
