@@ -11,3 +11,9 @@ export function ageMs(flag: string, text: string): number {
   }
   return Number(count) * unitsMs[unit as keyof typeof unitsMs];
 }
+
+/** An age in its largest unit, such as `3 h`. */
+export function shownAge(age: number): string {
+  const [unit, unitMs] = Object.entries(unitsMs).findLast(([, each]) => age >= each) ?? ["s", unitsMs.s];
+  return `${Math.floor(age / unitMs)} ${unit === "m" ? "min" : unit}`;
+}

@@ -2,11 +2,13 @@ import { counted } from "../../shared/text.ts";
 import { runtimePaths } from "../config/settings.ts";
 import type { Runtime } from "../runtime/api.ts";
 import { mendedOf } from "../upkeep/doctor.ts";
+import { isProblem } from "../upkeep/finding.ts";
 import type { Finding } from "../upkeep/finding.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { failureOf } from "../values/tool-result.ts";
 import type { ToolFailure } from "../values/tool-result.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
+import { shownAge } from "./age.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
@@ -25,7 +27,8 @@ With --fix it then mends them. It never destroys what a person has written: that
 
   async run({ options, settings }) {
     const { json: isQuiet = false, fix: isFixing = false } = options;
-    await using runtime = await openRuntime(settings, options.user);
+    // Without --fix it changes nothing, and it shows what is left over.
+    await using runtime = await openRuntime(settings, options.user, { retiresLeftOver: false });
     const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
@@ -39,7 +42,7 @@ With --fix it then mends them. It never destroys what a person has written: that
     const reports = await withProgress("doctor", lookAtAll, isQuiet);
     if (isQuiet) process.stdout.write(`${visibleJson(reports)}\n`);
     else process.stdout.write(`${counted(users.length, "user")} checked\n`);
-    return reports.every(({ error, remaining }) => error === null && remaining.length === 0) ? 0 : 1;
+    return reports.every(({ error, remaining }) => error === null && !remaining.some(isProblem)) ? 0 : 1;
   },
 });
 
@@ -85,9 +88,9 @@ async function examine(runtime: Runtime, { userId, isFixing, print }: Examinatio
 
 function describe(userId: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return "";
-  const lines = findings.flatMap(({ path, message, remedy }) => [
-    `  ${path}: ${message}`,
-    `    ${remedy === null ? "needs a person" : `to mend: ${remedy}`}`,
+  const lines = findings.flatMap((finding) => [
+    `  ${finding.path}: ${finding.message}${written(finding)}`,
+    `    ${isProblem(finding) ? mending(finding) : "in use: nothing to mend"}`,
   ]);
   const place = storePlace(
     userId,
@@ -95,5 +98,9 @@ function describe(userId: string, findings: readonly Finding[]): string {
   );
   return userLine(userId) + lines.map((line) => `${visibleText(line)}\n`).join("") + (place && `  ${place}`);
 }
+
+const mending = ({ remedy }: Finding): string => (remedy === null ? "needs a person" : `to mend: ${remedy}`);
+
+const written = ({ ageMs }: Finding): string => (ageMs === undefined ? "" : ` (last written ${shownAge(ageMs)} ago)`);
 
 const userLine = (userId: string): string => `${visibleText(JSON.stringify(userId))}\n`;

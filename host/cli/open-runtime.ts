@@ -15,10 +15,14 @@ import { visibleLines } from "../values/visible-text.ts";
  * Creates a runtime for one command from its flags, the environment and the config file. It has one thread, and its
  * mounts belong to `userId`.
  */
-export async function openRuntime(flags: SettingFlags, userId: string | undefined): Promise<Runtime> {
+export async function openRuntime(
+  flags: SettingFlags,
+  userId: string | undefined,
+  options: Pick<RuntimeOptions, "retiresLeftOver"> = {},
+): Promise<Runtime> {
   const settings = await readSettings(flags);
   const mounts = mountsFor(settings, userId);
-  return await createRuntime({ ...runtimeOptions(settings.values), mounts, threadsMax: 1 });
+  return await createRuntime({ ...runtimeOptions(settings.values), ...options, mounts, threadsMax: 1 });
 }
 
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */

@@ -12,6 +12,12 @@ export interface Directory extends Disposable {
   /** The same text means the same folder. */
   readonly identity: string;
 
+  /** When a name in this folder was last added, changed or removed, by the file system's clock. */
+  readonly namesChangedUs: number;
+
+  /** The same text means the same file system. */
+  readonly disk: string;
+
   /** A folder in this one, or `null` if there is none. Throws `STORAGE_UNSAFE` for anything else with that name. */
   openFolder(name: string): Directory | null;
 
@@ -59,6 +65,9 @@ export interface Directory extends Disposable {
 
   /** Makes the names in this folder durable. */
   flush(): Promise<void>;
+
+  /** The same, at the end of the process. */
+  flushNow(): void;
 }
 
 /**
@@ -71,8 +80,10 @@ export interface Measured {
   readonly bytes: number;
   /** Whether `sizeOf` and `read` accept it. */
   readonly isPlain: boolean;
-  /** When the file was last changed or renamed, by the system's clock. No program can set it. */
+  /** When the file was last changed or renamed, by the file system's clock. No program can set it. */
   readonly changedUs: number;
+  /** When its content was last written. A copy that keeps times has the original's. */
+  readonly writtenUs: number;
 }
 
 export interface DirectoryEntry {
@@ -93,4 +104,6 @@ export interface DiskFile extends Disposable {
   truncate(bytes: number): void;
   /** Makes the content durable, and what is needed to find it. `isWaitedFor`: a call waits for this flush. */
   flush(isWaitedFor?: boolean): Promise<void>;
+  /** The same, at the end of the process. */
+  flushNow(): void;
 }

@@ -9,10 +9,9 @@
 import {
   closeSync,
   constants,
-  fchmodSync,
-  fchownSync,
   fsync,
   fstatSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -31,7 +30,7 @@ import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
 import type { FolderHandle } from "./folder-handle.ts";
 import { exchangeNames } from "./native-calls.ts";
-import { bitsLike } from "./permissions.ts";
+import { permit } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { checkPlainFile, checkRegularFile, isPlainFile, PinnedFile } from "./pinned-file.ts";
 import type { FileFacts } from "./pinned-file.ts";
@@ -49,6 +48,7 @@ const openFlags = {
 const anySize = Number.MAX_SAFE_INTEGER;
 
 const flushNames = promisify(fsync);
+const inUs = (ns: bigint): number => Number(ns / 1_000n);
 
 export class PinnedDirectory implements Directory {
   readonly #handle: FolderHandle;
@@ -59,6 +59,16 @@ export class PinnedDirectory implements Directory {
 
   get identity(): string {
     return this.#try("open the user's folder", () => this.#handle.identity);
+  }
+
+  get namesChangedUs(): number {
+    return this.#try("open the user's folder", () =>
+      inUs(fstatSync(this.#handle.descriptor, { bigint: true }).mtimeNs),
+    );
+  }
+
+  get disk(): string {
+    return this.#try("open the user's folder", () => String(fstatSync(this.#handle.descriptor, { bigint: true }).dev));
   }
 
   openFolder(name: string): Directory | null {
@@ -111,7 +121,12 @@ export class PinnedDirectory implements Directory {
   measure(name: string): Measured | null {
     const facts = this.#try("list files", () => lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }));
     if (!facts) return null;
-    return { bytes: Number(facts.size), isPlain: isPlainFile(facts), changedUs: Number(facts.ctimeNs / 1_000n) };
+    return {
+      bytes: Number(facts.size),
+      isPlain: isPlainFile(facts),
+      changedUs: inUs(facts.ctimeNs),
+      writtenUs: inUs(facts.mtimeNs),
+    };
   }
 
   read(name: string, shown: string): Buffer | null {
@@ -178,6 +193,10 @@ export class PinnedDirectory implements Directory {
     }
   }
 
+  flushNow(): void {
+    if (process.platform !== "win32") this.#try("flush the user's folder", () => fsyncSync(this.#handle.descriptor));
+  }
+
   [Symbol.dispose](): void {
     this.#handle[Symbol.dispose]();
   }
@@ -214,26 +233,6 @@ export class PinnedDirectory implements Directory {
     } catch (error) {
       throw failureOfDisk(error, action);
     }
-  }
-}
-
-/**
- * Gives a file another one's permissions. Only root can change the owner; other users can only share it with a group of
- * theirs.
- */
-function permit(descriptor: number, like: Permissions): void {
-  const { uid } = fstatSync(descriptor);
-  for (const owner of new Set([uid, like.owner])) giveTo(descriptor, owner, like.group);
-  fchmodSync(descriptor, bitsLike(like, fstatSync(descriptor).gid));
-}
-
-function giveTo(descriptor: number, owner: number, group: number): void {
-  const made = fstatSync(descriptor);
-  if (made.uid === owner && made.gid === group) return;
-  try {
-    fchownSync(descriptor, owner, group);
-  } catch {
-    // The mode bits are then chosen for the group that the file has.
   }
 }
 

@@ -57,6 +57,10 @@ export class PinnedFile implements DiskFile {
     }
   }
 
+  flushNow(): void {
+    this.#try("flush", () => fdatasyncSync(this.descriptor));
+  }
+
   [Symbol.dispose](): void {
     if (this.#descriptor === null) return;
     const descriptor = this.#descriptor;

@@ -100,6 +100,11 @@ export interface RuntimeOptions {
    * share the user's store.
    */
   readonly memory?: { readonly sharingByModels?: boolean };
+  /**
+   * Whether to finish and retire, in the background from the start on, what processes have left that ended without
+   * `close()`. Default `true`. Otherwise that is done for a user when the user is next used.
+   */
+  readonly retiresLeftOver?: boolean;
   /** Receives guests' log lines and the causes of host failures. Exceptions from it are ignored. Default: no log. */
   readonly onLog?: (entry: LogEntry) => void;
 }

@@ -44,6 +44,8 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
   checkSharing(options);
+  const { retiresLeftOver = true } = options;
+  if (typeof retiresLeftOver !== "boolean") throw new TypeError("retiresLeftOver is neither true nor false");
   if (instances !== "restored" && instances !== "fresh") {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
@@ -61,6 +63,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     clock,
     onLog,
     instances,
+    retiresLeftOver,
     waitMs: options.waitMs ?? queueLimits.waitMs,
     queuedCallsMax: options.queuedCallsMax ?? queueLimits.callsMax,
     queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,

@@ -98,7 +98,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
   const parts = { store, pool, admission, recorder, listeners, ...called };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
-  const { closeGraceMs } = bounds;
+  const { closeGraceMs, retiresLeftOver } = bounds;
+  if (retiresLeftOver) void store.retireLeftOver();
   const own = new OwnWork(parts);
   return new LocalRuntime(catalog, { ...parts, own, runner: new CallRunner(parts, own), model, closeGraceMs });
 }

@@ -26,6 +26,7 @@ export function withOwnStores(store: Store): Store {
     ],
     isApart: (userId, scopes) => store.isApart(userId, scopes),
     shared: store.shared,
+    retireLeftOver: () => store.retireLeftOver(),
     close: () => store.close(),
   };
 }

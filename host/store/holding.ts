@@ -27,6 +27,8 @@ export interface StoreFinding {
   readonly message: string;
   /** What a writing call does about it automatically; `null` if only a person can help. */
   readonly remedy: string | null;
+  /** How long ago the file was last written, where that matters. */
+  readonly ageMs?: number;
 }
 
 /** The bytes of all files of some scopes, trash included, by scope. */

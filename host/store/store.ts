@@ -44,6 +44,12 @@ export interface Store {
   /** Stores that are no user's folder. */
   readonly shared: SharedStores;
 
+  /**
+   * Finishes and retires what processes have left that have ended, one user after the other. Never rejects; `close` ends
+   * it early.
+   */
+  retireLeftOver(): Promise<void>;
+
   /** Ends background work. No user may be held any more. */
   close(): Promise<void>;
 }

@@ -107,11 +107,6 @@ async function unheldParts(operation: Operation): Promise<(readonly string[])[]>
   );
 }
 
-const ofStore = ({ code: problem, path, message, remedy }: StoreFinding): Finding => ({
-  problem,
-  path,
-  message,
-  remedy,
-});
+const ofStore = ({ code: problem, ...finding }: StoreFinding): Finding => ({ problem, ...finding });
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;

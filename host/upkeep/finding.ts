@@ -14,4 +14,12 @@ export interface Finding {
   readonly message: string;
   /** What mending does about it, in a sentence; `null` when only a person can help. */
   readonly remedy: string | null;
+  /** How long ago the file was last written, where that matters. */
+  readonly ageMs?: number;
 }
+
+/**
+ * Whether something is wrong. `wal-in-use` is only listed: a write-ahead log to which a process has written in the last
+ * seconds, and which it will retire.
+ */
+export const isProblem = ({ problem }: Finding): boolean => problem !== "wal-in-use";

@@ -48,6 +48,7 @@ export class RenewedStore {
           users: () => opened().users(),
           parts: (userId) => opened().parts(userId),
           isApart: (userId, scopes) => opened().isApart(userId, scopes),
+          retireLeftOver: () => opened().retireLeftOver(),
           shared: {
             hold: (ids, options, work) => opened().shared.hold(ids, options, work),
             ids: () => opened().shared.ids(),

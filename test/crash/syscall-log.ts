@@ -4,11 +4,12 @@ export interface SystemCall {
   readonly name: string;
   /** The number of this call among those of its name and thread, from 1. */
   readonly ordinal: number;
+  readonly isMainThread: boolean;
   /** strace's line without the thread. */
   readonly text: string;
 }
 
-/** The main thread changes files. The only thread of the pool flushes them. */
+/** The main thread changes files, and at the end of the process flushes them. Before, a pool of one thread does that. */
 export function systemCalls(log: string, mainThread: number): SystemCall[] {
   const counts = new Map<string, number>();
   const calls: SystemCall[] = [];
@@ -16,18 +17,20 @@ export function systemCalls(log: string, mainThread: number): SystemCall[] {
     const found = /^(\d+) +(([a-z0-9_]+)\(.*)$/.exec(line);
     if (!found) continue;
     const [, thread = "", text = "", name = ""] = found;
-    if (Number(thread) !== mainThread && !isFlush(name)) continue;
-    const ordinal = (counts.get(name) ?? 0) + 1;
-    counts.set(name, ordinal);
-    calls.push({ name, ordinal, text });
+    const isMainThread = Number(thread) === mainThread;
+    if (!isMainThread && !isFlush(name)) continue;
+    const ordinal = (counts.get(`${name} ${isMainThread}`) ?? 0) + 1;
+    counts.set(`${name} ${isMainThread}`, ordinal);
+    calls.push({ name, ordinal, isMainThread, text });
   }
   return calls;
 }
 
 export const isFlush = (name: string): boolean => name === "fsync" || name === "fdatasync";
 
-/** The threads to follow for calls of this name. */
-export const threadsOf = (name: string): "main" | "all" => (isFlush(name) ? "all" : "main");
+/** The threads to follow for a call. */
+export const threadsOf = ({ isMainThread }: Pick<SystemCall, "isMainThread">): "main" | "all" =>
+  isMainThread ? "main" : "all";
 
 /** The kinds of calls on files that the store makes. */
 export const fileCalls: readonly string[] = (

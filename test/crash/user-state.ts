@@ -20,10 +20,19 @@ export function filesOf(dataDir: string): Files {
 }
 
 /** Hides the times in the trash's names: an interrupted recovery can put the same text aside twice. */
+const shownPath = (path: string): string => path.replace(/\.\d{8}T\d{9}Z(?:-\d+)?\./, ".<time>.");
+
+/** Leaves out the copies of earlier versions that recovery has put into the trash. */
+export function withoutCopies(found: Files, wanted: Files, earlier: readonly Files[]): Files {
+  const expected = new Set(Object.keys(wanted).map(shownPath));
+  const texts = new Set(earlier.flatMap((files) => Object.values(files)));
+  const isCopy = (path: string, text: string): boolean =>
+    /(?:^|\/)trash\//.test(path) && !expected.has(shownPath(path)) && texts.has(text);
+  return Object.fromEntries(Object.entries(found).filter(([path, text]) => !isCopy(path, text)));
+}
+
 export function describeFiles(files: Files): string {
-  const named = Object.entries(files).map(
-    ([path, text]) => [path.replace(/\.\d{8}T\d{9}Z\./, ".<time>."), text] as const,
-  );
+  const named = Object.entries(files).map(([path, text]) => [shownPath(path), text] as const);
   return JSON.stringify(Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 

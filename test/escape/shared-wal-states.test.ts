@@ -42,7 +42,7 @@ async function newStores(): Promise<[StoreId, StoreId, StoreId]> {
 
 function plant(id: StoreId, json: Buffer, owner = `stores/${id}`): void {
   const header = Buffer.alloc(recordsStart);
-  header.set(encodeCheckpoint({ first: 1, salt }, owner), checkpointOffsets[0]);
+  header.set(encodeCheckpoint({ version: 2, first: 1, salt }, owner), checkpointOffsets[0]);
   const records = encodeRecord(salt, 1, json);
   writeFileSync(join(stage.folderOf(id), ".memcell/journal"), Buffer.concat([header, records]));
 }

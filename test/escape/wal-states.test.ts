@@ -27,7 +27,7 @@ const open = { read: "ok", index: "ok", upsert: "ok", remove: "ok" };
 /** A WAL as the host writes it for a user, with any bytes as its records. */
 function walOf(userId: string, records: Uint8Array, first = 1): Buffer {
   const header = Buffer.alloc(recordsStart);
-  header.set(encodeCheckpoint({ first, salt }, userId), checkpointOffsets[0]);
+  header.set(encodeCheckpoint({ version: 2, first, salt }, userId), checkpointOffsets[0]);
   return Buffer.concat([header, records]);
 }
 

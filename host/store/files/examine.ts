@@ -3,32 +3,21 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { ChangedFile } from "../plan-changes.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
-import { WalDamaged } from "./commit/find-records.ts";
-import { needsRecovery } from "./commit/find-records.ts";
-import { unresolvedOf } from "./commit/joint-records.ts";
-import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
-import { Wal } from "./commit/wal.ts";
+import { damagedWalPrefix } from "./commit/wal-names.ts";
+import { walFindings } from "./examine-wal.ts";
+import type { WalMoment } from "./examine-wal.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { Home } from "./home.ts";
-import { ScopeFolders } from "./scope-folders.ts";
 
 const { pathCharsMax } = storeLimits;
 
-type FileProblem =
-  | "wal-unfinished"
-  | "wal-damaged"
-  | "temporary-file"
-  | "owner-missing"
-  | "not-a-plain-file"
-  | "name-not-allowed";
+type FileProblem = "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file" | "name-not-allowed";
 
-/** `boot` is the machine's current boot id. */
-export function examineHome(home: Home, boot: string | null): StoreFinding[] {
+export function examineHome(home: Home, at: WalMoment): StoreFinding[] {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const { mountedScope } = home;
@@ -36,8 +25,8 @@ export function examineHome(home: Home, boot: string | null): StoreFinding[] {
   const inScopes =
     mountedScope === null ? findingsInScopes(home, inside) : strangeFiles(inside, `${mountedScope}/`, hostFolder);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
-  const ofOwn = orFinding(hostFolder, () => ownFindings(home, folder, boot));
-  const placed = ofOwn.map(({ code, path, message, remedy }) => ({ code, path: above + path, message, remedy }));
+  const ofOwn = orFinding(hostFolder, () => ownFindings(home, folder, at));
+  const placed = ofOwn.map((finding) => Object.assign(finding, { path: above + finding.path }));
   return [...inScopes, ...placed];
 }
 
@@ -95,7 +84,7 @@ const inScope = (code: FileProblem, path: string, message: string): StoreFinding
   remedy: null,
 });
 
-function ownFindings(home: Home, folder: HomeFolder, boot: string | null): StoreFinding[] {
+function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFinding[] {
   const own = folder.openOwn();
   if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
@@ -107,7 +96,7 @@ function ownFindings(home: Home, folder: HomeFolder, boot: string | null): Store
     ...names
       .filter((name) => name.startsWith(damagedWalPrefix))
       .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
-    ...walFindings(home, folder.home, own, boot),
+    ...walFindings(home, { inside: folder.home, own }, at),
   ];
 }
 
@@ -117,34 +106,3 @@ const ofOwn = (code: FileProblem, name: string, message: string, remedy: string 
   message,
   remedy,
 });
-
-function walFindings(home: Home, inside: Directory, own: Directory, boot: string | null): StoreFinding[] {
-  using folders = new ScopeFolders(inside, { kind: home.kind, folds: new Map() });
-  try {
-    using wal = Wal.open(own, home, { isRead: true });
-    if (wal === null || !needsRecovery(wal, boot)) return [];
-    const files = wal.records.flatMap((record) => record.files);
-    const paths = new Set(files.map(({ scope, path }) => `${scope}/${path}`));
-    const message = `a crash has left ${wal.records.length} records on ${[...paths].join(", ")}`;
-    const isJoint = unresolvedOf(wal) !== null;
-    const remedy = isJoint ? "apply them, or take back what other stores have not committed" : "apply them";
-    return unfinished(message, canBeRead(folders, files) ? remedy : null);
-  } catch (error) {
-    if (!(error instanceof WalDamaged)) throw error;
-    return unfinished("it cannot be read as a WAL", "put it aside and begin a new one");
-  }
-}
-
-const unfinished = (message: string, remedy: string | null): StoreFinding[] => [
-  ofOwn("wal-unfinished", walFile, message, remedy),
-];
-
-/** Whether recovery can read all files of the records. */
-function canBeRead(folders: ScopeFolders, files: readonly ChangedFile[]): boolean {
-  try {
-    for (const { scope, path } of files) folders.read(scope, path);
-    return true;
-  } catch {
-    return false;
-  }
-}

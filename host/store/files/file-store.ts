@@ -9,11 +9,12 @@ import { HeldReads } from "../held-reads.ts";
 import { noSharedStores } from "../no-shared-stores.ts";
 import { checkCommits, untilFresh } from "../plan-changes.ts";
 import type { SharedStores } from "../shared-stores.ts";
-import type { HeldUser, HoldOptions, NoteOfUser, Store, StorePart, UserReader } from "../store.ts";
+import type { HeldUser, HoldOptions, MountLocation, NoteOfUser, Store, StorePart, UserReader } from "../store.ts";
 import { examineHome } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
 import { Homes } from "./homes.ts";
+import { retireLeftOver } from "./left-over.ts";
 import { listUsers } from "./list-users.ts";
 import { FileSharedStores } from "./shared/file-shared-stores.ts";
 import { SharedFileReader } from "./shared/shared-file-reader.ts";
@@ -21,8 +22,8 @@ import { SharedFileReader } from "./shared/shared-file-reader.ts";
 export interface FileStoreSetup {
   readonly durability: "full" | "relaxed";
   readonly note: NoteOfUser;
-  /** Set if the root is not a data folder, but stands for this scope of one user. */
-  readonly mountedScope?: string;
+  /** Set if the root is not a data folder, but stands for one scope of one user. */
+  readonly mount?: Pick<MountLocation, "userId" | "scope">;
 }
 
 export class FileStore implements Store {
@@ -30,23 +31,26 @@ export class FileStore implements Store {
   readonly #stores: FileSharedStores;
   readonly #root: DataRoot;
   readonly #boot: string | null;
-  readonly #mountedScope: string | null;
+  readonly #mount: FileStoreSetup["mount"];
   readonly #homes: Homes<UserId>;
+  readonly #note: NoteOfUser;
+  #leftOver: Promise<void> | null = null;
+  #isClosing = false;
 
   /** `boot` is the machine's boot id; crash tests pass another one. */
-  constructor(root: DataRoot, { durability, note, mountedScope }: FileStoreSetup, boot: string | null = readBootId()) {
+  constructor(root: DataRoot, { durability, note, mount }: FileStoreSetup, boot: string | null = readBootId()) {
     this.#root = root;
     this.#boot = boot;
-    this.#mountedScope = mountedScope ?? null;
+    this.#mount = mount;
+    this.#note = note;
     const setup = { isFlushed: durability === "full", boot };
     this.#homes = new Homes<UserId>({
       ...setup,
-      homeOf: (userId) =>
-        mountedScope === undefined ? userHome(root, userId) : mountedHome(root, userId, mountedScope),
+      homeOf: (userId) => (mount === undefined ? userHome(root, userId) : mountedHome(root, userId, mount.scope)),
       note,
     });
     this.#stores = new FileSharedStores(root, { ...setup, note: (id, text) => note(`${storesFolder}/${id}`, text) });
-    this.shared = mountedScope === undefined ? this.#stores : noSharedStores;
+    this.shared = mount === undefined ? this.#stores : noSharedStores;
   }
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
@@ -64,7 +68,7 @@ export class FileStore implements Store {
   }
 
   async users(): Promise<UserId[]> {
-    return this.#mountedScope === null ? listUsers(this.#root) : [];
+    return this.#mount === undefined ? listUsers(this.#root) : [];
   }
 
   async parts(): Promise<readonly StorePart[]> {
@@ -72,12 +76,35 @@ export class FileStore implements Store {
   }
 
   isApart(): boolean {
-    return this.#mountedScope !== null;
+    return this.#mount !== undefined;
+  }
+
+  retireLeftOver(): Promise<void> {
+    this.#leftOver ??= this.#retireLeftOver();
+    return this.#leftOver;
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#leftOver;
     await this.#homes.close();
     await this.#stores.close();
+  }
+
+  async #retireLeftOver(): Promise<void> {
+    const isEnded = (): boolean => this.#isClosing;
+    const ofUsers = {
+      ids: () => (this.#mount === undefined ? listUsers(this.#root) : [this.#mount.userId]),
+      homeOf: (userId: UserId) => this.#homes.homeOf(userId),
+      retire: async (userId: UserId) => {
+        const waiting = { make: false, readOnlyWillDo: true, until: performance.now() };
+        const session = await this.#homes.open(userId, waiting);
+        if (session !== null) await this.#homes.retireAndRelease(userId, session);
+      },
+      note: this.#note,
+    };
+    await retireLeftOver(ofUsers, isEnded);
+    if (this.#mount === undefined) await this.#stores.retireLeftOver(isEnded);
   }
 
   async #hold<Result>(
@@ -100,7 +127,7 @@ export class FileStore implements Store {
       return await work({
         reader,
         usedBytes: known,
-        findings: async () => examineHome(homes.homeOf(userId), this.#boot),
+        findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
         commit: async (changes, seen, usedBytes = latest) => {
           if (changes.length === 0) return;
           checkCommits(options);

@@ -3,11 +3,19 @@ import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
-import type { ChangedFile, PlannedFile } from "../plan-changes.ts";
-import { applyStaged, asPresent, isEdited, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
+import type { PlannedFile } from "../plan-changes.ts";
+import {
+  applyStaged,
+  asPresent,
+  isEdited,
+  lastChangeUs,
+  removeStagedQuietly,
+  stageFiles,
+} from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import type { JointMark } from "./commit/joint-mark.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
+import type { WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
@@ -54,7 +62,7 @@ export class HomeChange implements Disposable {
   async record(joint?: JointMark): Promise<void> {
     // Until all stores of a joint change are done, nobody may retire this WAL.
     if (joint !== undefined) this.#place.setup.memo.tail = null;
-    await this.#write(this.planned, joint);
+    await this.#write({ files: this.planned, joint, stagedUs: this.#staged.stagedUs });
   }
 
   /** Whether someone has changed a file since the change was planned. */
@@ -68,9 +76,10 @@ export class HomeChange implements Disposable {
     for (const file of this.planned) memo.touch(file);
     Object.assign(memo, { tail: null, records: memo.records + 2 });
     const { log } = this.#place;
-    log.present?.markApplied();
-    await this.#write(asPresent(this.folders, this.planned));
-    log.present?.markApplied();
+    log.present?.markApplied(null);
+    await this.#write({ files: asPresent(this.folders, this.planned) });
+    this.#markApplied();
+    memo.tail = null;
     throw new StaleCall();
   }
 
@@ -119,7 +128,7 @@ export class HomeChange implements Disposable {
   async settlePart(): Promise<boolean> {
     const { log, setup } = this.#place;
     return await this.#tried("mark it as applied", async () => {
-      await log.settle();
+      await log.settle(this.#appliedUs);
       setup.memo.tail = log.present?.isSetUp ? log.present.tail : null;
     });
   }
@@ -131,8 +140,12 @@ export class HomeChange implements Disposable {
 
   #markApplied(): void {
     const { log, setup } = this.#place;
-    log.present?.markApplied();
+    log.present?.markApplied(this.#appliedUs);
     setup.memo.tail = log.present?.tail ?? null;
+  }
+
+  get #appliedUs(): number {
+    return lastChangeUs(this.#place.own, this.folders, this.planned);
   }
 
   /** Remembers the files that the WAL protects from now on. */
@@ -158,9 +171,9 @@ export class HomeChange implements Disposable {
     note(`a committed change could not be applied yet (${failureOfDisk(error, action).message})`);
   }
 
-  async #write(files: readonly ChangedFile[], joint?: JointMark): Promise<void> {
+  async #write(record: Omit<WalRecord, "boot">): Promise<void> {
     const { log, checkLock } = this.#place;
-    await log.write({ files, joint }, this.#creator, checkLock);
+    await log.write(record, this.#creator, checkLock);
   }
 
   [Symbol.dispose](): void {

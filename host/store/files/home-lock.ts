@@ -53,6 +53,14 @@ export async function lockHome(own: Directory, request: LockRequest): Promise<Ho
   }
 }
 
+/** Takes a home's lock if it is free now. */
+export function lockNow(own: Directory): Omit<HomeLock, "hasWaited"> | null {
+  const lock = openLock(own, lockFile, { make: false, readOnlyWillDo: false });
+  if (lock !== null && tryFileLock(lock.file, "exclusive") && lock.isInPlace(own)) return lock;
+  lock?.[Symbol.dispose]();
+  return null;
+}
+
 /** Disposing of it releases the lock. */
 export interface HomeLock extends Disposable {
   readonly file: DiskFile;
@@ -64,7 +72,11 @@ export interface HomeLock extends Disposable {
   isInPlace(own: Directory): boolean;
 }
 
-function openLock(own: Directory, name: string, request: LockRequest): Omit<HomeLock, "hasWaited"> | null {
+function openLock(
+  own: Directory,
+  name: string,
+  request: Pick<LockRequest, "make" | "readOnlyWillDo">,
+): Omit<HomeLock, "hasWaited"> | null {
   let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
   try {
     file = own.openFile(name, name, request.make ? "make" : "write");

@@ -62,11 +62,15 @@ export class HomeSession implements Disposable {
     using folders = this.#log.scopeFolders();
     if (needsRecovery(wal, boot)) {
       await recover({ own: this.#own, folders, wal, boot, epochMs: Date.now(), note });
-      if (wal.isEmpty) memo.forgetTouched();
+      if (wal.isEmpty) {
+        memo.forgetTouched();
+        wal.shrink();
+      }
     } else if (!wal.isAsKnown) {
       removeStaged(this.#own);
     }
     memo.tail = wal.tail;
+    if (wal.isOutdated || this.#setup.isThorough) await this.retire(false);
     if (memo.isBroken) await this.#log.replace();
   }
 
@@ -85,7 +89,7 @@ export class HomeSession implements Disposable {
 
   /** Makes durable that a part is applied. */
   async settle(): Promise<void> {
-    await this.#log.settle();
+    await this.#log.settle(null);
   }
 
   /** Makes durable what the WAL shows now, and that nothing follows. Another process can have died before its flush. */

@@ -3,16 +3,20 @@ import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { HoldOptions } from "../store.ts";
+import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { unresolvedOf } from "./commit/joint-records.ts";
+import { retireNow } from "./commit/retire.ts";
+import { Wal } from "./commit/wal.ts";
 import { HomeFolder } from "./home-folder.ts";
-import { lockHome } from "./home-lock.ts";
+import { lockHome, lockNow } from "./home-lock.ts";
 import type { HomeLock, LockRequest } from "./home-lock.ts";
 import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
+import { ScopeFolders } from "./scope-folders.ts";
 import { HomeMemo } from "./session-setup.ts";
 import { KeptSizes } from "./used-bytes.ts";
 
@@ -37,6 +41,7 @@ export class Homes<Id extends string> {
     this.#setup = setup;
     this.#schedule = new RetireSchedule({
       retire: (id, waitMs) => this.#retireIdle(id, waitMs),
+      retireNow: (id) => this.#retireNow(id),
       note: setup.note,
     });
   }
@@ -134,7 +139,7 @@ export class Homes<Id extends string> {
 
   /** Releases the lock. Retires a long WAL first, in the background. */
   release(id: Id, session: HomeSession): void {
-    if (session.isRetireDue) return this.#schedule.run(id, () => this.#retireAndDispose(id, session));
+    if (session.isRetireDue) return this.#schedule.run(id, () => this.#retireAndDispose(id, session, false));
     this.releaseUnchanged(id, session);
   }
 
@@ -146,6 +151,12 @@ export class Homes<Id extends string> {
 
   async close(): Promise<void> {
     await this.#schedule.close();
+  }
+
+  /** Retires the WAL, and then releases the lock. */
+  async retireAndRelease(id: Id, session: HomeSession): Promise<void> {
+    await this.#retireAndDispose(id, session, true);
+    this.#remember(id);
   }
 
   async #retireIdle(id: Id, waitMs: number): Promise<void> {
@@ -165,9 +176,22 @@ export class Homes<Id extends string> {
     if (!this.#memoOf(id).isBroken) this.#memos.delete(id);
   }
 
-  async #retireAndDispose(id: Id, session: HomeSession): Promise<void> {
+  /** What cannot be retired at once is left to the next start. */
+  #retireNow(id: Id): void {
+    const { memo, home } = { memo: this.#memoOf(id), home: this.homeOf(id) };
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    using lock = own && lockNow(own);
+    using wal = own && lock && Wal.open(own, home, { known: memo.tail });
+    if (!folder || !wal || needsRecovery(wal, this.#setup.boot)) return;
+    using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
+    retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
+    wal.shrink();
+  }
+
+  async #retireAndDispose(id: Id, session: HomeSession, isIdle: boolean): Promise<void> {
     try {
-      await this.#retire(id, session, false);
+      await this.#retire(id, session, isIdle);
     } finally {
       session[Symbol.dispose]();
     }

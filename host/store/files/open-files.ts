@@ -14,7 +14,7 @@ export function openFiles({ dir, mounts }: FilesLocation, setup: FileStoreSetup)
   const mounted = mounts.map((mount) => {
     const { scope } = mount;
     const note: FileStoreSetup["note"] = (userId, text) => setup.note(userId, `mounted scope "${scope}": ${text}`);
-    return { ...mount, store: new FileStore(DiskRoot.mounted(mount.dir), { ...setup, note, mountedScope: scope }) };
+    return { ...mount, store: new FileStore(DiskRoot.mounted(mount.dir), { ...setup, note, mount }) };
   });
   return new MountedStore(data, mounted);
 }
@@ -64,6 +64,10 @@ class MountedStore implements Store {
 
   isApart(userId: string | null, scopes: readonly string[]): boolean {
     return mountOf(this.#mounted, userId, scopes) !== null;
+  }
+
+  async retireLeftOver(): Promise<void> {
+    await Promise.all([this.#data, ...this.#mounted.map(({ store }) => store)].map((store) => store.retireLeftOver()));
   }
 
   /** One after another: each flushes files, which takes descriptors. */

@@ -1,3 +1,5 @@
+import { onExit } from "./retire-at-exit.ts";
+
 /**
  * How long after a user's last commit the WAL is retired. A crash before that costs a recovery, but no write is lost.
  */
@@ -10,6 +12,8 @@ const retiringMax = 4;
 export interface RetireWork<Key> {
   /** Retires a user's WAL, unless another process holds the user for longer than `waitMs`. */
   readonly retire: (key: Key, waitMs: number) => Promise<void>;
+  /** The same at the end of the process, if nobody holds the user. */
+  readonly retireNow: (key: Key) => void;
   /** Reports a failure to the operator. Nothing is lost: the WAL stays. */
   readonly note: (key: Key, text: string) => void;
 }
@@ -21,6 +25,7 @@ export class RetireSchedule<Key> {
   readonly #used = new Map<Key, number>();
   readonly #running = new Map<Key, Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
+  #offExit: (() => void) | null = null;
   #isClosing = false;
 
   constructor(work: RetireWork<Key>) {
@@ -36,6 +41,7 @@ export class RetireSchedule<Key> {
   /** Notes that a user has records, perhaps from another process. A read does not delay the retirement. */
   add(key: Key): void {
     if (!this.#used.has(key)) this.#used.set(key, performance.now());
+    this.#offExit ??= onExit((untilMs) => this.#retireAtExit(untilMs));
     this.#arm();
   }
 
@@ -56,6 +62,23 @@ export class RetireSchedule<Key> {
       await this.#running.get(key);
     }
     this.#used.clear();
+    this.#forgetExit();
+  }
+
+  #forgetExit(): void {
+    this.#offExit?.();
+    this.#offExit = null;
+  }
+
+  #retireAtExit(untilMs: number): void {
+    for (const key of this.#used.keys()) {
+      if (performance.now() >= untilMs) return;
+      try {
+        this.#work.retireNow(key);
+      } catch {
+        // The WAL stays, and the next start retires it.
+      }
+    }
   }
 
   #arm(): void {
@@ -73,6 +96,7 @@ export class RetireSchedule<Key> {
       this.#used.delete(key);
       if (!this.#running.has(key)) this.run(key, () => this.#work.retire(key, 0).finally(() => this.#sweepSoon()));
     }
+    if (this.#used.size === 0) this.#forgetExit();
     this.#arm();
   }
 

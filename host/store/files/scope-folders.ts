@@ -69,6 +69,16 @@ export class ScopeFolders implements Disposable {
     return made;
   }
 
+  /** The deepest folder on the way to a file that is there; the home at least. */
+  nearest(scope: string, path: string): Directory {
+    const above = segmentsIn(this.#kind, scope, path).slice(0, -1);
+    for (let depth = above.length; depth >= 0; depth--) {
+      const folder = this.#walk(scope, above.slice(0, depth), openNext);
+      if (folder !== null) return folder;
+    }
+    return this.#home;
+  }
+
   read(scope: string, path: string): Buffer | null {
     const file = this.#findExactly(scope, path);
     return file && file.folder.read(file.name, path);
@@ -91,6 +101,10 @@ export class ScopeFolders implements Disposable {
   /** Makes the names in these folders durable, and those in the home. */
   async flush(): Promise<void> {
     await settleAll([...this.#open.values(), this.#home].map((folder) => folder.flush()));
+  }
+
+  flushNow(): void {
+    for (const folder of [...this.#open.values(), this.#home]) folder.flushNow();
   }
 
   /** Throws `NAME_CONFLICT` if the disk folds case and has a file whose name differs only in case. */

@@ -6,7 +6,8 @@ import { WalDamaged } from "./commit/find-records.ts";
 import { putWalAside } from "./commit/put-wal-aside.ts";
 import { replaceWal } from "./commit/replace-wal.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
-import { Wal, WalUnflushable } from "./commit/wal.ts";
+import { Wal } from "./commit/wal.ts";
+import { WalUnflushable } from "./commit/write-record.ts";
 import type { HomeFolder } from "./home-folder.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { ScopeFolders } from "./scope-folders.ts";
@@ -54,7 +55,7 @@ export class SessionWal implements Disposable {
       if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
       else await this.#claim(creator);
       checkLock();
-      await wal.append({ boot, ...record }, isFlushed);
+      await wal.append({ boot: boot, ...record }, isFlushed);
     } catch (error) {
       removeStagedQuietly(this.#own);
       if (!(error instanceof WalUnflushable)) throw error;
@@ -79,10 +80,10 @@ export class SessionWal implements Disposable {
   }
 
   /** Marks the last record as applied, durably. A WAL that fails at it is replaced by an empty one. */
-  async settle(): Promise<void> {
+  async settle(appliedUs: number | null): Promise<void> {
     try {
-      if (this.#setup.isFlushed) await this.#wal?.settle();
-      else this.#wal?.markApplied();
+      if (this.#setup.isFlushed) await this.#wal?.settle(appliedUs);
+      else this.#wal?.markApplied(appliedUs);
     } catch (error) {
       if (!(error instanceof WalUnflushable)) throw error;
       await this.#abandon();

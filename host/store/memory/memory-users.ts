@@ -30,6 +30,10 @@ export class MemoryUsers implements Store {
     return false;
   }
 
+  async retireLeftOver(): Promise<void> {
+    // A process leaves nothing.
+  }
+
   async close(): Promise<void> {
     // There is no background work, and other runtimes can still use the data.
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Area } from "../areas.ts";
 import { indexFaults, takeStep } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
-import { describeFiles, filesOf, stagedFiles } from "../user-state.ts";
+import { describeFiles, filesOf, stagedFiles, withoutCopies } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
 import type { Injection } from "./injections.ts";
 
@@ -26,6 +26,10 @@ export interface Failure {
 export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
   const { store, dataDir, error, area, before, after, isUpkeep } = failure;
   const faults = error === null ? [] : faultsOfError(error, dataDir);
+  const differences = (when: string, found: Files, wanted: Files): string[] => {
+    const has = describeFiles(withoutCopies(found, wanted, [before.files, after]));
+    return has === describeFiles(wanted) ? [] : [`${when}: found ${has}, wanted ${describeFiles(wanted)}`];
+  };
   if (error !== null && !isUpkeep) faults.push(...differences("after the error", filesOf(dataDir), before.files));
   const kept = error === null || isUpkeep ? after : before.files;
   // The same store continues on a disk that works again.
@@ -62,11 +66,6 @@ function faultsOfError(error: unknown, dataDir: string): string[] {
   return text.includes(dataDir) || /\/proc|users\/|stores\/|\bE[A-Z]{3,}\b/.test(text)
     ? [...faults, `it says ${text}`]
     : faults;
-}
-
-function differences(when: string, found: Files, wanted: Files): string[] {
-  const [has, wants] = [describeFiles(found), describeFiles(wanted)];
-  return has === wants ? [] : [`${when}: found ${has}, wanted ${wants}`];
 }
 
 /** By the WAL's path below the data folder. */

@@ -44,7 +44,7 @@ export function injectionsFor(calls: readonly SystemCall[], moveTo: (path: strin
     seenOf.set(key, ordinal);
     const path = way === null ? [] : ["-P", moveTo(way)];
     const inject = (error: string, when: string): Injection => ({
-      threads: threadsOf(name),
+      threads: threadsOf(call),
       options: [...path, "-e", `trace=${name}`, "-e", `inject=${name}:error=${error}:when=${when}`],
       text: `${error} ${when}: ${text}`,
     });

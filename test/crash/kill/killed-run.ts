@@ -15,9 +15,10 @@ export interface KilledRun {
 }
 
 /** The process dies before the kernel executes the call. */
-export async function runKilledAt(workload: Workload, { name, ordinal }: SystemCall): Promise<KilledRun> {
+export async function runKilledAt(workload: Workload, call: SystemCall): Promise<KilledRun> {
+  const { name, ordinal } = call;
   const injection = ["-e", `trace=${name}`, "-e", `inject=${name}:signal=KILL:when=${ordinal}`];
-  const { isKilled, isAcknowledged } = await run(workload, threadsOf(name), injection);
+  const { isKilled, isAcknowledged } = await run(workload, threadsOf(call), injection);
   return { isKilled, isAcknowledged };
 }
 

@@ -5,6 +5,7 @@ import type { areas } from "../areas.ts";
 import { takeStep } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { isFlush } from "../syscall-log.ts";
 import { runKilledAt } from "./killed-run.ts";
 
 export interface Scenario {
@@ -45,7 +46,7 @@ export function killedIn(
   return async (dataDir) => {
     await takeSteps(steps)(dataDir);
     const workload = { dataDir, boot: firstBoot, warm: [], step, closes: false };
-    const { isKilled } = await runKilledAt(workload, { ...at, text: "" });
+    const { isKilled } = await runKilledAt(workload, { ...at, isMainThread: !isFlush(at.name), text: "" });
     if (!isKilled) throw new Error("The process that was to leave records behind was not killed");
   };
 }

@@ -1,6 +1,7 @@
-/** The trees that a modelled disk may show after a crash: chosen at random from those that POSIX allows. */
+/** What a modelled disk may show after a crash: chosen at random from those that POSIX allows. */
 import type { DiskNode } from "./effect.ts";
-import type { ModelledDisk, ModelledFolder } from "./modelled-disk.ts";
+import { ModelledDisk } from "./modelled-disk.ts";
+import type { ModelledFolder } from "./modelled-disk.ts";
 import type { ModelledFile, Pick } from "./modelled-file.ts";
 import type { Tree } from "./tree.ts";
 
@@ -14,31 +15,58 @@ export interface CrashWay {
 }
 
 /** The tree that the running system shows, and that a killed process leaves behind. */
-export const presentTree = (disk: ModelledDisk): Tree => treeAfter(disk, { keepsNames: () => true, content: whole });
-
-export function treeAfter(disk: ModelledDisk, way: CrashWay): Tree {
-  const show = (id: number): Tree => {
-    const folder = disk.folder(id);
-    return new Map(
-      Array.from(namesAfter(id, folder, way), ([name, node]: [string, DiskNode]): [string, Tree | Buffer] => [
-        name,
-        node.kind === "folder" ? show(node.id) : way.content(disk.file(node.id)),
-      ]),
-    );
-  };
-  return show(0);
+export function presentTree(disk: ModelledDisk, id = 0): Tree {
+  return new Map(
+    Array.from(disk.folder(id).present, ([name, node]): [string, Tree | Buffer] => [
+      name,
+      node.kind === "folder" ? presentTree(disk, node.id) : disk.file(node.id).content,
+    ]),
+  );
 }
 
-function namesAfter(id: number, { durable, pending }: ModelledFolder, way: CrashWay): Map<string, DiskNode> {
+/** The disk after a crash and a restart: everything on it is durable. */
+export function diskAfter(disk: ModelledDisk, way: CrashWay): ModelledDisk {
+  const folders = new Map(Array.from(disk.folders, ([id, folder]) => [id, folderAfter(id, folder, way)]));
+  const lostAt = Math.min(...Array.from(folders.values(), (folder) => folder.lostAt));
+  // A folder's time reaches the disk no earlier than all names that were changed before, in any folder.
+  const changedAt = (id: number): number => {
+    const { pending, durableAt } = disk.folder(id);
+    return Math.min(pending.findLast(({ count }) => count < lostAt)?.count ?? durableAt, lostAt - 1);
+  };
+  const after = ModelledDisk.startingAt(disk, changedAt(0));
+  const fill = (from: number, to: number): void => {
+    for (const [name, node] of folders.get(from)?.names ?? []) {
+      const { id } = node;
+      if (node.kind === "folder") fill(id, after.addFolder(to, name, { id, changedAt: changedAt(id) }));
+      else after.addFile(to, name, { id, content: way.content(disk.file(id)), times: disk.file(id).times });
+    }
+  };
+  fill(0, 0);
+  return after;
+}
+
+interface FolderAfter {
+  readonly names: ReadonlyMap<string, DiskNode>;
+  /** When the first name was changed whose change is lost. */
+  readonly lostAt: number;
+}
+
+/** Asks once about each change: a way can be random. */
+function folderAfter(id: number, { durable, pending }: ModelledFolder, way: CrashWay): FolderAfter {
   const names = new Map(durable);
+  let lostAt = Infinity;
   for (const [index, { changes, count }] of pending.entries()) {
-    if (!way.keepsNames(id, index, count)) continue;
+    if (changes.length === 0) continue;
+    if (!way.keepsNames(id, index, count)) {
+      lostAt = Math.min(lostAt, count);
+      continue;
+    }
     for (const { name, node } of changes) {
       if (node) names.set(name, node);
       else names.delete(name);
     }
   }
-  return names;
+  return { names, lostAt };
 }
 
 const newest: Pick = (_place, _oldest, last) => last;

@@ -20,4 +20,10 @@ export type Effect =
   /** Covers the effects before its request: those before `upTo` in the disk's own count. */
   | { readonly kind: "flush"; readonly node: DiskNode; readonly upTo: number; readonly isOk: boolean }
   /** A person saves or removes a file, and the editor flushes it: it survives every crash. */
-  | { readonly kind: "person"; readonly path: readonly string[]; readonly content: Buffer | null };
+  | {
+      readonly kind: "person";
+      readonly path: readonly string[];
+      readonly content: Buffer | null;
+      /** The file keeps the time of an old original, as from `cp -a` or `mv`. */
+      readonly isOld: boolean;
+    };

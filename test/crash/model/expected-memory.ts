@@ -48,8 +48,12 @@ export function afterEdit({ name, files, edits }: Expected, path: string, text: 
   return { name: `${name}, ${path} edited`, files: now, edits: new Map(edits).set(path, { text, under }) };
 }
 
-/** Where an edit must be: always in its place, or, once the machine may have stopped, in its place or in the trash. */
-export type EditRule = "in place" | "in place or in the trash";
+/**
+ * Where a person's change must be. `as made`: in its place, and what was removed stays removed. `in place`: the process
+ * may have been killed, so a removed file may come back: to recovery it looks like a lost write. `in place or in the
+ * trash`: the machine may have stopped.
+ */
+export type EditRule = "as made" | "in place" | "in place or in the trash";
 
 /** The differences from the expected files; empty if there are none. Recovery may put further copies into the trash. */
 export function differences(expected: Expected, actual: Files, rule: EditRule): string[] {
@@ -60,8 +64,8 @@ export function differences(expected: Expected, actual: Files, rule: EditRule): 
     const wanted = expected.files.get(path) ?? null;
     if (found === wanted || (wanted === null && isTrashed(path))) return [];
     const edit = expected.edits.get(path);
-    // A file that a person removed may come back: nothing is lost, and to recovery it looks like a lost write.
-    const mayBeUndone = edit?.text === null || (rule !== "in place" && inTrash.has(edit?.text ?? ""));
+    const mayBeUndone =
+      edit?.text === null ? rule !== "as made" : rule === "in place or in the trash" && inTrash.has(edit?.text ?? "");
     if (edit && mayBeUndone && found === edit.under) return [];
     return [`${path}: ${shortly(wanted)} expected, ${shortly(found)} found`];
   });

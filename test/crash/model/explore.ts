@@ -3,7 +3,7 @@
  * killed. Each time a new process recovers, and that run is crashed in the same way again.
  */
 import { seededRandom } from "../../support/seeded-random.ts";
-import { plainWays, presentTree, randomWay, treeAfter } from "./crash-states.ts";
+import { diskAfter, plainWays, presentTree, randomWay } from "./crash-states.ts";
 import type { EditRule, Expected } from "./expected-memory.ts";
 import { nothingExpected } from "./expected-memory.ts";
 import type { Host } from "./host.ts";
@@ -56,7 +56,7 @@ export async function explore(host: Host, exploration: Exploration): Promise<Fin
   const { script } = exploration;
   const way = `${exploration.name}, seed ${exploration.seed}`;
   // After a failed flush the system may show content that is not on the disk, so an edit looks like a torn file.
-  const rule = script.some((step) => step.do === "fail flush") ? "in place or in the trash" : "in place";
+  const rule = script.some((step) => step.do === "fail flush") ? "in place or in the trash" : "as made";
   await explorer.live({ from: new ModelledDisk(), possible, script, rule, boot: 1, depth: 0, way });
   return explorer.findings;
 }
@@ -137,12 +137,13 @@ class Explorer {
     const ways = [...(density >= 1 || this.#random() < density ? plainWays : [])];
     for (let count = 0; count < randomCount; count++) ways.push(randomWay(this.#random, disk.count));
     for (const [number, each] of ways.entries()) {
-      const tree = treeAfter(disk, each);
+      const from = diskAfter(disk, each);
+      const tree = presentTree(from);
       const isNew = this.#isNew(`cut ${treeKey(tree)}`, next.possible);
       if (!isNew) continue;
       await this.live({
         ...next,
-        from: ModelledDisk.holding(tree),
+        from,
         script: recoveryScript(this.#exploration.subject, this.#random, tree, next.depth),
         rule: "in place or in the trash",
         boot: life.boot + 1,
@@ -156,7 +157,9 @@ class Explorer {
     const tree = presentTree(disk);
     if (!this.#isNew(`kill ${treeKey(tree)} ${disk.unsettled}`, next.possible)) return;
     const script = recoveryScript(this.#exploration.subject, this.#random, tree, next.depth);
-    await this.live({ ...life, ...next, from: disk.clone(), script, isKilled: true, way: `${next.way}, killed` });
+    const rule = life.rule === "as made" ? "in place" : life.rule;
+    const killed = { script, rule, isKilled: true, way: `${next.way}, killed` } as const;
+    await this.live({ ...life, ...next, from: disk.clone(), ...killed });
   }
 
   #isNew(key: string, possible: readonly Expected[]): boolean {

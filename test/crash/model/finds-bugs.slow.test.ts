@@ -17,7 +17,9 @@ const telling = [
   { bug: "a record is not flushed", script: "first call" },
   { bug: "retired without flushing folders", script: "retire" },
   { bug: "the first call does not flush the folders above", script: "first call" },
-  { bug: "an edit is overwritten after a power cut", script: "edits between calls" },
+  { bug: "a person's change is undone after a restart", script: "changes by hand, then a restart" },
+  { bug: "what a person has removed comes back after a restart", script: "changes by hand, then a restart" },
+  { bug: "a name that a crash has lost counts as removed by a person", script: "edits between calls" },
   { bug: "recovery applies records that may not be durable", script: "delete" },
   { bug: "a failed flush is acknowledged", script: "the WAL's flush fails" },
 ];

@@ -1,7 +1,7 @@
 /** A disk of folders and files that tracks which changes are durable, and so which states a crash may leave. */
 import type { DiskNode, Effect, NameChange } from "./effect.ts";
 import { ModelledFile } from "./modelled-file.ts";
-import type { Tree } from "./tree.ts";
+import type { FileTimes } from "./modelled-file.ts";
 
 export interface ModelledFolder {
   /** The names that the system shows. */
@@ -10,9 +10,19 @@ export interface ModelledFolder {
   readonly durable: Map<string, DiskNode>;
   /** The changes that no flush covers yet, in order. A crash keeps some of them. */
   pending: { readonly count: number; readonly changes: readonly NameChange[] }[];
+  /** When a name was last changed. */
+  changedAt: number;
+  /** The same, of the changes that are certainly on the disk. */
+  durableAt: number;
 }
 
-const newFolder = (): ModelledFolder => ({ present: new Map(), durable: new Map(), pending: [] });
+const newFolder = (at = 0): ModelledFolder => ({
+  present: new Map(),
+  durable: new Map(),
+  pending: [],
+  changedAt: at,
+  durableAt: at,
+});
 
 export class ModelledDisk {
   readonly folders = new Map<number, ModelledFolder>([[0, newFolder()]]);
@@ -21,17 +31,41 @@ export class ModelledDisk {
   count = 0;
   #nextId = 1;
 
-  /** A disk after a restart: everything on it is durable. */
-  static holding(tree: Tree): ModelledDisk {
+  /** An empty disk after a restart of a machine with another one, whose clock and numbers go on. */
+  static startingAt(before: ModelledDisk, changedAt: number): ModelledDisk {
     const disk = new ModelledDisk();
-    disk.#fill(0, tree);
+    disk.count = before.count;
+    disk.#nextId = before.#nextId;
+    disk.folders.set(0, newFolder(changedAt));
     return disk;
+  }
+
+  /** Adds a folder that is durable, with the same number if that is free, and returns its number. */
+  addFolder(at: number, name: string, { id, changedAt }: { readonly id: number; readonly changedAt: number }): number {
+    const node = this.folders.has(id) ? this.newNode("folder") : ({ kind: "folder", id } as const);
+    this.#know(node);
+    this.#setBoth(at, name, node);
+    Object.assign(this.folder(node.id), { changedAt, durableAt: changedAt });
+    return node.id;
+  }
+
+  /** Adds a file that is durable. */
+  addFile(
+    at: number,
+    name: string,
+    { id, content, times }: { readonly id: number; readonly content: Buffer; readonly times: FileTimes },
+  ): void {
+    // Half a rename between two folders can leave two names. They count as two files.
+    const node = this.files.has(id) ? this.newNode("file") : ({ kind: "file", id } as const);
+    this.#know(node);
+    this.files.set(node.id, new ModelledFile(content, times));
+    this.#setBoth(at, name, node);
   }
 
   clone(): ModelledDisk {
     const copy = new ModelledDisk();
-    for (const [id, { present, durable, pending }] of this.folders) {
-      copy.folders.set(id, { present: new Map(present), durable: new Map(durable), pending: [...pending] });
+    for (const [id, { present, durable, pending, ...times }] of this.folders) {
+      copy.folders.set(id, { present: new Map(present), durable: new Map(durable), pending: [...pending], ...times });
     }
     for (const [id, file] of this.files) copy.files.set(id, file.clone());
     copy.count = this.count;
@@ -72,16 +106,18 @@ export class ModelledDisk {
     else if (effect.kind === "write") this.file(effect.file).write(count, effect.at, effect.bytes);
     else if (effect.kind === "truncate") this.file(effect.file).truncate(count, effect.bytes);
     else if (effect.kind === "flush") this.#flush(effect);
-    else if (effect.kind === "person") this.#save(effect.path, effect.content);
+    else if (effect.kind === "person") this.#save(count, effect);
   }
 
   #rename(count: number, changes: readonly NameChange[]): void {
     for (const { folder, name, node } of changes) {
       if (node) this.#know(node);
+      if (node?.kind === "file") this.#touch(node.id, count);
       setName(this.folder(folder).present, name, node);
     }
     for (const folder of new Set(changes.map((each) => each.folder))) {
       this.folder(folder).pending.push({ count, changes: changes.filter((each) => each.folder === folder) });
+      this.folder(folder).changedAt = count;
     }
   }
 
@@ -91,49 +127,62 @@ export class ModelledDisk {
     if (!isOk) return;
     const folder = this.folder(node.id);
     for (const { count, changes } of folder.pending) {
-      if (count < upTo) for (const { name, node: to } of changes) setName(folder.durable, name, to);
+      if (count >= upTo) continue;
+      for (const { name, node: to } of changes) setName(folder.durable, name, to);
+      folder.durableAt = count;
     }
     folder.pending = folder.pending.filter(({ count }) => count >= upTo);
   }
 
   /** The folders on the way become durable as well, each under its own name only. */
-  #save(path: readonly string[], content: Buffer | null): void {
+  #save(count: number, { path, content, isOld }: Extract<Effect, { kind: "person" }>): void {
     let at = 0;
     for (const name of path.slice(0, -1)) {
       const node = this.find(at, name) ?? this.newNode("folder");
+      const isNew = this.find(at, name) === undefined;
       this.#know(node);
       this.#settle(at, name, node);
+      if (isNew) this.#noteChange(at, count);
       at = node.id;
     }
     const node = content && this.newNode("file");
-    if (node) this.#know(node, content);
+    if (node) this.#know(node);
+    if (node) this.files.set(node.id, new ModelledFile(content, { writtenAt: isOld ? 0 : count, changedAt: count }));
     this.#settle(at, path.at(-1) ?? "", node);
+    this.#noteChange(at, count);
   }
 
   #settle(at: number, name: string, node: DiskNode | null): void {
+    this.#setBoth(at, name, node);
     const folder = this.folder(at);
-    setName(folder.present, name, node);
-    setName(folder.durable, name, node);
     folder.pending = folder.pending.map(({ count, changes }) => ({
       count,
       changes: changes.filter((change) => change.name !== name),
     }));
   }
 
-  #know({ kind, id }: DiskNode, content?: Buffer): void {
-    this.#nextId = Math.max(this.#nextId, id + 1);
-    if (kind === "folder" && !this.folders.has(id)) this.folders.set(id, newFolder());
-    if (kind === "file" && !this.files.has(id)) this.files.set(id, new ModelledFile(content));
+  /** The folder's time is on the disk once its earlier changes are. */
+  #noteChange(at: number, count: number): void {
+    const folder = this.folder(at);
+    folder.changedAt = count;
+    folder.pending.push({ count, changes: [] });
   }
 
-  #fill(at: number, tree: Tree): void {
-    for (const [name, what] of tree) {
-      const isFile = Buffer.isBuffer(what);
-      const node = this.newNode(isFile ? "file" : "folder");
-      this.#know(node, isFile ? what : undefined);
-      this.#settle(at, name, node);
-      if (!isFile) this.#fill(node.id, what);
-    }
+  #setBoth(at: number, name: string, node: DiskNode | null): void {
+    const folder = this.folder(at);
+    setName(folder.present, name, node);
+    setName(folder.durable, name, node);
+  }
+
+  #touch(id: number, changedAt: number): void {
+    const file = this.file(id);
+    file.times = { ...file.times, changedAt };
+  }
+
+  #know({ kind, id }: DiskNode): void {
+    this.#nextId = Math.max(this.#nextId, id + 1);
+    if (kind === "folder" && !this.folders.has(id)) this.folders.set(id, newFolder());
+    if (kind === "file" && !this.files.has(id)) this.files.set(id, new ModelledFile());
   }
 }
 

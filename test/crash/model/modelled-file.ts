@@ -1,3 +1,11 @@
+/** A disk's clock is the number of its effects. */
+export interface FileTimes {
+  /** When the content was last written. */
+  readonly writtenAt: number;
+  /** The same, or when the file last got a name. */
+  readonly changedAt: number;
+}
+
 /**
  * One file's bytes as a crash may leave them. Every write creates a version. For each 512-byte sector the disk holds
  * some version since the last flushed one, and the size may come from another version.
@@ -26,9 +34,12 @@ export class ModelledFile {
   #base = 0;
   #pages = new Map<number, Page>();
   #safeSize = 0;
+  /** A crash leaves the newest times. */
+  times: FileTimes;
 
-  constructor(durable: Buffer = Buffer.alloc(0)) {
+  constructor(durable: Buffer = Buffer.alloc(0), times: FileTimes = { writtenAt: 0, changedAt: 0 }) {
     this.#versions = [{ at: -1, content: durable, pages: [] }];
+    this.times = times;
   }
 
   clone(): ModelledFile {
@@ -37,6 +48,7 @@ export class ModelledFile {
     copy.#base = this.#base;
     copy.#pages = new Map(Array.from(this.#pages, ([at, page]) => [at, { ...page }]));
     copy.#safeSize = this.#safeSize;
+    copy.times = this.times;
     return copy;
   }
 
@@ -119,6 +131,7 @@ export class ModelledFile {
       if (!this.#pages.has(page)) this.#pages.set(page, { safe: this.#base, tried: this.#newest });
     }
     this.#versions.push({ at, content, pages });
+    this.times = { writtenAt: at, changedAt: at };
   }
 
   #forgetBefore(version: number): void {

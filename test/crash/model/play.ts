@@ -70,7 +70,7 @@ export class Play {
   }
 
   async #do(step: Step): Promise<void> {
-    if (step.do === "edit") return this.#edit(step.path, step.text);
+    if (step.do === "edit") return this.#edit(step.path, step.text, step.isOld);
     if (step.do === "change process") this.#process = step.to;
     else if (step.do === "look") await this.#look();
     else if (step.do === "look at one") await this.#subject.lookAtOne(this.#store, step.choice);
@@ -124,12 +124,12 @@ export class Play {
     });
   }
 
-  #edit(path: string, text: string | null): void {
+  #edit(path: string, text: string | null, isOld = false): void {
     const place = this.#subject.placeOf(path);
     const after = this.#possible.map((each) => afterEdit(each, path, text));
     this.#doubts = this.#doubts.map((each) => afterEdit(each, path, text));
     this.#expect([...this.#possible, ...after]);
-    this.#recording.saveByHand(place, text);
+    this.#recording.saveByHand(place, text, isOld);
     this.#expect(after);
   }
 

@@ -4,6 +4,8 @@ import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
 import { RecordingFile } from "./recording-file.ts";
 
+export const identityOf = ({ id }: DiskNode): string => `1:${id}`;
+
 /** A real folder that records its changes. */
 export class RecordingDirectory implements Directory {
   readonly #log: EffectLog;
@@ -18,8 +20,17 @@ export class RecordingDirectory implements Directory {
     this.#name = name;
   }
 
+  /** Of the modelled disk: it stays the same after a crash, as an inode does. */
   get identity(): string {
-    return this.#real.identity;
+    return identityOf({ kind: "folder", id: this.#id });
+  }
+
+  get namesChangedUs(): number {
+    return this.#log.disk.folder(this.#id).changedAt;
+  }
+
+  get disk(): string {
+    return this.#real.disk;
   }
 
   openFolder(name: string): Directory | null {
@@ -39,7 +50,8 @@ export class RecordingDirectory implements Directory {
   }
 
   identityOf(name: string): string | null {
-    return this.#real.identityOf(name);
+    const node = this.#log.disk.find(this.#id, name);
+    return node === undefined ? null : identityOf(node);
   }
 
   sizeOf(name: string, shown: string): number | null {
@@ -47,7 +59,11 @@ export class RecordingDirectory implements Directory {
   }
 
   measure(name: string): Measured | null {
-    return this.#real.measure(name);
+    const measured = this.#real.measure(name);
+    const node = measured && this.#node(name);
+    if (node?.kind !== "file") return measured;
+    const { changedAt: changedUs, writtenAt: writtenUs } = this.#log.disk.file(node.id).times;
+    return { ...measured, changedUs, writtenUs } as Measured;
   }
 
   read(name: string, shown: string): Buffer | null {
@@ -114,6 +130,10 @@ export class RecordingDirectory implements Directory {
 
   async flush(): Promise<void> {
     await this.#log.flush({ kind: "folder", id: this.#id }, this.#name);
+  }
+
+  flushNow(): void {
+    throw new Error("Nothing ends the process of a model");
   }
 
   [Symbol.dispose](): void {

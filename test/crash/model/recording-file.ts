@@ -16,7 +16,7 @@ export class RecordingFile implements DiskFile {
   }
 
   get identity(): string {
-    return this.#real.identity;
+    return `1:${this.#id}`;
   }
 
   get descriptor(): number {
@@ -45,6 +45,10 @@ export class RecordingFile implements DiskFile {
     // Throws on a closed file, like the real flush.
     this.#real.size();
     await this.#log.flush({ kind: "file", id: this.#id }, this.#name);
+  }
+
+  flushNow(): void {
+    throw new Error("Nothing ends the process of a model");
   }
 
   [Symbol.dispose](): void {

@@ -6,7 +6,7 @@ import type { DataRoot } from "../../../host/disk/data-root.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode, Effect } from "./effect.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";
-import { RecordingDirectory } from "./recording-directory.ts";
+import { identityOf, RecordingDirectory } from "./recording-directory.ts";
 
 export class Recording implements DataRoot, EffectLog {
   readonly effects: Effect[] = [];
@@ -34,7 +34,7 @@ export class Recording implements DataRoot, EffectLog {
   }
 
   identityNow(): string | null {
-    return this.#real.identityNow();
+    return this.#real.identityNow() === null ? null : identityOf({ kind: "folder", id: 0 });
   }
 
   async make(): Promise<RecordingDirectory> {
@@ -47,14 +47,14 @@ export class Recording implements DataRoot, EffectLog {
   }
 
   /** Saves without the store's knowledge, like a person's editor. */
-  saveByHand(path: readonly string[], text: string | null): void {
+  saveByHand(path: readonly string[], text: string | null, isOld = false): void {
     const real = join(this.#path, ...path);
     rmSync(real, { force: true });
     if (text !== null) {
       mkdirSync(dirname(real), { recursive: true });
       writeFileSync(real, text);
     }
-    this.add({ kind: "person", path, content: text === null ? null : Buffer.from(text) });
+    this.add({ kind: "person", path, content: text === null ? null : Buffer.from(text), isOld });
   }
 
   /** Writes everything to the disk, as a clean shutdown does. */

@@ -16,6 +16,9 @@ const remove = (name: string): Step => ({ do: "delete", name });
 const restore = (name: string): Step => ({ do: "restore", name });
 const recreate = (name: string, body: string): Step => ({ do: "recreate", name, body });
 const edit = (path: string, text: string | null): Step => ({ do: "edit", path, text });
+/** As `cp -a` of a backup does it. */
+const copyBack = (path: string, text: string): Step => ({ do: "edit", path, text, isOld: true });
+const factOf = (name: string, body: string): string => `---\nname: ${name}\n---\n${body}\n`;
 const process = (to: number): Step => ({ do: "change process", to });
 const [look, close]: [Step, Step] = [{ do: "look" }, { do: "close" }];
 const long = (bytes: number, letter: string): string => `${letter.repeat(bytes)}.`;
@@ -59,6 +62,44 @@ export const scripts: readonly Script[] = [
   {
     name: "edits and retirement",
     steps: [upsert("one", "First."), edit("one.md", "Mine.\n"), close, edit("one.md", "Mine again.\n"), look, close],
+  },
+  {
+    // The machine starts again before anybody uses the user's files.
+    name: "changes by hand, then a restart",
+    steps: [
+      upsert("one", "First."),
+      upsert("one", "Second."),
+      upsert("two", "A secret."),
+      upsert("three", "Third."),
+      upsert("four", "Fourth."),
+      upsert("four", "Renamed."),
+      copyBack("one.md", factOf("one", "First.")),
+      edit("two.md", null),
+      edit("three.md", "Mine.\n"),
+      edit("four.md", null),
+      copyBack("five.md", factOf("four", "Renamed.")),
+      edit("MEMORY.md", "- [one](one.md) — First.\n"),
+      { do: "restart" },
+      look,
+    ],
+  },
+  {
+    name: "removals by hand among calls, then a restart",
+    steps: [
+      upsert("one", "First."),
+      remove("one"),
+      edit("one.md", factOf("one", "First.")),
+      upsert("two", "Second."),
+      edit("two.md", null),
+      upsert("three", "Third."),
+      { do: "restart" },
+      look,
+      upsert("two", "Again."),
+      copyBack("two.md", factOf("two", "Second.")),
+      upsert("three", "Fourth."),
+      { do: "restart" },
+      look,
+    ],
   },
   {
     name: "edit meanwhile",

@@ -7,7 +7,13 @@ export type AnyOperation = Operation | StoreOperation;
 export type Step =
   | AnyOperation
   /** A person saves a file, or removes it. */
-  | { readonly do: "edit"; readonly path: string; readonly text: string | null }
+  | {
+      readonly do: "edit";
+      readonly path: string;
+      readonly text: string | null;
+      /** The file keeps the time of an old original, as from `cp -a` or `mv`. */
+      readonly isOld?: boolean;
+    }
   /** The same, between the tool's reads and its commit. */
   | { readonly do: "edit meanwhile"; readonly path: string; readonly text: string; readonly call: AnyOperation }
   /** Another process does the following steps. */
@@ -18,7 +24,7 @@ export type Step =
   | { readonly do: "look at one"; readonly choice: number }
   /** Retires the WAL and ends the process. */
   | { readonly do: "close" }
-  /** The machine shuts down cleanly and starts again. */
+  /** All processes end without retiring anything. The machine shuts down cleanly and starts again. */
   | { readonly do: "restart" }
   /** The next flush of this file or folder fails, or the one after some more. */
   | { readonly do: "fail flush"; readonly name: string; readonly after?: number };

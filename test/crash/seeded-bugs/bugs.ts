@@ -12,15 +12,18 @@ const sessionWal = "store/files/session-wal.js";
 const change = "store/files/home-change.js";
 const homes = "store/files/homes.js";
 
-const failedFlush = `this.#void(at);
-            throw new WalUnflushable("The WAL could not be flushed", { cause: error });`;
+const write = "store/files/commit/write-record.js";
+const judge = "store/files/commit/judge-files.js";
+
+const failedFlush = `erase(file, at);
+        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`;
 
 const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "a record is not flushed",
     file: wal,
-    find: "await this.#flushRecord(at, record.joint === undefined);",
-    replacement: "void this.#flushRecord;",
+    find: "await flushRecord(this.#file, at, record.joint === undefined);",
+    replacement: "void flushRecord;",
   },
   {
     name: "applied before the record is written",
@@ -102,14 +105,39 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "an edit is overwritten after a kill",
     file: recover,
-    find: "as someone has edited it`);\n        return false;",
-    replacement: "as someone has edited it`);\n        return true;",
+    find: "note(`recovery kept ${file.path} as someone has edited it`);",
+    replacement: "pending.push({ ...file, present: null });",
   },
   {
-    name: "an edit is overwritten after a power cut",
+    name: "a person's change is undone after a restart",
+    file: judge,
+    find: ": isChanged(file, measured);",
+    replacement: ": isChanged === null;",
+  },
+  {
+    name: "what a person has removed comes back after a restart",
+    file: judge,
+    find: "return own.namesChangedUs >= appliedUs && folder.namesChangedUs > appliedUs;",
+    replacement: "return false;",
+  },
+  {
+    name: "a name that a crash has lost counts as removed by a person",
+    file: judge,
+    find: "own.namesChangedUs >= appliedUs && ",
+    replacement: "",
+  },
+  {
+    name: "an interrupted recovery forgets what it has judged",
     file: recover,
-    find: "await saveAside(recovery, file, present);",
-    replacement: "void saveAside;",
+    find: "await noteJudgement(recovery, kept);",
+    replacement: "void noteJudgement;",
+  },
+  {
+    name: "recovery names a file before its content is durable",
+    file: apply,
+    find: "await staged?.flush();",
+    replacement: "void staged;",
+    isHarmless: "the file then has the times of a person's, and its recorded content, so it is judged as torn",
   },
   {
     name: "remembered WAL records are trusted without a check",
@@ -141,15 +169,15 @@ const bugsOfHomes: readonly SeededBug[] = [
   },
   {
     name: "a failed flush is acknowledged",
-    file: wal,
+    file: write,
     find: failedFlush,
     replacement: "void WalUnflushable; void error;",
   },
   {
     name: "a failed flush is tried again",
-    file: wal,
+    file: write,
     find: failedFlush,
-    replacement: "void error; await this.#file.flush();",
+    replacement: "void error; await file.flush();",
   },
   {
     name: "recovery applies records that may not be durable",
@@ -161,7 +189,7 @@ const bugsOfHomes: readonly SeededBug[] = [
     name: "a checkpoint stays after its flush has failed",
     file: wal,
     find: "this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
-    replacement: "void checkpointBytesMax; throw error;",
+    replacement: "void checkpointBytesMax; return;",
     isHarmless: "the next append writes the header again unless it is known to be flushed",
   },
   {
@@ -190,13 +218,13 @@ const bugsOfHomes: readonly SeededBug[] = [
   },
   {
     name: "recovery removes before it puts",
-    file: recover,
-    find: `for (const file of pending.filter(({ after }) => after !== null))
-        putContent(own, folders, file);
-    for (const file of pending.filter(({ after }) => after === null))
-        putContent(own, folders, file);`,
-    replacement: `for (const file of pending.toSorted((a, b) => Number(a.after !== null) - Number(b.after !== null)))
-        putContent(own, folders, file);`,
+    file: apply,
+    find: `for (const file of files.filter(({ after }) => after !== null))
+        await putContent(own, folders, file);
+    for (const file of files.filter(({ after }) => after === null))
+        await putContent(own, folders, file);`,
+    replacement: `for (const file of files.toSorted((a, b) => Number(a.after !== null) - Number(b.after !== null)))
+        await putContent(own, folders, file);`,
     isHarmless: "the record holds every content until all are durable; the order matters only if the WAL gets lost",
   },
 ];

@@ -32,10 +32,10 @@ export const jointBugs: readonly SeededBug[] = [
   {
     name: "a part's mark is not durable",
     file: wal,
-    find: `this.markApplied();
+    find: `this.markApplied(appliedUs);
         try {
             await this.#file.flush();`,
-    replacement: `this.markApplied();
+    replacement: `this.markApplied(appliedUs);
         try {
             void this.#file;`,
   },

@@ -9,6 +9,9 @@ import { digestOf } from "../../reading.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
 import type { TouchedFile } from "./retire.ts";
 
+/** A file that exists for a moment, only to change its folder's time. */
+const witness = "staged-witness";
+
 const stagedName = (at: number): string => `staged-${at}`;
 
 /** Whether a file in the host's own folder is left over from staging. */
@@ -32,15 +35,18 @@ export interface StagedPlan {
   readonly folders: ScopeFolders;
   readonly files: readonly PlannedFile[];
   readonly staged: readonly StagedFile[];
+  /** When the last of them was written, by the file system's clock. Unknown if they will be copied to another one. */
+  readonly stagedUs: number | undefined;
 }
 
 /** Writes new contents in full and makes the folders that they go to. A full disk fails here. */
 export function stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): StagedPlan {
   const staged: StagedFile[] = [];
+  const disks = new Set([own.disk]);
   let at = 0;
   try {
     for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
-      folders.make(file.scope, file.path);
+      disks.add(folders.make(file.scope, file.path).folder.disk);
       if (file.from !== null || file.after === null) continue;
       at = stageContent(own, at, newFileFor(folders, file, file.after)) + 1;
       staged.push({ name: stagedName(at - 1), file });
@@ -49,7 +55,8 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
     removeStagedQuietly(own);
     throw error;
   }
-  return { own, folders, files, staged };
+  const last = disks.size === 1 ? staged.at(-1) : undefined;
+  return { own, folders, files, staged, stagedUs: last && own.measure(last.name)?.writtenUs };
 }
 
 /** First moves files to or from the trash, then puts new contents in place, then removes files. */
@@ -67,16 +74,50 @@ export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlush
   }
 }
 
-/** Gives one file its content without a plan: for recovery. */
-export function putContent(
+/**
+ * Gives one file its content without a plan: for recovery. The content is durable before it gets the file's name, so no
+ * crash shows a part of it.
+ */
+export async function putContent(
   own: Directory,
   folders: ScopeFolders,
   file: { readonly scope: string; readonly path: string; readonly after: Buffer | null },
-): void {
+): Promise<void> {
   if (file.after === null) return removeFile(folders, file.scope, file.path);
   folders.refuseTwin(file.scope, file.path);
   const name = stagedName(stageContent(own, 0, newFileFor(folders, file, file.after)));
+  {
+    using staged = own.openFile(name, file.path, "flush");
+    await staged?.flush();
+  }
   moveFile({ folder: own, name }, folders.make(file.scope, file.path));
+}
+
+/** Gives files their contents. All new contents come first, so that nothing is removed before its replacement is there. */
+export async function putContents(own: Directory, folders: ScopeFolders, files: readonly ChangedFile[]): Promise<void> {
+  for (const file of files.filter(({ after }) => after !== null)) await putContent(own, folders, file);
+  for (const file of files.filter(({ after }) => after === null)) await putContent(own, folders, file);
+}
+
+/**
+ * When applied files were last changed, or the folders that they are in. Sees to it that the host's own folder is not
+ * older: its time then shows that the disk has all these names (`judge-files.ts`).
+ */
+export function lastChangeUs(own: Directory, folders: ScopeFolders, files: readonly TouchedFile[]): number {
+  const changed = new Set<Directory>();
+  let lastUs = 0;
+  for (const { scope, path } of files) {
+    const place = folders.find(scope, path);
+    if (place === null) continue;
+    lastUs = Math.max(lastUs, place.folder.measure(place.name)?.changedUs ?? 0);
+    changed.add(place.folder);
+  }
+  for (const folder of changed) lastUs = Math.max(lastUs, folder.namesChangedUs);
+  if (own.namesChangedUs < lastUs) {
+    createOverLeftover(own, witness, { content: new Uint8Array(), shown: witness });
+    own.remove(witness);
+  }
+  return lastUs;
 }
 
 /** Removes the staged files that a killed process has left. */

@@ -9,18 +9,16 @@ import {
   decodeHead,
   distrustMark,
   distrustOffset,
-  headBytes,
+  headBytesOf,
   recordsStart,
   relaxedMark,
   relaxedOffset,
   stateOffset,
 } from "./wal-format.ts";
-import type { Checkpoint, WalHome, WalRecord } from "./wal-format.ts";
+import type { Checkpoint, RecordHead, WalHome, WalRecord } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 
-export interface StoredRecord extends WalRecord {
-  readonly isApplied: boolean;
-}
+export interface StoredRecord extends WalRecord, Pick<RecordHead, "isApplied" | "appliedUs"> {}
 
 export interface FoundRecords {
   readonly records: readonly StoredRecord[];
@@ -55,7 +53,7 @@ export const blankWal: FoundRecords = {
   isDistrusted: false,
   isRelaxed: false,
   isContinued: false,
-  checkpoint: { first: 1, salt: "" },
+  checkpoint: { version: 2, first: 1, salt: "" },
   slot: 1,
   next: 1,
   end: recordsStart,
@@ -120,7 +118,7 @@ function readRecords(
   const records: StoredRecord[] = [];
   let { next, end, last } = start;
   for (;;) {
-    const read = readRecord(file, { kind, salt: start.checkpoint.salt }, { at: end, sequence: next, size });
+    const read = readRecord(file, { kind, ...start.checkpoint }, { at: end, sequence: next, size });
     if (read === null) break;
     records.push(read.record);
     [next, last, end] = [next + 1, end, end + read.bytes];
@@ -138,13 +136,15 @@ function newestCheckpoint(header: Buffer, { owner }: WalHome): { checkpoint: Che
 
 function readRecord(
   file: DiskFile,
-  { kind, salt }: Pick<WalHome, "kind"> & Pick<Checkpoint, "salt">,
+  { kind, salt, version }: Pick<WalHome, "kind"> & Checkpoint,
   { at, sequence, size }: { at: number; sequence: number; size: number },
 ): { record: StoredRecord; bytes: number } | null {
+  const headBytes = headBytesOf(version);
   const head = decodeHead(file.read(at, headBytes));
   if (head === null || head.sequence !== sequence || at + headBytes + head.bytes > size) return null;
   const json = file.read(at + headBytes, head.bytes);
   if (checkOf(salt, sequence, json) !== head.check) return null;
   const record = decodeFiles(json, kind);
-  return record && { record: { ...record, isApplied: head.isApplied }, bytes: headBytes + head.bytes };
+  const { isApplied, appliedUs } = head;
+  return record && { record: { ...record, isApplied, appliedUs }, bytes: headBytes + head.bytes };
 }

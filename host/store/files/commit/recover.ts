@@ -1,16 +1,21 @@
 /**
  * Handles the records that a killed process or a crash has left. Runs under the lock, can be killed at any
- * point, and never destroys what a person has written.
+ * point, and never destroys what a person has written: whatever it replaces goes to the trash first.
  */
+import { isTrashPath } from "../../../../shared/path.ts";
+import { failureOfDisk } from "../../../disk/disk-failure.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
-import { putContent, removeFile, removeStaged } from "./apply-files.ts";
+import { lastChangeUs, putContents, removeFile, removeStaged } from "./apply-files.ts";
 import { isOfOtherBoot } from "./find-records.ts";
 import type { StoredRecord } from "./find-records.ts";
+import { isPurge, judgeFiles } from "./judge-files.ts";
+import type { JudgedFile } from "./judge-files.ts";
 import { retireWal } from "./retire.ts";
 import { saveAside } from "./save-aside.ts";
 import type { Aside } from "./save-aside.ts";
+import { WalUnflushable } from "./write-record.ts";
 
 export interface Recovery extends Aside {
   /** The machine's current boot id. */
@@ -25,7 +30,7 @@ export async function recover(recovery: Recovery): Promise<void> {
   // A record can be written and not yet flushed. If it were lost when half of it is applied, nobody could finish it.
   if (last) await wal.confirm();
   if (wal.isDistrusted || isOfOtherBoot(wal.records, boot)) await rebuild(recovery);
-  else if (last && !last.isApplied) finish(recovery, last);
+  else if (last && !last.isApplied) await finish(recovery, last);
   removeStaged(own);
 }
 
@@ -33,23 +38,21 @@ export async function recover(recovery: Recovery): Promise<void> {
  * The machine has not stopped since, so no file is torn, and only the last record can be unapplied. A file that matches
  * neither its old nor its new content is a person's edit, and stays.
  */
-function finish({ own, folders, wal, note }: Recovery, record: StoredRecord): void {
-  const pending = record.files.filter((file) => {
-    const present = digestOf(folders.read(file.scope, file.path));
-    if (present === digestOf(file.after)) return false;
+async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
+  const { folders, wal, note } = recovery;
+  const pending: ReplacedFile[] = [];
+  for (const file of record.files) {
+    const present = folders.read(file.scope, file.path);
+    const digest = digestOf(present);
+    if (digest === digestOf(file.after)) continue;
     const twin = file.after && folders.twinOf(file.scope, file.path);
-    if (twin) {
-      note(`recovery kept ${twin}, which this disk does not distinguish from ${file.path}`);
-      return false;
-    }
-    if (present === file.before || (present === null && isMovedAway(folders, record, file))) return true;
-    note(`recovery kept ${file.path} as someone has edited it`);
-    return false;
-  });
-  // All new contents come first, so that nothing is removed before its replacement is there.
-  for (const file of pending.filter(({ after }) => after !== null)) putContent(own, folders, file);
-  for (const file of pending.filter(({ after }) => after === null)) putContent(own, folders, file);
-  wal.markApplied();
+    const isAsBefore = digest === file.before || (present === null && isMovedAway(folders, record, file));
+    if (twin) note(`recovery kept ${twin}, which this disk does not distinguish from ${file.path}`);
+    else if (isAsBefore) pending.push({ ...file, present });
+    else note(`recovery kept ${file.path} as someone has edited it`);
+  }
+  await putBack(recovery, pending, record.files);
+  wal.markApplied(lastChangeUs(recovery.own, folders, record.files));
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
 
@@ -60,30 +63,68 @@ function isMovedAway(folders: ScopeFolders, { files }: StoredRecord, { scope, pa
 }
 
 /**
- * The machine has stopped, so any file can be old, new or torn. Each gets the content of its last record. A file that
- * matches no recorded version can be a person's, so it is copied to the trash first.
+ * The machine has stopped since, or a flush has failed. All files are judged before any is written: what recovery writes
+ * changes the times that tell a person's change. An empty record notes that, in case recovery is interrupted too.
  */
 async function rebuild(recovery: Recovery): Promise<void> {
   const { own, folders, wal, note } = recovery;
-  const files = foldRecords(wal.records);
-  let restored = 0;
-  const inOrder = [...files.filter(({ after }) => after !== null), ...files.filter(({ after }) => after === null)];
-  for (const file of inOrder) {
-    const present = folders.read(file.scope, file.path);
-    const digest = digestOf(present);
-    const isDone = digest === digestOf(file.after);
-    // After a failed flush, the file's content is perhaps not on the disk, so it is written again.
-    if (isDone && !(wal.isDistrusted && file.after)) continue;
-    if (present && !isDone && !holdsNothing(present) && !file.known.has(digest ?? "")) {
-      const saved = await saveAside(recovery, file, present);
-      note(`recovery moved ${file.path} to ${saved}: it is not a version that was written here`);
-    }
-    if (file.after) await makeRoom(recovery, file);
-    putContent(own, folders, file);
-    restored++;
-  }
+  const files = judgeFiles(recovery);
+  const kept = files.filter(({ verdict }) => verdict === "kept");
+  const pending = files.filter(({ verdict }) => verdict === "put back" || verdict === "removed");
+  for (const file of kept) await keep(recovery, file);
+  if (pending.length > 0) await noteJudgement(recovery, kept);
+  await putBack(recovery, pending, files);
+  // After a failed flush, the content that the system shows is perhaps not on the disk, so it is written again.
+  const doubted = files.filter(({ verdict, after }) => wal.isDistrusted && verdict === "done" && after !== null);
+  await putContents(own, folders, doubted);
   await retireWal(recovery, files);
-  note(`recovery looked at ${files.length} files after a crash and restored ${restored}`);
+  note(`recovery looked at ${files.length} files after a crash and restored ${pending.length + doubted.length}`);
+}
+
+/** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
+async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
+  const { path, after, isPerhapsTorn } = file;
+  const saved = isPerhapsTorn && after ? await saveAside(recovery, file, after) : null;
+  recovery.note(`recovery kept ${path} as someone has changed it${saved === null ? "" : ` (recorded: ${saved})`}`);
+}
+
+async function noteJudgement({ wal, boot }: Recovery, kept: readonly JudgedFile[]): Promise<void> {
+  // Records of an earlier version prove nothing about a person's changes.
+  if (wal.isOutdated) return;
+  try {
+    await wal.append({ boot: boot, files: [], kept: kept.map(({ scope, path }) => ({ scope, path })) }, true);
+  } catch (error) {
+    throw error instanceof WalUnflushable ? failureOfDisk(error.cause, "finish a change") : error;
+  }
+}
+
+interface ReplacedFile extends ChangedFile {
+  /** As it is on the disk. */
+  readonly present: Buffer | null;
+}
+
+/** Gives files the contents of their records. First copies to the trash what these would replace. */
+async function putBack(
+  recovery: Recovery,
+  pending: readonly ReplacedFile[],
+  recorded: readonly ChangedFile[],
+): Promise<void> {
+  const { own, folders, note } = recovery;
+  const inTrash = new Set(recorded.flatMap(({ path, after }) => (isTrashPath(path) ? [digestOf(after)] : [])));
+  for (const file of pending) {
+    const { path, present, after } = file;
+    const digest = digestOf(present);
+    if (present !== null && !holdsNothing(present) && !inTrash.has(digest) && !isPurge(file, digest)) {
+      note(`recovery moved ${path} to ${await saveAside(recovery, file, present)}, and finished its change`);
+    }
+    if (after !== null) await makeRoom(recovery, file);
+  }
+  await putContents(own, folders, pending);
+}
+
+/** Whether a file has only zero bytes: a crash leaves such a file if its content was never written. */
+function holdsNothing(content: Buffer): boolean {
+  return content.every((byte) => byte === 0);
 }
 
 /** On a disk that folds case, moves a person's file away whose name differs only in case. */
@@ -95,26 +136,4 @@ async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promi
   const saved = await saveAside(recovery, { scope, path: twin }, content);
   removeFile(folders, scope, twin);
   note(`recovery moved ${twin} to ${saved}: this disk does not distinguish it from ${path}`);
-}
-
-interface FoldedFile extends ChangedFile {
-  /** Digests of all versions in the records. */
-  readonly known: Set<string>;
-}
-
-/** Each file's state after all records are applied in order. */
-function foldRecords(records: readonly StoredRecord[]): FoldedFile[] {
-  const folded = new Map<string, FoldedFile>();
-  for (const file of records.flatMap(({ files }) => files)) {
-    const key = `${file.scope}:${file.path}`;
-    const known = folded.get(key)?.known ?? new Set<string>();
-    for (const each of [file.before, digestOf(file.after)]) if (each !== null) known.add(each);
-    folded.set(key, { ...file, known });
-  }
-  return [...folded.values()];
-}
-
-/** Whether a file has only zero bytes: a crash leaves such a file if its content was never written. */
-function holdsNothing(content: Buffer): boolean {
-  return content.every((byte) => byte === 0);
 }

@@ -1,6 +1,6 @@
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
-import { putContent, removeStaged } from "./apply-files.ts";
+import { putContents, removeStaged } from "./apply-files.ts";
 import { saveAside } from "./save-aside.ts";
 import type { Aside } from "./save-aside.ts";
 
@@ -18,8 +18,6 @@ export async function replaceEdited(aside: Aside, files: readonly ChangedFile[])
     notes.push(`${file.path} was edited meanwhile and was moved to ${await saveAside(aside, file, present)}`);
   }
   removeStaged(own);
-  // All new contents come first, so that nothing is removed before its replacement is there.
-  for (const file of files.filter(({ after }) => after !== null)) putContent(own, folders, file);
-  for (const file of files.filter(({ after }) => after === null)) putContent(own, folders, file);
+  await putContents(own, folders, files);
   return notes;
 }

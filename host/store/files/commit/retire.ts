@@ -29,6 +29,24 @@ export async function retireWal(
   await wal.checkpoint();
 }
 
+/** As `retireWal`, at the end of the process. */
+export function retireNow(
+  { folders, wal }: { readonly folders: ScopeFolders; readonly wal: Wal },
+  files: readonly TouchedFile[],
+): void {
+  try {
+    for (const each of files) {
+      using file = openToFlush(folders, each);
+      file?.flushNow();
+    }
+    folders.flushNow();
+  } catch (error) {
+    wal.markDistrusted();
+    throw error;
+  }
+  wal.checkpointNow();
+}
+
 /** Flushes files that a WAL protects, and marks the WAL if a flush fails. Throws the disk's failure. */
 export async function flushTrusted(folders: ScopeFolders, wal: Wal, files: readonly TouchedFile[]): Promise<void> {
   try {

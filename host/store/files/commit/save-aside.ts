@@ -25,7 +25,7 @@ export async function saveAside(aside: Aside, file: TouchedFile, content: Buffer
   const isTaken = (each: string): boolean => folders.twinOf(scope, each) !== null || folders.read(scope, each) !== null;
   const wanted = freeTrashPath(base, epochMs, isTaken);
   const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
-  putContent(own, folders, { scope, path: saved, after: content });
+  await putContent(own, folders, { scope, path: saved, after: content });
   await flushTrusted(folders, wal, [{ scope, path: saved }]);
   return saved;
 }

@@ -5,13 +5,15 @@
  *     2048   checkpoint B    the same; of the valid ones, the one with the higher sequence counts
  *     4094   one byte        "~" if the folders that lead to the WAL were never flushed
  *     4095   one byte        "!" if a flush has failed, so that the files cannot be trusted
- *     4096   records         record <sequence> <bytes> <check> <state>\n, then as many bytes of JSON
+ *     4096   records         record <sequence> <bytes> <check> <state><applied>\n, then as many bytes of JSON
  *
  * A record is valid if it follows the one before it without a gap, in place and in sequence, and its check is right.
  * The check covers the checkpoint's salt, which is random and new for each checkpoint. So neither bytes from an earlier
- * use nor a text that a guest has written are ever taken for a record. `state` becomes `+` when the record is applied;
- * the check does not cover it, because it is written later. A checkpoint's check covers the home's owner, so a copy of
- * another home's WAL is invalid.
+ * use nor a text that a guest has written are ever taken for a record. `state` becomes `+` when the record is applied,
+ * and `applied` the time of that in microseconds. The check does not cover them, because they are written later. A
+ * checkpoint's check covers the home's owner, so a copy of another home's WAL is invalid.
+ *
+ * Version 1 has no `applied`. It is read, but records are only added to version 2.
  */
 import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
@@ -37,7 +39,11 @@ export const recordsStart = 4096;
 export const relaxedMark = "~".charCodeAt(0);
 export const distrustMark = "!".charCodeAt(0);
 
+/** Of the format: 2 is written. */
+export type WalVersionNumber = 1 | 2;
+
 export interface Checkpoint {
+  readonly version: WalVersionNumber;
   /** The sequence of the first record after it. */
   readonly first: number;
   readonly salt: string;
@@ -48,6 +54,8 @@ export interface RecordHead {
   readonly bytes: number;
   readonly check: string;
   readonly isApplied: boolean;
+  /** When it was applied, by the file system's clock; `null` if that is unknown. */
+  readonly appliedUs: number | null;
 }
 
 const digits = 15;
@@ -60,37 +68,52 @@ const digest = (...parts: (string | Uint8Array)[]): string => {
 
 export const newSalt = (): string => randomBytes(16).toString("hex");
 
-export function encodeCheckpoint({ first, salt }: Checkpoint, owner: string): Buffer {
-  const line = `${checkpointMark} ${padded(first)} ${salt}`;
+export function encodeCheckpoint({ version, first, salt }: Checkpoint, owner: string): Buffer {
+  const line = `${checkpointMark} ${version} ${padded(first)} ${salt}`;
   return Buffer.from(`${line} ${digest(`${owner}\n`, line)}\n`);
 }
 
-const checkpointLine = new RegExp(String.raw`^(${checkpointMark} (\d{15}) ([0-9a-f]{32})) ([0-9a-f]{64})\n`);
+const checkpointLine = new RegExp(String.raw`^(${checkpointMark} ([12]) (\d{15}) ([0-9a-f]{32})) ([0-9a-f]{64})\n`);
 
 export function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | null {
   const found = checkpointLine.exec(bytes.toString("latin1"));
   if (!found) return null;
-  const [, line = "", first, salt = "", check] = found;
-  return digest(`${owner}\n`, line) === check ? { first: Number(first), salt } : null;
+  const [, line = "", version, first, salt = "", check] = found;
+  if (digest(`${owner}\n`, line) !== check) return null;
+  return { version: version === "1" ? 1 : 2, first: Number(first), salt };
 }
 
-const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])\n$/;
+const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])([\d-]{16})?\n$/;
+const timeDigits = 16;
+/** It has no digit, so a time that a crash has left in part is none. */
+const noTime = "-".repeat(timeDigits);
+
+/** From a record's start to its state. */
+export const stateOffset = "record ".length + 2 * (digits + 1) + 64 + 1;
 
 /** Bytes before a record's JSON. */
-export const headBytes = "record ".length + 2 * (digits + 1) + 64 + 3;
-/** From a record's start to its state. */
-export const stateOffset = headBytes - 2;
+export const headBytesOf = (version: WalVersionNumber): number =>
+  stateOffset + "+\n".length + (version === 1 ? 0 : timeDigits);
+
+/** As version 2 has it. */
+export const headBytes = headBytesOf(2);
 
 export function encodeRecord(salt: string, sequence: number, json: Buffer): Buffer {
-  const head = `record ${padded(sequence)} ${padded(json.length)} ${checkOf(salt, sequence, json)} -\n`;
+  const head = `record ${padded(sequence)} ${padded(json.length)} ${checkOf(salt, sequence, json)} -${noTime}\n`;
   return Buffer.concat([Buffer.from(head), json]);
+}
+
+/** What is written over a record's state when it is applied. */
+export function encodeApplied(appliedUs: number | null): Buffer {
+  return Buffer.from(appliedUs === null ? "+" : `+${String(appliedUs).padStart(timeDigits, "0")}`);
 }
 
 export function decodeHead(bytes: Buffer): RecordHead | null {
   const found = headLine.exec(bytes.toString("latin1"));
   if (!found) return null;
-  const [, sequence, length, check = "", state] = found;
-  return { sequence: Number(sequence), bytes: Number(length), check, isApplied: state === "+" };
+  const [, sequence, length, check = "", state, time = noTime] = found;
+  const appliedUs = time.includes("-") ? null : Number(time);
+  return { sequence: Number(sequence), bytes: Number(length), check, isApplied: state === "+", appliedUs };
 }
 
 export function checkOf(salt: string, sequence: number, json: Uint8Array): string {
@@ -104,6 +127,12 @@ const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 const recordFields = {
   /** The boot id when the record was written; `null` if the system has none. */
   boot: z.nullable(z.string()),
+  /** When the last of the new contents was written, before they were put in place, by the file system's clock. */
+  stagedUs: z.optional(z.int().check(z.nonnegative())),
+  /** The inode of the WAL's file. In a copy of the home it is another one, and the disk's times prove nothing. */
+  inode: z.optional(z.string()),
+  /** Set by recovery: it has judged all earlier records. Lists the files that it leaves as a person has made them. */
+  kept: z.optional(z.array(z.strictObject({ scope: z.string().check(z.regex(scopeName)), path: pathSchema }))),
   files: z.array(
     z.strictObject({
       scope: z.string().check(z.regex(scopeName)),
@@ -122,12 +151,17 @@ const storeRecordSchema = z.strictObject({ ...recordFields, joint: z.optional(jo
 /** One record: the files of a change set, before and after. */
 export interface WalRecord {
   readonly boot: string | null;
+  readonly stagedUs?: number | undefined;
+  readonly inode?: string | undefined;
+  readonly kept?: readonly KeptFile[] | undefined;
   readonly files: readonly ChangedFile[];
   readonly joint?: JointMark | undefined;
 }
 
+export type KeptFile = Pick<ChangedFile, "scope" | "path">;
+
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
-export function encodeFiles({ boot, files, joint }: WalRecord): Buffer {
+export function encodeFiles({ files, ...facts }: WalRecord): Buffer {
   refuseBytes(files);
   const written = files.map(({ scope, path, before, after }) => ({
     scope,
@@ -135,17 +169,17 @@ export function encodeFiles({ boot, files, joint }: WalRecord): Buffer {
     before,
     after: after && encodeContent(after),
   }));
-  return Buffer.from(JSON.stringify({ boot, files: written, joint }));
+  return Buffer.from(JSON.stringify({ ...facts, files: written }));
 }
 
 export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
   const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json));
   if (!parsed.success) return null;
-  const { boot, files, joint } = parsed.data as z.infer<typeof storeRecordSchema>;
-  if (!files.every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
+  const { files, kept, ...facts } = parsed.data as z.infer<typeof storeRecordSchema>;
+  if (![...files, ...(kept ?? [])].every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
   return {
-    boot,
-    joint: joint as JointMark | undefined,
+    ...(facts as Pick<WalRecord, "boot" | "stagedUs" | "inode" | "joint">),
+    kept,
     files: files.map(({ scope, path, before, after }) => ({
       scope,
       path,

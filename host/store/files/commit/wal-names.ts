@@ -7,5 +7,5 @@ export const walFile = "journal";
 /** A WAL that cannot be read is renamed to this and a number. */
 export const damagedWalPrefix = "journal-damaged-";
 
-/** The first word of a checkpoint, and the version of the format. */
-export const checkpointMark = "memcell-journal 1";
+/** The first word of a checkpoint; the version of the format follows. */
+export const checkpointMark = "memcell-journal";

@@ -11,6 +11,7 @@ import {
   checkpointOffsets,
   distrustMark,
   distrustOffset,
+  encodeApplied,
   encodeCheckpoint,
   encodeFiles,
   encodeRecord,
@@ -22,11 +23,9 @@ import {
   stateOffset,
 } from "./wal-format.ts";
 import type { Checkpoint, WalHome, WalRecord } from "./wal-format.ts";
-import { refuseLength, walLimits } from "./wal-limits.ts";
+import { refuseLength } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
-
-/** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
-export class WalUnflushable extends Error {}
+import { flushRecord, WalUnflushable, writeRecord } from "./write-record.ts";
 
 export class Wal implements Disposable {
   readonly #file: DiskFile;
@@ -90,8 +89,18 @@ export class Wal implements Disposable {
     return { identity: this.#file.identity, ...this.#now };
   }
 
+  /** Stays the same as long as nobody copies the WAL. */
+  get inode(): string {
+    return this.#file.identity.split(":").at(-1) ?? "";
+  }
+
   get bytes(): number {
     return this.#now.end;
+  }
+
+  /** No record can be added before it is retired: it has records of an earlier version of the format. */
+  get isOutdated(): boolean {
+    return this.#now.checkpoint.version === 1 && !this.isEmpty;
   }
 
   /** No record is left. */
@@ -104,24 +113,19 @@ export class Wal implements Disposable {
    * fails does not count.
    */
   async append(record: WalRecord, isFlushed: boolean): Promise<void> {
-    const json = encodeFiles(record);
+    const json = encodeFiles({ ...record, inode: this.inode });
     refuseLength(this.#now.end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
     if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
-    if (!this.isSetUp) this.#writeCheckpoint({ first: this.#now.next, salt: newSalt() });
+    if (this.#now.checkpoint.version === 1) await this.checkpoint();
+    if (!this.isSetUp) this.#writeCheckpoint(this.#now.next);
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
     const bytes = encodeRecord(this.#now.checkpoint.salt, this.#now.next, json);
     const at = this.#now.end;
-    try {
-      this.#reserve(at + bytes.length);
-      this.#file.write(at, bytes);
-    } catch (error) {
-      this.#void(at);
-      throw error;
-    }
+    writeRecord(this.#file, at, bytes);
     // Several WALs are flushed at the same time for one change, so each in a thread.
-    if (isFlushed) await this.#flushRecord(at, record.joint === undefined);
+    if (isFlushed) await flushRecord(this.#file, at, record.joint === undefined);
     this.#isHeaderSure = true;
     this.#now.last = at;
     this.#now.lastBoot = record.boot;
@@ -150,10 +154,10 @@ export class Wal implements Disposable {
     if (this.#now.last > 0) this.#file.write(this.#now.last, Buffer.alloc(headBytes));
   }
 
-  /** Marks the last record as applied, and makes the mark durable. Throws `WalUnflushable` if that fails. */
-  async settle(): Promise<void> {
+  /** As `markApplied`, and makes the mark durable. Throws `WalUnflushable` if that fails. */
+  async settle(appliedUs: number | null): Promise<void> {
     if (this.#now.last === 0) return;
-    this.markApplied();
+    this.markApplied(appliedUs);
     try {
       await this.#file.flush();
     } catch (error) {
@@ -161,9 +165,14 @@ export class Wal implements Disposable {
     }
   }
 
-  /** Marks the last record as applied. Not flushed: recovery after a crash does not use the mark. */
-  markApplied(): void {
-    if (this.#now.last > 0) this.#file.write(this.#now.last + stateOffset, Buffer.from("+"));
+  /**
+   * Marks the last record as applied; `appliedUs`: when, if that is known. Not flushed: after a crash, a record without a
+   * mark is still applied, only with less knowledge of what a person has changed since.
+   */
+  markApplied(appliedUs: number | null): void {
+    if (this.#now.last === 0) return;
+    const isTimed = this.#now.checkpoint.version === 2;
+    this.#file.write(this.#now.last + stateOffset, encodeApplied(isTimed ? appliedUs : null));
   }
 
   /** Marks that a flush has failed: the files' contents are perhaps not on the disk. */
@@ -173,21 +182,46 @@ export class Wal implements Disposable {
 
   /** Drops all records. All their files must already be durable. */
   async checkpoint(): Promise<void> {
-    const [old, slot] = [this.#now.checkpoint, this.#now.slot];
-    // The checkpoint with the higher sequence counts, so the two must differ.
-    const first = Math.max(this.#now.next, old.first + 1);
-    this.#file.write(distrustOffset, Uint8Array.of(0));
-    this.#writeCheckpoint({ first, salt: newSalt() });
+    const replaced = this.#replaceCheckpoint();
     try {
       await this.#file.flush();
     } catch (error) {
-      // The new checkpoint is perhaps not on the disk, and later records must not depend on it: the old one counts
-      // again.
-      this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
-      [this.#now.checkpoint, this.#now.slot] = [old, slot];
+      this.#takeBack(replaced);
       throw error;
     }
-    [this.#now.next, this.#now.end, this.#now.last] = [first, recordsStart, 0];
+    this.#forgetRecords();
+  }
+
+  /** The same, at the end of the process. */
+  checkpointNow(): void {
+    const replaced = this.#replaceCheckpoint();
+    try {
+      this.#file.flushNow();
+    } catch (error) {
+      this.#takeBack(replaced);
+      throw error;
+    }
+    this.#forgetRecords();
+  }
+
+  #replaceCheckpoint(): Pick<WalTail, "checkpoint" | "slot"> {
+    const { checkpoint, slot } = this.#now;
+    this.#file.write(distrustOffset, Uint8Array.of(0));
+    // The checkpoint with the higher sequence counts, so the two must differ.
+    this.#writeCheckpoint(Math.max(this.#now.next, checkpoint.first + 1));
+    return { checkpoint, slot };
+  }
+
+  /**
+   * The new checkpoint is perhaps not on the disk, and later records must not depend on it: the old one counts again.
+   */
+  #takeBack(replaced: Pick<WalTail, "checkpoint" | "slot">): void {
+    this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
+    Object.assign(this.#now, replaced);
+  }
+
+  #forgetRecords(): void {
+    Object.assign(this.#now, { next: this.#now.checkpoint.first, end: recordsStart, last: 0 });
   }
 
   /** Frees the space of dropped records. */
@@ -199,36 +233,10 @@ export class Wal implements Disposable {
     this.#file[Symbol.dispose]();
   }
 
-  #writeCheckpoint(checkpoint: Checkpoint): void {
+  #writeCheckpoint(first: number): void {
+    const checkpoint: Checkpoint = { version: 2, first, salt: newSalt() };
     this.#now.slot = 1 - this.#now.slot;
     this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, encodeCheckpoint(checkpoint, this.#home.owner));
     this.#now.checkpoint = checkpoint;
-  }
-
-  /** Grows the file in steps, so that a flush seldom has to write a new size too. */
-  #reserve(end: number): void {
-    const size = this.#file.size();
-    if (end <= size) return;
-    const target = Math.ceil(end / walLimits.stepBytes) * walLimits.stepBytes;
-    this.#file.write(size, Buffer.alloc(target - size));
-  }
-
-  /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
-  async #flushRecord(at: number, isAlone: boolean): Promise<void> {
-    try {
-      await this.#file.flush(isAlone);
-    } catch (error) {
-      this.#void(at);
-      throw new WalUnflushable("The WAL could not be flushed", { cause: error });
-    }
-  }
-
-  /** Erases a record whose call has failed, so that nobody finds it. */
-  #void(at: number): void {
-    try {
-      if (this.#file.size() > at) this.#file.write(at, Buffer.alloc(Math.min(headBytes, this.#file.size() - at)));
-    } catch {
-      // The caller reports the first failure. What is left of the record was never acknowledged.
-    }
   }
 }

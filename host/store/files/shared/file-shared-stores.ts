@@ -16,6 +16,7 @@ import { FileReader } from "../file-reader.ts";
 import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
 import type { HomesSetup, Waiting } from "../homes.ts";
+import { retireLeftOver } from "../left-over.ts";
 import { commitStores } from "./commit-stores.ts";
 import { GrantedHints } from "./granted-hints.ts";
 import { resolveJoint } from "./joint-recovery.ts";
@@ -42,10 +43,15 @@ export class FileSharedStores implements SharedStores {
   readonly #boot: string | null;
   readonly #hints: GrantedHints;
   readonly #homes: Homes<StoreId>;
+  readonly #note: (id: StoreId | "", text: string) => void;
 
-  constructor(root: DataRoot, setup: Omit<HomesSetup<StoreId>, "homeOf">) {
+  constructor(
+    root: DataRoot,
+    setup: Omit<HomesSetup<StoreId>, "homeOf" | "note"> & { readonly note: (id: StoreId | "", text: string) => void },
+  ) {
     this.#root = root;
     this.#boot = setup.boot;
+    this.#note = setup.note;
     this.#hints = new GrantedHints(root, setup.isFlushed);
     this.#homes = new Homes<StoreId>({ ...setup, homeOf: (id) => storeHome(root, id) });
   }
@@ -81,6 +87,17 @@ export class FileSharedStores implements SharedStores {
 
   async owners(): Promise<UserId[]> {
     return listStores(this.#root).flatMap((id) => ownerOf(this.#root, id) ?? []);
+  }
+
+  /** Finishes and retires, one after the other, the WALs that ended processes have left. */
+  async retireLeftOver(isEnded: () => boolean): Promise<void> {
+    const retire = async (id: StoreId): Promise<void> => {
+      // A change of several stores is finished in all of them.
+      const locked = await this.#lockRecovered([id], { writes: false, until: performance.now() });
+      for (const [each, session] of locked.release()) await this.#homes.retireAndRelease(each, session);
+    };
+    const homes = { ids: () => listStores(this.#root), homeOf: (id: StoreId) => this.#homes.homeOf(id) };
+    await retireLeftOver({ ...homes, retire, note: this.#note }, isEnded);
   }
 
   async close(): Promise<void> {
@@ -181,7 +198,7 @@ export class FileSharedStores implements SharedStores {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
       has: (id) => hasStore(this.#root, id),
       creatorOf: (id) => creatorOf(this.#root, id),
-      findings: (id) => examineHome(this.#homes.homeOf(id), this.#boot),
+      findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       usedBytes: sizes.usedBytes,
       areReadStill: () => this.#areStill(read),
       commit: async (changes, byStore) => {

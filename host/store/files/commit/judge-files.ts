@@ -1,0 +1,126 @@
+/**
+ * Decides what becomes of the files of a WAL's records when the machine has stopped since, or a flush has failed. Then
+ * any file can be old, new or torn, and a person can have changed it before, or since.
+ *
+ * What the disk's times show comes first. A host writes a file's new content, then its record, then puts the file in
+ * place, then notes the time. A person's change is later than that. `host/store/RATIONALE.md` explains why.
+ */
+import { isTrashPath } from "../../../../shared/path.ts";
+import type { Directory, Measured } from "../../../disk/directory.ts";
+import type { ChangedFile } from "../../plan-changes.ts";
+import { digestOf } from "../../reading.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
+import type { StoredRecord } from "./find-records.ts";
+
+/**
+ * - `done`: the file is as its last record says.
+ * - `kept`: a person has changed or removed it since, so it stays as it is.
+ * - `put back`: it gets the content of its last record.
+ * - `removed`: its last record has removed it.
+ */
+export type Verdict = "done" | "kept" | "put back" | "removed";
+
+export interface JudgedFile extends ChangedFile {
+  readonly verdict: Verdict;
+  readonly present: Buffer | null;
+  /** Someone has changed the file's name or permissions since, and its content does not show who wrote it. */
+  readonly isPerhapsTorn: boolean;
+}
+
+/** What the record shows of the disk's times. */
+interface Times {
+  readonly appliedUs: number | null;
+  readonly stagedUs?: number | undefined;
+}
+
+/** In a copy of the home, all files have the times of the copying. */
+const noTimes: Times = { appliedUs: null };
+
+interface Recorded {
+  readonly records: readonly StoredRecord[];
+  readonly inode: string;
+}
+
+export interface Judging {
+  /** The host's own folder. */
+  readonly own: Directory;
+  readonly folders: ScopeFolders;
+  readonly wal: Recorded;
+}
+
+/** A file as its last record left it. */
+interface RecordedFile extends ChangedFile, Times {
+  /** An interrupted recovery has found that no person had removed it. */
+  readonly isJudged: boolean;
+}
+
+export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
+  const { records } = wal;
+  const known = new Set(
+    records.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])),
+  );
+  return lastOfEach(wal).map((file) => {
+    const present = folders.read(file.scope, file.path);
+    const digest = digestOf(present);
+    const { scope, path, before, after } = file;
+    const place = folders.find(scope, path);
+    const measured = place && place.folder.measure(place.name);
+    const isPersons =
+      measured === null ? isRemoved(file, { own, folder: folders.nearest(scope, path) }) : isChanged(file, measured);
+    const isPerhapsTorn = measured !== null && !known.has(digest) && !isWrittenSince(file, measured);
+    const verdict = digest === digestOf(after) ? "done" : isPersons ? "kept" : restoring(file, digest);
+    return { scope, path, before, after, present, isPerhapsTorn, verdict };
+  });
+}
+
+function restoring(file: RecordedFile, digest: string | null): Verdict {
+  if (file.after !== null) return "put back";
+  return isTrashPath(file.path) && !isPurge(file, digest) ? "kept" : "removed";
+}
+
+const keyOf = ({ scope, path }: Pick<ChangedFile, "scope" | "path">): string => `${scope}:${path}`;
+
+/** Each file's state after all records were applied in order, without those that an interrupted recovery has kept. */
+function lastOfEach({ records, inode }: Recorded): RecordedFile[] {
+  const files = new Map<string, RecordedFile>();
+  for (const record of records) {
+    const { appliedUs, stagedUs } = record.inode === inode ? record : noTimes;
+    for (const file of record.files) files.set(keyOf(file), { ...file, appliedUs, stagedUs, isJudged: false });
+    if (record.kept === undefined) continue;
+    for (const kept of record.kept) files.delete(keyOf(kept));
+    for (const [key, file] of files) files.set(key, { ...file, isJudged: true });
+  }
+  return [...files.values()];
+}
+
+/**
+ * Whether someone has changed the file since its record. A file that a crash has torn got its name when the record was
+ * applied, and its content before the record was written.
+ */
+function isChanged(file: RecordedFile, measured: Measured): boolean {
+  const { appliedUs } = file;
+  return appliedUs === null ? isWrittenSince(file, measured) : measured.changedUs > appliedUs;
+}
+
+const isWrittenSince = ({ stagedUs }: RecordedFile, { writtenUs }: Measured): boolean =>
+  stagedUs !== undefined && writtenUs > stagedUs;
+
+/**
+ * Whether someone has removed a file that is missing. A file system writes names to the disk in the order in which they
+ * were changed, and a folder's time with them. So if the host's own folder, which only hosts change, is not older than
+ * the application of the record, the crash has not lost the file's name. And whoever has removed it has changed its
+ * folder since: `folder` is the deepest one on its way that is there.
+ */
+function isRemoved({ appliedUs, isJudged }: RecordedFile, { own, folder }: OnDisk): boolean {
+  if (isJudged || appliedUs === null) return false;
+  return own.namesChangedUs >= appliedUs && folder.namesChangedUs > appliedUs;
+}
+
+interface OnDisk {
+  readonly own: Directory;
+  readonly folder: Directory;
+}
+
+/** Whether a record has removed exactly this content from the trash, for good. */
+export const isPurge = ({ path, before, after }: ChangedFile, digest: string | null): boolean =>
+  after === null && isTrashPath(path) && digest === before;

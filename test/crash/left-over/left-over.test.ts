@@ -1,0 +1,126 @@
+/**
+ * A process ends without closing its runtime. Then a person changes files, and the next process starts: on the same start
+ * of the machine or on another, and at first with a call or with the retirement of what is left over. What the person has
+ * done must stay.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { readBootId } from "../../../host/disk/boot-id.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { readUserFiles, userFolder } from "../../support/user-files.ts";
+import { compiledScript, DiskRoot, FileStore } from "../store-under-test.ts";
+import { ends } from "./ends.ts";
+import type { End } from "./ends.ts";
+
+interface ByHand {
+  /** Returns the expected text of `pref.md`; `null` if it is gone. `first` is the first version of `pref.md`. */
+  readonly change: (memory: string, first: string) => string | null;
+}
+
+const backup = "A backup of last month.\n";
+
+const byHand: Readonly<Record<string, ByHand["change"]>> = {
+  edit: (memory) => {
+    writeFileSync(join(memory, "pref.md"), "Edited by hand.\n");
+    return "Edited by hand.\n";
+  },
+  delete: (memory) => {
+    for (const name of ["pref.md", "secret.md"]) rmSync(join(memory, name));
+    writeFileSync(join(memory, "MEMORY.md"), "");
+    return null;
+  },
+  "restore of an older version": (memory, first) => {
+    writeFileSync(join(memory, "restored"), first);
+    renameSync(join(memory, "restored"), join(memory, "pref.md"));
+    return first;
+  },
+  rename: (memory) => {
+    renameSync(join(memory, "pref.md"), join(memory, "mine.md"));
+    return null;
+  },
+  "cp -a of a backup": (memory) => {
+    const original = join(memory, "..", "backup.md");
+    writeFileSync(original, backup);
+    utimesSync(original, 1_700_000_000, 1_700_000_000);
+    execFileSync("cp", ["-a", original, join(memory, "pref.md")]);
+    return backup;
+  },
+};
+
+const boots = { "same start": readBootId(), "another start": "another start of the machine" };
+const openings = {
+  "a call": (store: InstanceType<typeof FileStore>, userId: string) =>
+    store.hold(userId as UserId, { writes: false, until: performance.now() + 20_000 }, async () => {}),
+  "the start": (store: InstanceType<typeof FileStore>) => store.retireLeftOver(),
+};
+
+const cases = Object.keys(byHand).flatMap((change) =>
+  Object.keys(boots).flatMap((boot) =>
+    Object.keys(openings).map((opening) => ({ change, boot, opening, userId: `${change}, ${boot}, ${opening}` })),
+  ),
+);
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+/** One process for each end; its data folder has a user for each case. */
+const dataDirs = new Map(
+  Object.keys(ends).map((end) => {
+    const dataDir = join(folder.path, end);
+    const input = JSON.stringify({ dataDir, userIds: cases.map(({ userId }) => userId), end });
+    const { stdout, stderr } = spawnSync(process.execPath, [compiledScript("left-over/ending-process.js"), input]);
+    if (stdout.toString() !== "acknowledged\n") throw new Error(`The process has not worked: ${stderr.toString()}`);
+    return [end, dataDir];
+  }),
+);
+
+const walOf = (dataDir: string, userId: string): Buffer =>
+  readFileSync(join(userFolder(dataDir, userId), ".memcell", "journal"));
+const hasRecords = (wal: Buffer): boolean => wal.subarray(4096).includes("record ");
+
+test.for([
+  { end: "return", isLeft: false },
+  { end: "process.exit", isLeft: false },
+  { end: "signal", isLeft: true },
+  { end: "kill", isLeft: true },
+] as const satisfies { end: End; isLeft: boolean }[])(
+  "a process that ends by $end leaves records: $isLeft",
+  ({ end, isLeft }) => {
+    const dataDir = dataDirs.get(end) ?? "";
+    for (const { userId } of cases) expect(hasRecords(walOf(dataDir, userId))).toBe(isLeft);
+  },
+);
+
+test.for(Object.keys(ends).flatMap((end) => cases.map((each) => Object.assign({ end }, each))))(
+  "after an end by $end: $change, then $boot, then $opening",
+  async ({ end, change, boot, opening, userId }) => {
+    const all = dataDirs.get(end) ?? "";
+    // A data folder of its own, so that the retirement of what is left over meets only this user.
+    const dataDir = join(folder.path, `${end} of ${userId}`);
+    mkdirSync(join(dataDir, "users"), { recursive: true });
+    renameSync(userFolder(all, userId), userFolder(dataDir, userId));
+    const memory = join(userFolder(dataDir, userId), "memory");
+    const second = readFileSync(join(memory, "pref.md"), "utf8");
+    const first = second.replace("second", "first");
+    const wanted = byHand[change]?.(memory, first) ?? null;
+    const store = new FileStore(
+      new DiskRoot(dataDir),
+      { durability: "full", note: () => {} },
+      boots[boot as keyof typeof boots],
+    );
+    await openings[opening as keyof typeof openings](store, userId);
+    await store.close();
+    const files = readUserFiles(dataDir, userId);
+    expect(files["memory/pref.md"] ?? null).toBe(wanted);
+    if (change === "delete") expect(Object.values(files).join("\n")).not.toContain("a secret");
+    else expect(files["memory/secret.md"]).toContain("a secret");
+    if (change === "rename") expect(files["memory/mine.md"]).toBe(second);
+    expect(hasRecords(walOf(dataDir, userId))).toBe(false);
+    expect(existsSync(join(memory, "restored"))).toBe(false);
+  },
+);
