@@ -84,7 +84,7 @@ function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said):
   parser.optionsGroup("Settings, which can also come from environment variables or the config file:");
   const file = new Option(
     "--config <PATH>",
-    "the config file (default: memcell.config.json, if it exists; env: MEMCELL_CONFIG)",
+    "the config file, or a folder with memcell.config.json (default: ~/.config/memcell/config.json, if it exists; env: MEMCELL_CONFIG)",
   );
   const setFile = (text: string): void => {
     refuseTwice("config", said.file);

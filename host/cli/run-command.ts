@@ -1,4 +1,5 @@
 import { quoted } from "../../shared/text.ts";
+import { isFileIgnored } from "../config/find-config-file.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
@@ -41,7 +42,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   config: async () => (await import("./config-command.ts")).configCommand,
 };
 
-const more = `Settings come from flags, MEMCELL_* environment variables and memcell.config.json (or --config FILE).
+const more = `Settings come from flags, MEMCELL_* environment variables and the config file (--config PATH, or the user's own).
 "memcell <command> --help" lists the settings of a command, "memcell config --help" lists all settings.
 
 Examples:
@@ -85,6 +86,7 @@ async function run(name: CommandName, args: readonly string[]): Promise<number> 
       return 0;
     }
     checkPresentFolder();
+    if (await isFileIgnored(line.settings)) process.stderr.write(ignoredFile);
     return await command.run(line);
   } catch (error) {
     if (error instanceof ToolError) {
@@ -97,6 +99,9 @@ async function run(name: CommandName, args: readonly string[]): Promise<number> 
     return 2;
   }
 }
+
+/** Whoever made the working directory can have put the file there, so it decides nothing without being named. */
+const ignoredFile = 'memcell: "memcell.config.json" of the working directory is not read; to read it: --config .\n';
 
 /** File names are relative to the working directory, and threads ask for it. Without it, other errors would mislead. */
 function checkPresentFolder(): void {

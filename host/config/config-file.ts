@@ -6,9 +6,11 @@ import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
+import { whyOthersCanWrite } from "../disk/others-can-write.ts";
 import { isPluginName } from "../plugins/bundled-plugins.ts";
 import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
 import { fileSchema } from "./config-schema.ts";
+import type { FoundConfig } from "./find-config-file.ts";
 import { nearestName } from "./nearest-name.ts";
 import { readMount } from "./setting.ts";
 import { settingAt, settingPaths } from "./settings.ts";
@@ -17,19 +19,23 @@ import type { Given, GivenSettings } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 
-/** The config file's name when none is given; relative to the working directory. */
-const defaultFile = "memcell.config.json";
+/**
+ * Settings that say whose code runs, what it may do, and who reaches whose files. A file that others can change must not
+ * have them.
+ */
+const isPrivileged = (path: SettingPath): boolean =>
+  ["plugins", "policy", "mounts", "serve.agentKeys"].includes(path) || path.startsWith("serve.auth.");
 
 /**
- * Reads the named file, which must exist, or else the default file. Returns `null` if no file is named and the default
- * file is missing. Throws `UsageError` if the file cannot be read or is invalid. Messages contain no folders.
+ * Returns `null` if the file is missing and may be. Throws `UsageError` if it cannot be read or is invalid. Messages
+ * contain no folders.
  */
-export async function readConfigFile(
-  named: string | undefined,
-): Promise<{ readonly file: string; readonly given: GivenSettings } | null> {
-  const file = named ?? defaultFile;
+export async function readConfigFile({
+  file,
+  mayBeAbsent,
+}: FoundConfig): Promise<{ readonly file: string; readonly given: GivenSettings } | null> {
   const name = basename(file);
-  const bytes = await readBytes(file, named === undefined);
+  const bytes = await readBytes(file, mayBeAbsent);
   if (bytes === null) return null;
   const said = parse(bytes, name);
   const parsed = z.safeParse(fileSchema(), said);
@@ -39,7 +45,14 @@ export async function readConfigFile(
     const source = { kind: "file", name: `${name} "${path}"` } as const;
     return value === undefined ? [] : [[path, { value: placed(path, value, file), source }]];
   });
+  await refuseOthers(file, given.map(([path]) => path).find(isPrivileged));
   return { file, given: new Map(given) };
+}
+
+async function refuseOthers(file: string, privileged: SettingPath | undefined): Promise<void> {
+  const reason = privileged === undefined ? null : await whyOthersCanWrite(file);
+  if (reason === null) return;
+  throw new UsageError(`cannot use ${quoted(basename(file))}: it has ${quoted(privileged ?? "")}, and ${reason}`);
 }
 
 async function readBytes(file: string, mayBeAbsent: boolean): Promise<Uint8Array | null> {

@@ -2,6 +2,7 @@ import { delimiter } from "node:path";
 
 import { quoted } from "../../shared/text.ts";
 import { readConfigFile } from "./config-file.ts";
+import { fileVariable, findConfigFile } from "./find-config-file.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isListed } from "./setting.ts";
 import { flagOf, settingAt, settingPaths, variableOf } from "./settings.ts";
@@ -25,9 +26,6 @@ export interface SettingFlags {
   readonly given: ReadonlyMap<SettingPath, string | boolean | readonly string[]>;
 }
 
-/** The variable that names the config file. */
-const fileVariable = "MEMCELL_CONFIG";
-
 /**
  * Reads the settings of a command. Flags override environment variables, which override the config file, which
  * overrides the defaults. Overridden values are checked too. Throws `UsageError`.
@@ -40,7 +38,8 @@ export async function readSettings(
   flags: SettingFlags,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<Settings> {
-  const config = await readConfigFile(namedFile(flags, environment));
+  const found = await findConfigFile(flags, environment);
+  const config = found && (await readConfigFile(found));
   const given = [readFlags(flags), readEnvironment(environment), config?.given ?? new Map<SettingPath, Given>()];
   const held = settingPaths.map((path): [SettingPath, Given] => [path, heldOf(path, given)]);
   return {
@@ -54,12 +53,6 @@ export async function readSettings(
 function heldOf(path: SettingPath, given: readonly GivenSettings[]): Given {
   const held = given.find((each) => each.has(path))?.get(path);
   return held ?? { value: settingAt(path).default, source: { kind: "default" } };
-}
-
-function namedFile({ file }: SettingFlags, environment: NodeJS.ProcessEnv): string | undefined {
-  const named = file ?? environment[fileVariable];
-  if (named === undefined || !/^$|\0/.test(named)) return named;
-  throw new UsageError(`${file === undefined ? fileVariable : "--config"} is not the name of a file`);
 }
 
 function readFlags({ given }: SettingFlags): GivenSettings {

@@ -1,5 +1,5 @@
 /** Files of a bounded size: plugins, policies, settings, keys and zip files. */
-import { constants, lstat, open, readdir } from "node:fs/promises";
+import { constants, lstat, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The files of a folder with this ending, in the order of their names. */
@@ -19,6 +19,13 @@ export async function isNameTaken(file: string): Promise<boolean> {
   );
 }
 
+export async function isFolder(name: string): Promise<boolean> {
+  return await stat(name).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
 /** A file's bytes, or why it cannot be used. */
 export type BoundedBytes =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
@@ -28,13 +35,13 @@ export type BoundedBytes =
 export async function readBoundedFile(file: string, bytesMax: number): Promise<BoundedBytes> {
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
   await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stat = await handle.stat();
-  if (!stat.isFile()) return { kind: "unfit", reason: "it is not a regular file" };
-  if (stat.size > bytesMax) {
-    return { kind: "unfit", reason: `it is ${stat.size} bytes, at most ${bytesMax} allowed` };
+  const facts = await handle.stat();
+  if (!facts.isFile()) return { kind: "unfit", reason: "it is not a regular file" };
+  if (facts.size > bytesMax) {
+    return { kind: "unfit", reason: `it is ${facts.size} bytes, at most ${bytesMax} allowed` };
   }
   // Reads only the size that was checked, even if the file grows meanwhile.
-  const content = new Uint8Array(stat.size);
+  const content = new Uint8Array(facts.size);
   let filled = 0;
   for (;;) {
     const { bytesRead } = await handle.read(content, filled, content.length - filled, filled);

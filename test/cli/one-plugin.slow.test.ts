@@ -41,7 +41,7 @@ test.for([
   if (file) writeFileSync(join(place.path, "memcell.config.json"), JSON.stringify(file));
   // A file of that name must not be loaded instead.
   writeFileSync(join(place.path, "journal"), "none");
-  const { status, stdout } = memcell(["tools", ...args], { env, cwd: place.path });
+  const { status, stdout } = memcell(["tools", ...args, ...(file ? ["--config", "."] : [])], { env, cwd: place.path });
   expect({ way, status, tools: toolsOf(stdout) }).toMatchObject({
     status: 0,
     tools: expect.arrayContaining(["memory_read"]),

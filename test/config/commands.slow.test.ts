@@ -52,11 +52,15 @@ function memcell(id: string, args: readonly string[], said: Said): Outcome {
   writeFileSync(join(cwd, "strict.json"), JSON.stringify({ version: 1, plugins: {} }));
   if (said.file) writeFileSync(join(cwd, "memcell.config.json"), JSON.stringify(said.file));
   const env = { ...process.env, ...said.env };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args, ...(said.args ?? [])], {
-    cwd,
-    env,
-    encoding: "utf8",
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, ...args, ...(said.args ?? []), ...(said.file ? ["--config", "."] : [])],
+    {
+      cwd,
+      env,
+      encoding: "utf8",
+    },
+  );
   return { status, stdout, stderr, cwd };
 }
 
@@ -129,16 +133,18 @@ test("a variable sets a tool's deadline", () => {
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
 });
 
-test("reports a default config file that is a broken link or a folder", () => {
+test("reports a user's config file that is a broken link or a folder", () => {
   const names = ["nowhere", "."];
   for (const [index, target] of names.entries()) {
     const cwd = join(folder.path, `linked-${index}`);
     mkdirSync(cwd);
-    symlinkSync(target, join(cwd, "memcell.config.json"));
-    const { status, stderr } = memcell(`linked-${index}`, ["index", "--user", "alice"], {});
+    mkdirSync(join(cwd, "memcell"));
+    symlinkSync(target, join(cwd, "memcell", "config.json"));
+    const said = { env: { XDG_CONFIG_HOME: cwd } };
+    const { status, stderr } = memcell(`linked-${index}`, ["index", "--user", "alice"], said);
     expect({ status, stderr }).toEqual({
       status: 2,
-      stderr: expect.stringContaining('cannot use "memcell.config.json"'),
+      stderr: expect.stringContaining('cannot use "config.json"'),
     });
   }
 });

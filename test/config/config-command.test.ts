@@ -20,8 +20,9 @@ writeFileSync(
 
 function config(args: readonly string[]): { readonly status: number | null; readonly stdout: string } {
   const env = { ...process.env, MEMCELL_WAIT_MS: "5000", MEMCELL_PLUGINS: "a\u001b[2J.wasm" };
+  const named = args.includes("--config") ? [] : ["--config", "."];
   const options = { cwd: folder.path, env, encoding: "utf8" } as const;
-  return spawnSync(process.execPath, [program, "config", ...args], options);
+  return spawnSync(process.execPath, [program, "config", ...named, ...args], options);
 }
 
 test("prints every setting in columns, and escapes what could harm a terminal", () => {

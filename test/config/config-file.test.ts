@@ -108,8 +108,8 @@ test("refuses what is not a regular file without waiting for it or reading it", 
   const pipe = join(folder.path, "pipe.json");
   execFileSync("mkfifo", [pipe]);
   expect(await mistakeOf(["--config", pipe])).toBe('cannot use "pipe.json": it is not a regular file');
-  mkdirSync(join(folder.path, "folder.json"));
-  expect(await mistakeOf(["--config", join(folder.path, "folder.json")])).toContain("it is not a regular file");
+  mkdirSync(join(folder.path, "folder", "memcell.config.json"), { recursive: true });
+  expect(await mistakeOf(["--config", join(folder.path, "folder")])).toContain("it is not a regular file");
   expect(await mistakeOf([], { MEMCELL_CONFIG: "/dev/zero" })).toBe('cannot use "zero": it is not a regular file');
   const large = write("large.json", "");
   truncateSync(large, 2 ** 40);

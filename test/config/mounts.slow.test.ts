@@ -32,11 +32,15 @@ function memcell(id: string, args: readonly string[], config?: object): Outcome 
   const cwd = join(folder.path, id);
   mkdirSync(cwd, { recursive: true });
   if (config) writeFileSync(join(cwd, "memcell.config.json"), JSON.stringify(config));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
-    cwd,
-    encoding: "utf8",
-    input: "",
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, ...args, ...(config ? ["--config", "."] : [])],
+    {
+      cwd,
+      encoding: "utf8",
+      input: "",
+    },
+  );
   return { status, stdout, stderr, cwd };
 }
 

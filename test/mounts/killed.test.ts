@@ -59,7 +59,11 @@ test.for([
       ok: true,
       data: [{ content: "new" }, { content: "new" }],
     });
-    expect(stage.files()).toEqual(whole);
+    const files = Object.entries(stage.files());
+    // What recovery has replaced is in the trash.
+    const [replaced, others] = [true, false].map((is) => files.filter(([path]) => path.startsWith("trash/") === is));
+    expect(Object.fromEntries(others ?? [])).toEqual(whole);
+    expect(replaced?.every(([, text]) => text === "old")).toBe(true);
     expect(notes.join("\n")).toContain('mounted scope "journal": recovery finished a change of 3 files');
     expect(notes.join("\n")).not.toContain(stage.path);
   },

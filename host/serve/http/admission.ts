@@ -80,7 +80,7 @@ function admitByToken(
 
   /** Limits an address with many invalid tokens, but not its known tokens: other clients can share the address. */
   const checkPeer = async (hash: string, peer: string | undefined): Promise<void> => {
-    const waitS = await badTokens.waitS(peerKey(peer));
+    const waitS = badTokens.waitS(peerKey(peer));
     if (waitS === 0 || knownTokens.has(hash)) return;
     throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
   };
@@ -105,7 +105,7 @@ function admitByToken(
       putLast(knownTokens, hashOf(apiKey));
       return identity;
     } catch (error) {
-      await badTokens.count(peerKey(peer));
+      badTokens.count(peerKey(peer));
       throw error;
     }
   };
@@ -124,7 +124,7 @@ function admitByToken(
         if (!(error instanceof RefusedRequest) || error.reason === "peer-limited") throw error;
         const { reason, cause } = error;
         if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
-        if (reason !== "token-missing") await badTokens.count(peerKey(peer));
+        if (reason !== "token-missing") badTokens.count(peerKey(peer));
         if (reason === "token-user") throw error;
         throw new RefusedRequest(reason, { headers: challenge(reason, metadataUrl), cause });
       }

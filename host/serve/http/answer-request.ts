@@ -84,7 +84,7 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   if (target.kind === "metadata") return sendJson(exchange, 200, JSON.stringify(resourceMetadata(parts.options)));
   const identity = await parts.admission.identify(credentialsOf(req, target), peer);
   exchange.userId = identity.userId;
-  const waitS = await parts.userRate.count(identity.userId);
+  const waitS = parts.userRate.count(identity.userId);
   if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
   const endpoint = parts.endpoints.of(identity.userId);
   const bodyBytes = declaredBytes(req, bodyBytesMax);

@@ -1,42 +1,48 @@
-/** Counts in windows of a minute. Only this file imports the package for it. */
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-
 import { httpLimits } from "./http-limits.ts";
 
+const windowMs = 60_000;
+
+interface Window {
+  readonly endsAtMs: number;
+  events: number;
+}
+
 /**
- * Allows a number of events per key in the minute that begins with the first event. The number of keys is bounded:
- * beyond it, the key that was unused for the longest is forgotten, so many strangers neither fill the memory nor keep
- * others out. Its timers do not keep the process alive.
+ * Allows a number of events per key in the minute that begins with the first event, whatever becomes of the system's
+ * clock. The number of keys is bounded: beyond it, the key that was unused for the longest is forgotten, so many
+ * strangers neither fill the memory nor keep others out.
  */
 export class RateLimit {
-  readonly #limiter: RateLimiterMemory;
+  readonly #perMinute: number;
   readonly #counted = new Set<string>();
+  readonly #windows = new Map<string, Window>();
 
   constructor(perMinute: number) {
-    this.#limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+    this.#perMinute = perMinute;
   }
 
   /** Counts one event. Returns the seconds to wait when there are too many, otherwise 0. */
-  async count(key: string): Promise<number> {
+  count(key: string): number {
     const forgotten = putLast(this.#counted, key);
-    if (forgotten !== undefined) await this.#limiter.delete(forgotten);
-    try {
-      await this.#limiter.consume(key);
-      return 0;
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      return waitS(refused);
-    }
+    if (forgotten !== undefined) this.#windows.delete(forgotten);
+    const window = this.#windowOf(key) ?? { endsAtMs: performance.now() + windowMs, events: 0 };
+    this.#windows.set(key, window);
+    return ++window.events > this.#perMinute ? secondsLeft(window) : 0;
   }
 
   /** Returns the seconds to wait when one more would be too many, otherwise 0. Counts nothing. */
-  async waitS(key: string): Promise<number> {
-    const counted = await this.#limiter.get(key);
-    return counted && counted.remainingPoints <= 0 ? waitS(counted) : 0;
+  waitS(key: string): number {
+    const window = this.#windowOf(key);
+    return window !== undefined && window.events >= this.#perMinute ? secondsLeft(window) : 0;
+  }
+
+  #windowOf(key: string): Window | undefined {
+    const window = this.#windows.get(key);
+    return window !== undefined && window.endsAtMs > performance.now() ? window : undefined;
   }
 }
 
-const waitS = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
+const secondsLeft = ({ endsAtMs }: Window): number => Math.max(1, Math.ceil((endsAtMs - performance.now()) / 1_000));
 
 /** Makes `each` the latest of the set. When the set is too large, removes the oldest and returns it. */
 export function putLast(latest: Set<string>, each: string): string | undefined {

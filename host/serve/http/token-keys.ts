@@ -8,7 +8,7 @@ import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { isSafeAddress } from "../loopback.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
-import { createLocalJWKSet, createRemoteJWKSet, customFetch } from "./jose.ts";
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } from "./jose.ts";
 import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
 
 export interface VerifyingKeys {
@@ -123,24 +123,39 @@ export function remoteKeys(
   if (!isSafeAddress(url)) {
     throw new RangeError("Cannot use the key set: its URL is neither https: nor on a loopback address");
   }
-  let retryAtMs = 0;
+  // The package measures a key set's age by the system's clock. After a step back, it would not fetch for as long.
+  let [retryAtMs, fetchedAtMs] = [0, -Infinity];
   const fetchKeys: FetchImplementation = async (...request) => {
     if (performance.now() < retryAtMs) throw new Error("The key set could not be fetched a moment ago");
     retryAtMs = performance.now() + keysCooldownMs;
     const response = await fetchKeySet(...request);
-    retryAtMs = 0;
+    [retryAtMs, fetchedAtMs] = [0, performance.now()];
     return response;
   };
-  const find = createRemoteJWKSet(url, {
-    timeoutDuration: keysMs,
-    cooldownDuration: keysCooldownMs,
-    cacheMaxAge: keysAgeMs,
-    [customFetch]: fetchKeys,
-  });
+  const remote = createRemoteJWKSet(url, { timeoutDuration: keysMs, [customFetch]: fetchKeys });
+  let known: JWTVerifyGetKey | null = null;
+  const reload = async (): Promise<JWTVerifyGetKey> => {
+    await remote.reload();
+    known = createLocalJWKSet(remote.jwks() ?? { keys: [] });
+    return known;
+  };
+  const find: JWTVerifyGetKey = async (...asked) => {
+    const isOld = performance.now() - fetchedAtMs >= keysAgeMs;
+    const present = known === null || isOld ? await reload() : known;
+    try {
+      return await present(...asked);
+    } catch (error) {
+      const isCooling = performance.now() < Math.max(retryAtMs, fetchedAtMs + keysCooldownMs);
+      if (!(error instanceof errors.JWKSNoMatchingKey) || isCooling) throw error;
+      return await (
+        await reload()
+      )(...asked);
+    }
+  };
   const hasKeys = async (): Promise<boolean> => {
     // The error is reported when a token has to be verified.
-    if (find.jwks() === undefined) await find.reload().catch(() => null);
-    return find.jwks() !== undefined;
+    if (known === null) await reload().catch(() => null);
+    return known !== null;
   };
   return { find, isReady: hasKeys };
 }

@@ -15,7 +15,7 @@ export interface LeftOverHomes<Id> {
   readonly homeOf: (id: Id) => Home;
   /** Finishes and retires a home's WAL. Throws `BUSY` at once if someone uses it, who will retire it. */
   readonly retire: (id: Id) => Promise<void>;
-  readonly note: (id: Id | "", text: string) => void;
+  readonly note: (id: Id, text: string) => void;
 }
 
 interface LeftOver<Id> {
@@ -25,25 +25,20 @@ interface LeftOver<Id> {
 
 /** The longest unused come first, one after the other: calls hardly notice it. Ends early when `isEnded` says so. */
 export async function retireLeftOver<Id>(homes: LeftOverHomes<Id>, isEnded: () => boolean): Promise<void> {
-  const note = (id: Id | "", error: unknown): void =>
-    homes.note(id, `what an ended process has left could not be finished (${messageOf(error)})`);
-  const found = await findLeftOver(homes, isEnded).catch((error: unknown) => {
-    note("", error);
-    return [];
-  });
-  for (const { id } of found) {
+  for (const { id } of await findLeftOver(homes, isEnded)) {
     if (isEnded()) return;
     try {
       await homes.retire(id);
     } catch (error) {
-      if (!(error instanceof ToolError && error.code === "BUSY")) note(id, error);
+      if (error instanceof ToolError && error.code === "BUSY") continue;
+      homes.note(id, `what an ended process has left could not be finished (${messageOf(error)})`);
     }
   }
 }
 
 async function findLeftOver<Id>(homes: LeftOverHomes<Id>, isEnded: () => boolean): Promise<LeftOver<Id>[]> {
   const found: LeftOver<Id>[] = [];
-  for (const [at, id] of homes.ids().entries()) {
+  for (const [at, id] of idsOf(homes).entries()) {
     // The process can end without waiting for this.
     if (at % homesAtOnce === 0) await setImmediate(undefined, { ref: false });
     if (isEnded()) break;
@@ -51,6 +46,15 @@ async function findLeftOver<Id>(homes: LeftOverHomes<Id>, isEnded: () => boolean
     if (writtenUs !== null) found.push({ id, writtenUs });
   }
   return found.toSorted((a, b) => a.writtenUs - b.writtenUs);
+}
+
+/** None if they cannot be listed: the first call reports that. */
+function idsOf<Id>({ ids }: LeftOverHomes<Id>): readonly Id[] {
+  try {
+    return ids();
+  } catch {
+    return [];
+  }
 }
 
 /** When a home's WAL was last written, if it can have records; else `null`. */

@@ -43,12 +43,9 @@ export class FileSharedStores implements SharedStores {
   readonly #boot: string | null;
   readonly #hints: GrantedHints;
   readonly #homes: Homes<StoreId>;
-  readonly #note: (id: StoreId | "", text: string) => void;
+  readonly #note: (id: StoreId, text: string) => void;
 
-  constructor(
-    root: DataRoot,
-    setup: Omit<HomesSetup<StoreId>, "homeOf" | "note"> & { readonly note: (id: StoreId | "", text: string) => void },
-  ) {
+  constructor(root: DataRoot, setup: Omit<HomesSetup<StoreId>, "homeOf">) {
     this.#root = root;
     this.#boot = setup.boot;
     this.#note = setup.note;

@@ -1,0 +1,122 @@
+/**
+ * Which config file is read. A folder in which a command happens to start must decide nothing, and a file that others can
+ * change must not say whose code runs and who reaches whose files.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, expect, test } from "vitest";
+
+import { settingPaths } from "../../host/config/settings.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { mistakeOf, settingsOf } from "./settings-of.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+function place(file: string, said: object, mode = 0o600): string {
+  const path = join(folder.path, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(said));
+  chmodSync(path, mode);
+  return path;
+}
+
+test("a file of the working directory is not read, and the command says so", () => {
+  place("foreign/memcell.config.json", { mounts: ["journal=../private"], plugins: ["evil.wasm"], policy: "all.json" });
+  const env = { ...process.env, XDG_CONFIG_HOME: join(folder.path, "none") };
+  const options = { cwd: join(folder.path, "foreign"), env, encoding: "utf8", input: "" } as const;
+  const served = spawnSync(process.execPath, [program, "serve", "--user", "alice", "--data", "../data"], options);
+  expect(served).toMatchObject({ status: 0, stdout: "" });
+  expect(served.stderr).toContain("is not read; to read it: --config .");
+  const { stdout } = spawnSync(process.execPath, [program, "config", "--json"], options);
+  expect(JSON.parse(stdout)).toMatchObject({ file: null });
+  const named = spawnSync(process.execPath, [program, "tools", "--config", "."], options);
+  expect(named).toMatchObject({ status: 1, stdout: expect.stringContaining("PLUGIN_REFUSED") });
+});
+
+const data = { data: "/kept" };
+const inFolder = (text: string): string => (text.startsWith("--") ? text : join(folder.path, text));
+
+test.for([
+  { name: "XDG_CONFIG_HOME", at: "xdg/memcell/config.json", env: { XDG_CONFIG_HOME: "xdg" } },
+  { name: "HOME", at: "home/.config/memcell/config.json", env: { HOME: "home" } },
+  { name: "a folder that --config names", at: "named/memcell.config.json", args: ["--config", "named"] },
+  { name: "a folder that MEMCELL_CONFIG names", at: "told/memcell.config.json", env: { MEMCELL_CONFIG: "told" } },
+  { name: "a file that --config names", at: "files/mine.json", args: ["--config", "files/mine.json"] },
+])("reads the file of $name", async ({ at, env = {}, args = [] }) => {
+  const file = place(at, data);
+  const variables = Object.fromEntries(Object.entries(env).map(([name, text]) => [name, inFolder(text as string)]));
+  const settings = await settingsOf(args.map(inFolder), variables);
+  expect({ file: settings.file, data: settings.values.data }).toEqual({ file, data: "/kept" });
+});
+
+test("a relative XDG_CONFIG_HOME, a missing file and a missing home mean no file", async () => {
+  place("xdg/memcell/config.json", data);
+  for (const env of [
+    { XDG_CONFIG_HOME: "xdg", HOME: folder.path },
+    { XDG_CONFIG_HOME: join(folder.path, "gone") },
+    { HOME: "" },
+  ]) {
+    expect((await settingsOf([], env)).file).toBe(null);
+  }
+});
+
+const privileged = {
+  plugins: ["user-memory"],
+  policy: "policy.json",
+  mounts: ["journal=ws"],
+  serve: { agentKeys: "keys.json", auth: { jwks: "keys.json" } },
+};
+
+test("every setting that names code, keys or other people's folders is refused in a file that others can write to", async () => {
+  const refused: string[] = [];
+  for (const path of settingPaths) {
+    const names = path.split(".");
+    const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], privileged);
+    if (value === undefined) continue;
+    const said = names.toReversed().reduce<unknown>((inner, name) => ({ [name]: inner }), value) as object;
+    const file = place("open.json", said, 0o666);
+    expect(await mistakeOf(["--config", file])).toContain(`"open.json": it has "${path}", and others can write to it`);
+    place("open.json", said, 0o600);
+    await settingsOf(["--config", file]);
+    refused.push(path);
+  }
+  expect(refused).toEqual(["mounts", "policy", "plugins", "serve.agentKeys", "serve.auth.jwks"]);
+});
+
+const evil = { plugins: ["evil.wasm"] };
+
+test.for([
+  { name: "its group can write to", mode: 0o620, says: "mode 0620, allowed: 0600" },
+  { name: "everybody can write to", mode: 0o602, says: "mode 0602, allowed: 0600" },
+])("a file with plugins that $name is refused", async ({ mode, says }) => {
+  expect(await mistakeOf(["--config", place(`mode-${mode}.json`, evil, mode)])).toContain(says);
+});
+
+test("a file with plugins in a folder that others can write to is refused, also behind a link", async () => {
+  const file = place("writable/below/memcell.config.json", evil);
+  chmodSync(join(folder.path, "writable"), 0o777);
+  symlinkSync(file, join(folder.path, "link.json"));
+  for (const each of [file, join(folder.path, "link.json")]) {
+    expect(await mistakeOf(["--config", each])).toContain("others can write to a folder on the way to it");
+  }
+  // As /tmp: only a file's owner can replace it.
+  chmodSync(join(folder.path, "writable"), 0o1777);
+  expect((await settingsOf(["--config", file])).values.plugins).toHaveLength(1);
+});
+
+test("a file with plugins that belongs to another user is refused", async (context) => {
+  if (process.getuid?.() !== 0) skipWithReason(context, "only root can give a file away");
+  const file = place("theirs.json", evil);
+  chownSync(file, 65_534, 65_534);
+  expect(await mistakeOf(["--config", file])).toContain("it belongs to another user");
+});
+
+test("other settings are read from a file that others can write to", async () => {
+  expect((await settingsOf(["--config", place("shared.json", data, 0o666)])).values.data).toBe("/kept");
+});
