@@ -70,8 +70,15 @@ export const threadLimits = {
   quietMs: 50,
   /** Ready instances in a thread, one for each plugin. Each can be as large as its module's initial memory. */
   instancesMax: 4,
-  /** How long a cancelled guest can go on before its thread is terminated. A new thread costs 130 ms of CPU time. */
+  /** How long a guest whose call has ended can go on before its thread is terminated. */
   lingerMs: 50,
+  /**
+   * Threads that are terminated for one user in a minute; then the user's calls are refused. A new thread costs 130 ms
+   * of CPU time, which all users pay.
+   */
+  killsPerMinute: 10,
+  /** Users for whom terminated threads are counted. */
+  countedUsersMax: 10_000,
 } as const;
 
 /** The trail of a call's capability uses, in memory that the worker thread and the main thread share. */

@@ -53,6 +53,7 @@ export class GuestRuns {
   readonly #parts: GuestRunsParts;
   readonly #call: RunnableCall;
   #leftMs: number;
+  #replaced: Promise<void> | null = null;
 
   constructor(parts: GuestRunsParts, call: RunnableCall) {
     this.#parts = parts;
@@ -76,12 +77,18 @@ export class GuestRuns {
     using run = await thread.run({ ...task, before: staged, usedBytes }, bounds);
     this.#leftMs -= performance.now() - beganMs;
     record.guestEnded(run.trail);
+    this.#replaced = run.replaced;
     const { outcome } = run;
     if (outcome instanceof ToolError) throw outcome;
     record.used(outcome.fuelPolls);
     log(outcome.log);
     signal.throwIfAborted();
     return { staged, reply: outcome };
+  }
+
+  /** Set if a guest did not stop and lost its thread: resolves when another thread is ready. */
+  get replaced(): Promise<void> | null {
+    return this.#replaced;
   }
 
   #task(freedBytes: number, stores: DecidedStores | undefined): GuestTask {

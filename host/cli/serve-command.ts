@@ -81,7 +81,7 @@ async function serveOverHttp(options: RuntimeOptions, http: HttpServeOptions): P
   if (http.access.kind === "one-user") checkUserId(http.access.userId, "serve");
   const { startHttpServer } = await import("../serve/http/start-http-server.ts");
   const signal = stopSignal();
-  await using runtime = await createRuntime(options);
+  await using runtime = await createRuntime({ ...options, warmThreads: true });
   const server = await startHttpServer(runtime, http, options.onLog).catch((error: unknown) => {
     throw asRefusalToListen(error, http);
   });

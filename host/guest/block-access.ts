@@ -18,6 +18,7 @@ type Access<Rest extends unknown[], Result> = (context: BlockFinder, address: bi
 
 export interface BlockAccess {
   readonly functions: {
+    readonly input_length: () => bigint;
     readonly load_u8: Access<[], number>;
     readonly load_u64: Access<[], bigint>;
     readonly store_u8: Access<[byte: number], void>;
@@ -69,6 +70,7 @@ export function accessBlocks(inputOf: () => DataView): BlockAccess {
     find,
     forget,
     functions: {
+      input_length: () => BigInt(inputOf().byteLength),
       load_u8: (context, from) => read(context, from).getUint8(offset()),
       load_u64: (context, from) => read(context, from).getBigUint64(offset(), true),
       // As in the SDK, a write outside all blocks is lost.

@@ -27,6 +27,8 @@ export type GuestOutcome =
 export interface GuestEnvironment {
   readonly capabilities: BoundCapabilities;
   readonly log: GuestLog;
+  /** Whether the call has ended, so that the guest's work is of no use any more. Default: it has not. */
+  readonly isEnded?: () => boolean;
 }
 
 /** The call that the instance's host functions work on. Empty between two calls. */
@@ -76,7 +78,12 @@ export class GuestInstance {
   /** Runs no code of the guest: a module with a start function has already been refused. */
   static async create(guest: GuestModule, config: GuestConfig): Promise<GuestInstance> {
     const slot: CallSlot = { environment: null, input: noBytes, budget: new BlockBudget(), returnCode: 0 };
-    const access = accessBlocks(() => slot.input);
+    let made: GuestInstance | null = null;
+    const access = accessBlocks(() => {
+      // A guest asks for its input's length at each poll of its engine.
+      made?.stopIfEnded();
+      return slot.input;
+    });
     const budget = (): BlockBudget => slot.budget;
     const log = (): GuestLog | null => slot.environment?.log ?? null;
     const plugin = await createPlugin(
@@ -84,7 +91,7 @@ export class GuestInstance {
       {
         useWasi: false,
         functions: {
-          [capabilityModule]: capabilityFunctions(slot),
+          [capabilityModule]: capabilityFunctions(slot, () => made?.stopIfEnded()),
           [kernelModule]: kernelFunctions({ access, budget, log, config }),
         },
       },
@@ -92,9 +99,19 @@ export class GuestInstance {
     const instance = await plugin.getInstance(onlyModule);
     const fuelPollsMax = Math.min(guest.fuelPollsMax, Number(config[fuelConfigKey] ?? guest.fuelPollsMax));
     const parts = { ...guest, fuelPollsMax, forgetBlocks: () => access.forget() };
-    const made = new GuestInstance(plugin, slot, instance, parts);
+    made = new GuestInstance(plugin, slot, instance, parts);
     watchReturnCode(instance, slot);
     return made;
+  }
+
+  /**
+   * Stops the guest if its call has ended: takes its fuel, so that it ends at once and its thread can go on. A guest that
+   * does not count its fuel is stopped by an error.
+   */
+  stopIfEnded(): void {
+    if (this.#slot.environment?.isEnded?.() !== true) return;
+    if (this.#fuel === null) throw new CallEnded("The call has ended");
+    this.#fuel.value = 0;
   }
 
   /** Calls one export with one text. Afterwards the instance needs `restore` before the next call. */
@@ -178,13 +195,17 @@ function watchReturnCode(instance: WebAssembly.Instance, slot: CallSlot): void {
 
 type HostFunction = (context: CallContext, request: bigint) => bigint;
 
-function capabilityFunctions(slot: CallSlot): Record<string, HostFunction> {
+/** Ends a guest that does not count its fuel. */
+class CallEnded extends Error {}
+
+function capabilityFunctions(slot: CallSlot, stopIfEnded: () => void): Record<string, HostFunction> {
   return Object.fromEntries(
     capabilityNames.map((name) => [
       name,
       (context, request) => {
         if (!slot.environment) throw new RangeError("An instance without a call has no capabilities");
         const reply = slot.environment.capabilities[name](textOf(context, request));
+        stopIfEnded();
         slot.budget.take(Buffer.byteLength(reply));
         return context.store(reply);
       },

@@ -40,6 +40,11 @@ export interface RuntimeOptions {
   readonly policy?: string | PolicyFile;
   /** Threads that run guests. Default: one for each core. */
   readonly threadsMax?: number;
+  /**
+   * Whether all threads are started at once, and one more, which stands by for a thread that has to be terminated: for
+   * servers, which pay 34 MB for each. Default `false`: the first thread at once, the others when they are needed.
+   */
+  readonly warmThreads?: boolean;
   /** Only with `dataDir`; see `fileStore`. Default: `full`. */
   readonly durability?: "full" | "relaxed";
   /**
@@ -58,7 +63,7 @@ export interface RuntimeOptions {
   /**
    * How long a guest may run, from the moment its thread begins with the call: waiting time does not count. It can only
    * lower the limit of the plugin's manifest and the policy (10,000). Milliseconds, 1 to 2^31 - 1. When the time is
-   * over, the thread is terminated, and the call is `DEADLINE_EXCEEDED`. Other calls are not affected.
+   * over, the guest is stopped, and the call is `DEADLINE_EXCEEDED`. Other calls are not affected.
    */
   readonly deadlineMs?: number;
   /** The guest's computing budget, in polls of its engine. Can only lower the limit of manifest and policy. From 1. */

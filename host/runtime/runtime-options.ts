@@ -44,8 +44,10 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
   checkSharing(options);
-  const { retiresLeftOver = true } = options;
-  if (typeof retiresLeftOver !== "boolean") throw new TypeError("retiresLeftOver is neither true nor false");
+  const { retiresLeftOver = true, warmThreads = false } = options;
+  for (const [name, value] of Object.entries({ retiresLeftOver, warmThreads })) {
+    if (typeof value !== "boolean") throw new TypeError(`${name} is neither true nor false`);
+  }
   if (instances !== "restored" && instances !== "fresh") {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
@@ -64,6 +66,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     onLog,
     instances,
     retiresLeftOver,
+    warmThreads,
     waitMs: options.waitMs ?? queueLimits.waitMs,
     queuedCallsMax: options.queuedCallsMax ?? queueLimits.callsMax,
     queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,

@@ -73,7 +73,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   // The pool starts before the modules are compiled: a thread takes longer to start than a module to compile.
   const pool = new Pool(
     { errors, instances, store: definition.location, ...loweredFuel(policy.limits, fuelPolls) },
-    { modules, threadsMax, answerReads: definition.answerReads, onError: (error) => noteDeadThread(onLog, error) },
+    {
+      modules,
+      threadsMax,
+      isWarm: bounds.warmThreads,
+      answerReads: definition.answerReads,
+      onError: (error) => noteDeadThread(onLog, error),
+    },
   );
   const identities = catalog.plugins.map(identityOf);
   const logParts = { isAmongUsers: definition.holdsFile, plugins: identities, policy: policy.sha256, waitMs, onLog };

@@ -1,5 +1,5 @@
 import { threadLimits } from "../../shared/limits.ts";
-import { runningMs } from "../audit/collect/trail-memory.ts";
+import { closeTrail, runningMs } from "../audit/collect/trail-memory.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /** A task that a thread has received. */
@@ -26,19 +26,21 @@ export interface TaskBounds {
 /**
  * Resolves to the reply of a task. Rejects with `BUSY` or `DEADLINE_EXCEEDED` when the task exceeds its bounds, with
  * the signal's reason, or with the task's own error.
+ *
+ * A task that is to end gets no more answers, and its guest stops when it notices that. Only a guest that does not stop
+ * in time loses its thread.
  */
 export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds): Promise<Reply> {
   const { deadlineMs, until, signal, name } = bounds;
   return new Promise((resolve, reject) => {
-    let hasReplied = false;
     let timer: NodeJS.Timeout;
-    let [dueMs, hasLookedLate] = [0, false];
+    let ending: ToolError | null = null;
+    let [hasReplied, dueMs, hasLookedLate] = [false, 0, false];
     const lookIn = (ms: number): void => {
       dueMs = performance.now() + Math.ceil(ms);
       timer = setTimeout(look, Math.ceil(ms));
     };
     const look = (): void => {
-      if (signal.aborted) return end(signal.reason as ToolError);
       const failure = overrun(runningMs(task.trail));
       if (typeof failure === "number") return lookIn(failure);
       // If the main thread's event loop was blocked for long, the worker may have waited for it: once, it gets more
@@ -51,9 +53,14 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
       setImmediate(() => end(failure));
     };
     const end = (failure: ToolError): void => {
-      if (hasReplied) return;
-      reject(failure);
-      task.kill();
+      if (hasReplied || ending !== null) return;
+      ending = failure;
+      clearTimeout(timer);
+      closeTrail(task.trail);
+      timer = setTimeout(() => setImmediate(kill), threadLimits.lingerMs);
+    };
+    const kill = (): void => {
+      if (!hasReplied) task.kill();
     };
     /** The error that ends the task now, or the milliseconds until the next check. */
     const overrun = (ranMs: number | null): ToolError | number => {
@@ -65,17 +72,16 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
           : (["DEADLINE_EXCEEDED", `it ran for over ${deadlineMs} ms`] as const);
       return new ToolError(code, `Cannot finish ${name}: ${reason}`);
     };
-    // A guest that is about to end may finish, because a new thread costs more than most calls. Its reply is not used.
-    const cancel = (): void => {
-      clearTimeout(timer);
-      lookIn(threadLimits.lingerMs);
-    };
+    const cancel = (): void => end(signal.reason as ToolError);
     const tidyUp = (): void => {
       hasReplied = true;
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
     };
-    task.reply.finally(tidyUp).then(resolve, reject);
+    task.reply.finally(tidyUp).then(
+      (reply) => (ending === null ? resolve(reply) : reject(ending)),
+      (error: unknown) => reject(ending ?? error),
+    );
     signal.addEventListener("abort", cancel);
     lookIn(deadlineMs);
   });

@@ -29,6 +29,8 @@ export interface PoolOptions {
    */
   readonly modules: Promise<readonly GuestModule[]>;
   readonly threadsMax?: number | undefined;
+  /** Whether all threads are started at once, and one more that stands by. Default: the others when they are needed. */
+  readonly isWarm?: boolean | undefined;
   /** Answers the reads of threads. Default: none, because threads read on their own. */
   readonly answerReads?: StoreDefinition["answerReads"];
   /** Called when a thread without a call dies. */
@@ -50,22 +52,29 @@ export interface EndedRun extends Disposable {
   readonly outcome: WorkerReply | ToolError;
   /** What the guest has done. Closed: nothing more is added. */
   readonly trail: SharedArrayBuffer;
+  /** Set if the thread was terminated: resolves when another one is ready in its place. */
+  readonly replaced: Promise<void> | null;
+}
+
+interface StartedTask extends ThreadTask<WorkerReply> {
+  replaced: Promise<void> | null;
 }
 
 export class Pool {
-  readonly #piscina: Piscina<WorkerTask, WorkerReply>;
+  readonly #piscina: Piscina<WorkerTask | null, WorkerReply | null>;
   readonly #slots: Slots;
   readonly #trails = new TrailStock();
   /** Terminated threads that have not exited yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
-  constructor(setup: WorkerSetup, { modules, threadsMax = availableParallelism(), answerReads, onError }: PoolOptions) {
+  constructor(setup: WorkerSetup, { modules, isWarm = false, answerReads, onError, ...options }: PoolOptions) {
+    const { threadsMax = availableParallelism() } = options;
     this.#slots = new Slots(threadsMax);
-    this.#piscina = new Piscina<WorkerTask, WorkerReply>({
+    this.#piscina = new Piscina<WorkerTask | null, WorkerReply | null>({
       filename: fileURLToPath(import.meta.resolve("#worker")),
       workerData: setup,
-      minThreads: 1,
-      maxThreads: threadsMax,
+      minThreads: isWarm ? threadsMax + 1 : 1,
+      maxThreads: isWarm ? threadsMax + 1 : threadsMax,
       concurrentTasksPerWorker: 1,
       // A thread that sleeps in Atomics.wait could not prepare the next call's instance. Events are as fast: 44 µs each
       // way.
@@ -110,16 +119,25 @@ export class Pool {
     };
   }
 
-  #start(task: WorkerTask): ThreadTask<WorkerReply> {
+  #start(task: WorkerTask): StartedTask {
     // 9 µs cheaper than an AbortController.
     const killer = new EventEmitter();
-    const reply = this.#piscina.run(task, { signal: killer });
+    const reply = this.#piscina.run(task, { signal: killer }) as Promise<WorkerReply>;
     const free = (): void => void this.#slots.give();
-    reply.then(free, free);
-    return { reply, trail: task.trail, kill: () => this.#kill(killer) };
+    const started: StartedTask = { reply, trail: task.trail, kill: () => this.#kill(killer), replaced: null };
+    reply.then(free, () => {
+      started.replaced = this.#replaceThread().finally(free);
+    });
+    return started;
   }
 
-  async #ended(task: ThreadTask<WorkerReply>, bounds: TaskBounds): Promise<EndedRun> {
+  /** Resolves when a thread is ready that has no task: the one that stands by, or a new one. */
+  async #replaceThread(): Promise<void> {
+    // Also makes piscina start a thread if there are too few.
+    await this.#piscina.run(null).catch(() => null);
+  }
+
+  async #ended(task: StartedTask, bounds: TaskBounds): Promise<EndedRun> {
     const { reply, trail } = task;
     const outcome = await withinBounds(task, bounds).catch((error: unknown) =>
       asToolError(error, `call ${bounds.name}`),
@@ -128,7 +146,7 @@ export class Pool {
     // A thread that has answered writes no more, so its trail is reused. A terminated thread's trail is not: the thread
     // can be in the middle of a write.
     const giveBack = (): void => this.#trails.giveBack(trail);
-    return { outcome, trail, [Symbol.dispose]: () => void reply.then(giveBack, () => {}) };
+    return { outcome, trail, replaced: task.replaced, [Symbol.dispose]: () => void reply.then(giveBack, () => {}) };
   }
 
   /** Terminates all threads, also busy ones. */

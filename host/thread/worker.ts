@@ -85,7 +85,9 @@ export interface WorkerReply {
   readonly fuelPolls: number | null;
 }
 
-export default async function runTask(task: WorkerTask): Promise<WorkerReply> {
+/** Without a task, shows that a thread is ready. */
+export default async function runTask(task: WorkerTask | null): Promise<WorkerReply | null> {
+  if (task === null) return await modules.then(() => null);
   stampStart(task.trail);
   const log = new GuestLog();
   try {
@@ -111,8 +113,10 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
     : readers().openUser(grant.userId, grant.scopes, usedBytes);
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };
-  const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
-  const { outcome, fuelPolls } = await runPlugin(module, exportName, input, { capabilities, log });
+  const noted = new CapabilityTrail(trail);
+  const capabilities = bindCapabilities(parts, record, noted);
+  const environment = { capabilities, log, isEnded: () => noted.isClosed };
+  const { outcome, fuelPolls } = await runPlugin(module, exportName, input, environment);
   const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
   for (const cause of record.causes) log.addCause(cause);
   if (outcome.kind === "trap") log.addCause(outcome.cause);

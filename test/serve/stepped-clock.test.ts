@@ -2,8 +2,8 @@
 import { errors, jwtVerify } from "jose";
 import { expect, test } from "vitest";
 
-import { RateLimit } from "../../host/serve/http/rate-limit.ts";
 import { remoteKeys } from "../../host/serve/http/token-keys.ts";
+import { RateLimit } from "../../host/values/rate-limit.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 import { TokenIssuer } from "./token-issuer.ts";
 
@@ -59,7 +59,7 @@ test.for(steps)(
 );
 
 test.for(steps)("after the clock has stepped $name, a minute of requests is a minute still", ({ stepMs }) => {
-  const rate = new RateLimit(2);
+  const rate = new RateLimit(2, 10);
   for (const _ of [1, 2]) expect(rate.count("alice")).toBe(0);
   using _clock = steppedClock(stepMs);
   for (const waitS of [rate.count("alice"), rate.waitS("alice")]) {

@@ -2,6 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
+import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
 import { stampStart, trailBytes } from "../../host/audit/collect/trail-memory.ts";
 import { withinBounds } from "../../host/thread/bounded-task.ts";
 import type { TaskBounds } from "../../host/thread/bounded-task.ts";
@@ -12,12 +13,20 @@ class TestTask {
   readonly trail = new SharedArrayBuffer(trailBytes);
   kills = 0;
   answer: (text: string) => void = () => {};
-  readonly reply = new Promise<string>((resolve) => {
+  #fail: (error: Error) => void = () => {};
+  readonly reply = new Promise<string>((resolve, reject) => {
     this.answer = resolve;
+    this.#fail = reject;
   });
 
   kill(): void {
     this.kills++;
+    this.#fail(new Error("The thread was terminated"));
+  }
+
+  /** Whether the guest is told to stop. */
+  get isStopped(): boolean {
+    return new CapabilityTrail(this.trail).isClosed;
   }
 }
 
@@ -45,6 +54,7 @@ test("withinBounds: a task that starts late has its whole deadline from then on"
   const task = new TestTask();
   const bounded = withinBounds(task, boundsOf({ deadlineMs: 100 })).catch((error: ToolError) => error.code);
   await after(60);
+  expect(task.isStopped).toBe(false);
   stampStart(task.trail);
   const startMs = performance.now();
   expect(await bounded).toBe("DEADLINE_EXCEEDED");
@@ -87,14 +97,27 @@ test("withinBounds: after the main thread was blocked, a task that waited for it
   port1.close();
 });
 
-test("withinBounds: a cancelled task has a moment to end on its own", async () => {
+test("withinBounds: a cancelled task is told to stop, and has a moment for it", async () => {
   const controller = new AbortController();
   const task = new TestTask();
   stampStart(task.trail);
   const bounded = withinBounds(task, boundsOf({ deadlineMs: 10_000, signal: controller.signal }));
   controller.abort(new ToolError("CANCELLED", "so"));
-  task.answer("done");
-  expect(await bounded).toBe("done");
+  expect(task.isStopped).toBe(true);
+  task.answer("stopped");
+  await expect(bounded).rejects.toMatchObject({ code: "CANCELLED", message: "so" });
+  await after(100);
+  expect(task.kills).toBe(0);
+});
+
+test("withinBounds: a task at its deadline is told to stop, and has a moment for it", async () => {
+  const task = new TestTask();
+  stampStart(task.trail);
+  const bounded = withinBounds(task, boundsOf()).catch((error: ToolError) => error.code);
+  await after(40);
+  expect(task.isStopped).toBe(true);
+  task.answer("stopped");
+  expect(await bounded).toBe("DEADLINE_EXCEEDED");
   await after(100);
   expect(task.kills).toBe(0);
 });

@@ -1,6 +1,7 @@
 /** Checks 5 and 6: the user. Only a verified token, or the settings of a server for one user, can name a user. */
 import { createHash } from "node:crypto";
 
+import { RateLimit, putLast } from "../../values/rate-limit.ts";
 import { checkUserId } from "../../values/user-id.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
@@ -8,7 +9,6 @@ import { openAgentKeys } from "./agent-keys.ts";
 import type { AgentKeys } from "./agent-keys.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
-import { RateLimit, putLast } from "./rate-limit.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { RefusalReason } from "./refusals.ts";
 import { openTokenKeys } from "./token-keys.ts";
@@ -74,7 +74,7 @@ function admitByToken(
   keys: VerifyingKeys,
   { metadataUrl, agentKeys }: AdmittingParts,
 ): Admission {
-  const badTokens = new RateLimit(httpLimits.badTokensPerMinute);
+  const badTokens = new RateLimit(httpLimits.badTokensPerMinute, httpLimits.countedMax);
   /** Hashes of tokens and keys that were valid. A known token is verified like any other. */
   const knownTokens = new Set<string>();
 
@@ -88,7 +88,7 @@ function admitByToken(
   const verify = async (token: string, hash: string): Promise<Identity> => {
     try {
       const identity = await verifyToken(token, keys, options);
-      putLast(knownTokens, hash);
+      putLast(knownTokens, hash, httpLimits.countedMax);
       return identity;
     } catch (error) {
       // The token is no longer valid: it has expired, for example. Missing keys say nothing about the token.
@@ -102,7 +102,7 @@ function admitByToken(
     await checkPeer(hashOf(apiKey), peer);
     try {
       const identity = agentKeys.identify(apiKey);
-      putLast(knownTokens, hashOf(apiKey));
+      putLast(knownTokens, hashOf(apiKey), httpLimits.countedMax);
       return identity;
     } catch (error) {
       badTokens.count(peerKey(peer));

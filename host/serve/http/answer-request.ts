@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
+import type { RateLimit } from "../../values/rate-limit.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import type { Admission, Credentials } from "./admission.ts";
 import {
@@ -16,7 +17,6 @@ import type { StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerOf } from "./peer.ts";
-import type { RateLimit } from "./rate-limit.ts";
 import { declaredBytes, discardBody, readMessage } from "./read-body.ts";
 import { errorBody, RefusedRequest, refusalBody, refusals } from "./refusals.ts";
 import type { BodyForm } from "./refusals.ts";

@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 
 import type { LogEntry } from "../../log/log-entry.ts";
 import type { Runtime } from "../../runtime/api.ts";
+import { RateLimit } from "../../values/rate-limit.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { checkStorageTools } from "../storage/answer-storage.ts";
@@ -17,7 +18,6 @@ import { boundedLog } from "./bounded-log.ts";
 import { allowedHostNames } from "./check-request.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerOf } from "./peer.ts";
-import { RateLimit } from "./rate-limit.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
 import { UnderWay } from "./under-way.ts";
 import { UserEndpoints } from "./user-endpoint.ts";
@@ -66,7 +66,7 @@ export async function startHttpServer(
     hostNames: allowedHostNames(options),
     origins: new Set(options.allowedOrigins),
     admission,
-    userRate: new RateLimit(options.requestsPerMinute),
+    userRate: new RateLimit(options.requestsPerMinute, httpLimits.countedMax),
     endpoints: new UserEndpoints({ ...options, runtime, onError: onFault }),
     isClosing: () => underWay.isClosing,
     onError,
