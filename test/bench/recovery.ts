@@ -38,7 +38,7 @@ async function measureKills(threadsMax: number): Promise<{ next: Times; whole: T
   const next: number[] = [];
   const whole: number[] = [];
   for (let round = 0; round < roundsCount; round++) {
-    const ended = await stage.spin("hung");
+    const ended = await stage.spin(`hung-${round}`);
     if (ended.ok || ended.error.code !== "DEADLINE_EXCEEDED") throw new Error(JSON.stringify(ended));
     const startMs = performance.now();
     const served = Array.from({ length: threadsMax }, async (_, at) => {

@@ -1,4 +1,5 @@
 import type { BenchRun } from "./bench-run.ts";
+import { measureCancelling } from "./cancelling/section.ts";
 import { measureCold } from "./cold/section.ts";
 import { measureDurable } from "./durable/section.ts";
 import { measureGrowth } from "./growth/section.ts";
@@ -21,4 +22,5 @@ export const sections: ReadonlyMap<number, (run: BenchRun) => Promise<Section>> 
   [7, measureJournal],
   [8, measureRunHistory],
   [9, measureStores],
+  [10, measureCancelling],
 ]);

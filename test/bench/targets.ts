@@ -28,6 +28,7 @@ export const targets = {
   furtherWorker: atMost(40, "MB", "each further worker"),
   pluginBytes: atMost(1, "MB", "the plugin file"),
   pluginZippedBytes: atMost(0.45, "MB", "the plugin file, gzipped"),
+  victimOfCancelling: atMost(1.5, "×", "the same beside a client that waits"),
   poolWhole: atMost(250, "ms", "until the pool is whole after a call was ended"),
 } as const satisfies Record<string, Bound>;
 
