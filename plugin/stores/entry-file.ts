@@ -2,7 +2,7 @@
  * An entry's file: front matter, then the value as it is. A person can also put a plain text there, without front
  * matter: an entry of the store's owner.
  */
-import { joinFrontMatter, splitFrontMatter } from "../front-matter.ts";
+import { joinFrontMatter, splitFrontMatter, whyNoFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";
 import { noteIn, noteKeys, noteLines, notePattern, noteOf } from "./note-lines.ts";
@@ -135,7 +135,7 @@ function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Un
 /** A file that begins like front matter and has none that can be read is not taken for a text. */
 function plainText(file: string, { key, owner, isInternal, namespace }: EntryPlace, store: string): Entry | Unreadable {
   if (key === null || namespace === null || owner !== store || /^\uFEFF?---/.test(file.slice(0, 4))) {
-    return { unreadable: 'it does not begin with YAML front matter between "---" lines' };
+    return { unreadable: whyNoFrontMatter(file) };
   }
   const times = { created: null, updated: null, expires: null };
   const value: Value = { format: "text", content: file };

@@ -1,5 +1,5 @@
 /** An entry's file: five fields in front matter, any keys that people added by hand, then the body. */
-import { formatFields, joinFrontMatter, splitFrontMatter } from "../front-matter.ts";
+import { formatFields, joinFrontMatter, splitFrontMatter, whyNoFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { entryTypes } from "./schemas/fields.ts";
@@ -32,7 +32,7 @@ function parseCanonicalEntry(file: string): Entry | null {
 /** Parses a file that people or other programs wrote, in any YAML. */
 function parseAnyEntry(file: string): Entry | { unreadable: string } {
   const front = splitFrontMatter(file);
-  if (!front) return { unreadable: 'it does not begin with YAML front matter between "---" lines' };
+  if (!front) return { unreadable: whyNoFrontMatter(file) };
   const text = (key: string): string | null => {
     const value = front.fields.get(key);
     return typeof value === "string" ? value : null;

@@ -6,7 +6,9 @@
 import { utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import { splitFrontMatter } from "../front-matter.ts";
+import { ToolError } from "../tool-error.ts";
 import { formatEntry } from "./entry-file.ts";
+import type { EntryFields } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { readText } from "./memory-findings.ts";
@@ -45,8 +47,18 @@ function mendEntry({ index }: MemoryState, name: string): string | null {
   const stamp = now();
   const type = entryTypes.find((each) => each === front?.fields.get("type")) ?? typeWhenUnknown;
   const fields = { name, description, type, created: typeof created === "string" ? created : stamp };
-  memory.write(path, formatEntry({ ...fields, updated: stamp }, body, front?.text));
+  memory.write(path, formatWithKept({ ...fields, updated: stamp }, body, front?.text));
   return description;
+}
+
+/** Without the keys that people added if the front matter would then be too large: the old file is in the trash. */
+function formatWithKept(fields: EntryFields, body: string, replaced: string | undefined): string {
+  try {
+    return formatEntry(fields, body, replaced);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "QUOTA_EXCEEDED") return formatEntry(fields, body);
+    throw error;
+  }
 }
 
 type Mended = readonly { readonly name: string; readonly description: string | null }[];
