@@ -72,13 +72,6 @@ export const threadLimits = {
   instancesMax: 4,
   /** How long a guest whose call has ended can go on before its thread is terminated. */
   lingerMs: 50,
-  /**
-   * Threads that are terminated for one user in a minute; then the user's calls are refused. A new thread costs 130 ms
-   * of CPU time, which all users pay.
-   */
-  killsPerMinute: 10,
-  /** Users for whom terminated threads are counted. */
-  countedUsersMax: 10_000,
 } as const;
 
 /** The trail of a call's capability uses, in memory that the worker thread and the main thread share. */

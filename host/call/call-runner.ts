@@ -2,7 +2,6 @@
  * The steps of a call: check → admit → hold → run → record → commit → record → answer. `CallRunner.call` does them in
  * this order.
  */
-import { threadLimits } from "../../shared/limits.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
@@ -18,15 +17,16 @@ import type { ContextualAccess } from "../sharing/vouching.ts";
 import type { HeldUser } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
-import { RateLimit } from "../values/rate-limit.ts";
 import { ownStoreOf } from "../values/store-id.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
+import { asToolError } from "../values/tool-error.ts";
+import type { ToolError } from "../values/tool-error.ts";
 import { envelopeOf, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { AskedTurn, Turn } from "./admission.ts";
 import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
 import { GuestRuns } from "./guest-runs.ts";
 import type { GuestRunsParts } from "./guest-runs.ts";
+import { KilledGuests } from "./killed-guests.ts";
 import type { OwnWork, OwnWorkParts } from "./own-work.ts";
 import { callWithStores } from "./store-call.ts";
 
@@ -49,7 +49,7 @@ interface CheckedCall extends CheckedContext, AskedTurn {
 export class CallRunner {
   readonly #parts: CallRunnerParts;
   readonly #own: OwnWork;
-  readonly #kills = new RateLimit(threadLimits.killsPerMinute, threadLimits.countedUsersMax);
+  readonly #killed = new KilledGuests();
 
   constructor(parts: CallRunnerParts, own: OwnWork) {
     this.#parts = parts;
@@ -75,7 +75,7 @@ export class CallRunner {
     try {
       const call = this.#check(asked, context, record);
       return await this.#own.admit(call, record, async (turn) => {
-        this.#refuseKills(call);
+        this.#killed.refuse(call.userId, call.action);
         const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
         const runs = new GuestRuns(this.#parts, { ...call, turn, record, log });
         try {
@@ -83,7 +83,7 @@ export class CallRunner {
             ? this.#withStores(call, { turn, record, runs }, options)
             : this.#hold(call, turn, options, (held) => this.#run(runs, { held, record }, options)));
         } finally {
-          await this.#payForThread(call, runs);
+          await this.#killed.pay(call.userId, runs.replaced);
         }
       });
     } catch (error) {
@@ -102,22 +102,6 @@ export class CallRunner {
     record.found({ plugin, scopes, rights: called.rights }, isMounted);
     const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
     return { ...checked, found, called, input: text, action: `call ${name}`, inputBytes: Buffer.byteLength(text) };
-  }
-
-  /** Throws `BUSY` for a user whose guests have cost too many threads. */
-  #refuseKills({ userId, action }: CheckedCall): void {
-    const waitS = this.#kills.waitS(userId);
-    if (waitS === 0) return;
-    const { killsPerMinute } = threadLimits;
-    const reason = `${killsPerMinute} of the user's calls in a minute did not stop, the maximum (wait ${waitS} s)`;
-    throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
-  }
-
-  /** The user's next call waits for the thread that replaces the one which this call's guest has cost. */
-  async #payForThread({ userId }: CheckedCall, { replaced }: GuestRuns): Promise<void> {
-    if (replaced === null) return;
-    this.#kills.count(userId);
-    await replaced;
   }
 
   #hold<Result>(

@@ -32,7 +32,9 @@ With --fix it then mends them. It never destroys what a person has written: that
     const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
-      const reports: UserReport[] = [];
+      const strays = options.user === undefined ? await runtime.upkeep.strays() : [];
+      print(describe(null, strays));
+      const reports: UserReport[] = strays.length === 0 ? [] : [{ ...unexamined, findings: strays, remaining: strays }];
       for (const [at, userId] of users.entries()) {
         progress.show(`${at + 1} of ${users.length} users`);
         reports.push(await examine(runtime, { userId, isFixing, print }));
@@ -47,7 +49,8 @@ With --fix it then mends them. It never destroys what a person has written: that
 });
 
 interface UserReport {
-  readonly userId: string;
+  /** `null`: what belongs to nobody. */
+  readonly userId: string | null;
   readonly findings: readonly Finding[];
   readonly mended: readonly Finding[];
   /** The problems that are left. */
@@ -55,6 +58,8 @@ interface UserReport {
   /** Why this user could not be examined. The other users still are. */
   readonly error: ToolFailure | null;
 }
+
+const unexamined: UserReport = { userId: null, findings: [], mended: [], remaining: [], error: null };
 
 interface Examination {
   readonly userId: string;
@@ -86,17 +91,19 @@ async function examine(runtime: Runtime, { userId, isFixing, print }: Examinatio
   }
 }
 
-function describe(userId: string, findings: readonly Finding[]): string {
+function describe(userId: string | null, findings: readonly Finding[]): string {
   if (findings.length === 0) return "";
   const lines = findings.flatMap((finding) => [
     `  ${finding.path}: ${finding.message}${written(finding)}`,
     `    ${isProblem(finding) ? mending(finding) : "in use: nothing to mend"}`,
   ]);
+  const text = lines.map((line) => `${visibleText(line)}\n`).join("");
+  if (userId === null) return `belongs to nobody\n${text}`;
   const place = storePlace(
     userId,
     findings.map(({ path }) => path),
   );
-  return userLine(userId) + lines.map((line) => `${visibleText(line)}\n`).join("") + (place && `  ${place}`);
+  return userLine(userId) + text + (place && `  ${place}`);
 }
 
 const mending = ({ remedy }: Finding): string => (remedy === null ? "needs a person" : `to mend: ${remedy}`);

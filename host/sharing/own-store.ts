@@ -20,6 +20,7 @@ export function withOwnStores(store: Store): Store {
       return store.shared.hold([own], withoutScopes(options), (held) => work(heldAsUser(held, userId, own)));
     },
     users: async () => [...new Set([...(await store.users()), ...(await store.shared.owners())])],
+    strays: () => store.strays(),
     parts: async (userId: UserId): Promise<readonly StorePart[]> => [
       ...(await store.parts(userId)),
       { scopes: [ownStoreName] },

@@ -32,6 +32,9 @@ export interface Store {
   /** The users who have stored anything, in no order. */
   users(): Promise<UserId[]>;
 
+  /** What lies where users' data is, and is no user's. No call reaches it. */
+  strays(): Promise<StoreFinding[]>;
+
   /**
    * The user's scopes, grouped by what is held and committed together. The first part names no scopes: it has every
    * scope that no other part names. A call never has scopes from two parts.

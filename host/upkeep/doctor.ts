@@ -107,6 +107,6 @@ async function unheldParts(operation: Operation): Promise<(readonly string[])[]>
   );
 }
 
-const ofStore = ({ code: problem, ...finding }: StoreFinding): Finding => ({ problem, ...finding });
+export const ofStore = ({ code: problem, ...finding }: StoreFinding): Finding => ({ problem, ...finding });
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;

@@ -1,6 +1,6 @@
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { inspectUser, mendUser } from "./doctor.ts";
+import { inspectUser, mendUser, ofStore } from "./doctor.ts";
 import { exportUser } from "./export.ts";
 import type { Finding } from "./finding.ts";
 import { checkFiles } from "./import-files.ts";
@@ -23,6 +23,11 @@ export class LocalUpkeep implements Upkeep {
   async users(): Promise<string[]> {
     this.#parts.admission.checkOpen("list users");
     return (await this.#parts.store.users()).toSorted();
+  }
+
+  async strays(): Promise<Finding[]> {
+    this.#parts.admission.checkOpen("list users");
+    return (await this.#parts.store.strays()).map(ofStore);
   }
 
   inspect(ctx: CallContext): Promise<Finding[]> {

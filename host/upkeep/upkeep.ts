@@ -28,6 +28,12 @@ export interface Upkeep {
   users(): Promise<string[]>;
 
   /**
+   * Reports folders that lie among users' and stores', and belong to nobody: no user's operation reaches them. Only a
+   * person can help.
+   */
+  strays(): Promise<Finding[]>;
+
+  /**
    * Reports what is wrong with a user's files, and what `mend` would do. Changes nothing. In all scopes, finds
    * unfinished changes, anything but plain files, and names that no tool can use; names that begin with a dot are left
    * to other programs. Each loaded plugin that can inspect judges the content of its own

@@ -10,6 +10,7 @@ import { loadUnlessUnsafe, memory } from "./memory-scope.ts";
 export type MemoryProblem =
   | "index-missing"
   | "index-unreadable"
+  | "index-unsafe"
   | "line-without-entry"
   | "line-repeated"
   | "entry-without-line"
@@ -32,7 +33,7 @@ export type FoundEntry = { readonly description: string; readonly bodyBytes: num
 export interface MemoryState {
   /** `null` if there is no readable index. */
   readonly index: IndexFile | null;
-  /** `unsafe`: the host refuses to open the file and reports it itself. */
+  /** `unsafe`: the host refuses to open it, because it is a folder, a link or the like. */
   readonly indexKind: "text" | "missing" | "unreadable" | "unsafe";
   /** By name, sorted. `null` for an entry that the host refuses to open and reports itself. */
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
@@ -83,10 +84,9 @@ function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFindin
       ),
     ];
   }
+  if (indexKind === "unsafe") return [ofIndex("index-unsafe", "the index is not a file that can be opened", null)];
   if (index === null) {
-    return indexKind === "unsafe" || entries.size === 0
-      ? []
-      : [ofIndex("index-missing", "there is no index", "build it from the entries")];
+    return entries.size === 0 ? [] : [ofIndex("index-missing", "there is no index", "build it from the entries")];
   }
   const orphans = index.names.filter((name) => !entries.has(name));
   return [
@@ -107,7 +107,7 @@ function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFindin
   ];
 }
 
-const ofIndex = (problem: MemoryProblem, message: string, remedy: string): MemoryFinding => ({
+const ofIndex = (problem: MemoryProblem, message: string, remedy: string | null): MemoryFinding => ({
   problem,
   path: indexPath,
   message,

@@ -5,7 +5,7 @@
 import type { ToolResult } from "memcell";
 import { expect, onTestFinished, test } from "vitest";
 
-import { threadLimits } from "../../shared/limits.ts";
+import { killsPerMinute } from "../../host/call/killed-guests.ts";
 import { openBoundedStage } from "./bounded-stage.ts";
 import type { BoundedStage } from "./bounded-stage.ts";
 
@@ -63,14 +63,14 @@ test.for(endless)("a guest that $name keeps its thread at its deadline", async (
 test("a user whose guests do not stop is refused after a number of threads, and others are served", async () => {
   await using stage = await openBoundedStage({ deadlineMs: 200 });
   const started = startedThreads();
-  for (let at = 0; at < threadLimits.killsPerMinute; at++) {
+  for (let at = 0; at < killsPerMinute; at++) {
     expect(await stage.spin("alice")).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
     expect(started.count).toBe(at + 1);
   }
   for (const refused of [await stage.spin("alice"), await stage.write("alice", "a.md")]) {
     expect(refused).toMatchObject({ ok: false, error: { code: "BUSY", retryable: true } });
   }
-  expect(started.count).toBe(threadLimits.killsPerMinute);
+  expect(started.count).toBe(killsPerMinute);
   expect(await stage.spin("mallory")).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
 });
 

@@ -46,6 +46,7 @@ export class RenewedStore {
         return {
           hold: (userId, options, work) => opened().hold(userId, options, work),
           users: () => opened().users(),
+          strays: () => opened().strays(),
           parts: (userId) => opened().parts(userId),
           isApart: (userId, scopes) => opened().isApart(userId, scopes),
           retireLeftOver: () => opened().retireLeftOver(),

@@ -109,7 +109,6 @@ test("a folder without an owner record belongs to its name's user, and gets the 
 });
 
 test.for([
-  { name: "nothing", record: "" },
   { name: "another id", record: "bob" },
   { name: "the id and a line feed", record: "empty-owner\n" },
   { name: "the id in capitals", record: "EMPTY-OWNER" },
@@ -117,6 +116,11 @@ test.for([
 ])("an owner record that holds $name closes the folder", async ({ record }) => {
   writeFileSync(pathIn(stage.folderOf("empty-owner"), ".memcell/owner"), record);
   expect(await stage.use("empty-owner")).toEqual(closed);
+});
+
+test("an empty owner record says as little as none", async () => {
+  writeFileSync(pathIn(stage.folderOf("empty-owner"), ".memcell/owner"), "");
+  expect(await stage.use("empty-owner")).toEqual({ read: "ok", index: "ok", upsert: "ok", remove: "ok" });
 });
 
 test.for(folderTraps.map((trap) => ({ trap, name: trap.name })))(

@@ -1,6 +1,6 @@
 /** Finds what is unfinished or out of place in a home, without knowing any file format. */
 import { storeLimits } from "../../../shared/limits.ts";
-import { isScopePath, scopeName } from "../../../shared/path.ts";
+import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { StoreFinding } from "../store.ts";
@@ -45,6 +45,7 @@ function strangeFiles(top: Directory, scope: string, hidden: string | null = nul
     folder.entries().flatMap(({ name, kind }) => {
       const path = above + name;
       if (path === hidden) return [];
+      if (path === trashFolder && kind !== "folder") return [unsafe(scope + path, noTrash)];
       if (kind === "other") return [unsafe(scope + path, "it is neither a file nor a folder")];
       // A name that begins with a dot belongs to another program, such as `.git`.
       if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
@@ -56,6 +57,8 @@ function strangeFiles(top: Directory, scope: string, hidden: string | null = nul
     });
   return visit(top, "");
 }
+
+const noTrash = "it is not a folder, so nothing can go to the trash";
 
 /** Turns `STORAGE_UNSAFE` into a finding. */
 function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {

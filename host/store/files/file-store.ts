@@ -9,15 +9,25 @@ import { HeldReads } from "../held-reads.ts";
 import { noSharedStores } from "../no-shared-stores.ts";
 import { checkCommits, untilFresh } from "../plan-changes.ts";
 import type { SharedStores } from "../shared-stores.ts";
-import type { HeldUser, HoldOptions, MountLocation, NoteOfUser, Store, StorePart, UserReader } from "../store.ts";
+import type {
+  HeldUser,
+  HoldOptions,
+  MountLocation,
+  NoteOfUser,
+  Store,
+  StoreFinding,
+  StorePart,
+  UserReader,
+} from "../store.ts";
 import { examineHome } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
 import { Homes } from "./homes.ts";
 import { retireLeftOver } from "./left-over.ts";
-import { listUsers } from "./list-users.ts";
+import { listUsers, strayFolders } from "./list-users.ts";
 import { FileSharedStores } from "./shared/file-shared-stores.ts";
 import { SharedFileReader } from "./shared/shared-file-reader.ts";
+import { strayStores } from "./shared/store-facts.ts";
 
 export interface FileStoreSetup {
   readonly durability: "full" | "relaxed";
@@ -69,6 +79,10 @@ export class FileStore implements Store {
 
   async users(): Promise<UserId[]> {
     return this.#mount === undefined ? listUsers(this.#root) : [];
+  }
+
+  async strays(): Promise<StoreFinding[]> {
+    return this.#mount === undefined ? [...strayFolders(this.#root), ...strayStores(this.#root)] : [];
   }
 
   async parts(): Promise<readonly StorePart[]> {

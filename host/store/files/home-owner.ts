@@ -24,7 +24,8 @@ const ownerFile = "owner";
  */
 export function checkOwner(own: Directory | null, home: Home): boolean {
   const record = own?.read(ownerFile, ownerFile) ?? null;
-  if (record === null) {
+  // An empty record says nothing, like none.
+  if (record === null || record.length === 0) {
     // A folder without a record was made by hand. It is the owner's if its name matches exactly.
     if (!hasExactName(home)) throw belongsToAnother(home);
     return false;

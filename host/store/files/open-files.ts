@@ -57,6 +57,10 @@ class MountedStore implements Store {
     return [...new Set([...(await this.#data.users()), ...this.#mounted.map(({ userId }) => userId)])];
   }
 
+  strays(): ReturnType<Store["strays"]> {
+    return this.#data.strays();
+  }
+
   async parts(userId: UserId): Promise<readonly StorePart[]> {
     const mounted = this.#mounted.filter((each) => each.userId === userId);
     return [{ scopes: [] }, ...mounted.map(({ scope }) => ({ scopes: [scope] }))];

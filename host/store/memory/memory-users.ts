@@ -22,6 +22,10 @@ export class MemoryUsers implements Store {
     return Array.from(this.#users).flatMap(([userId, files]) => (files.scopes().length > 0 ? [userId] : []));
   }
 
+  async strays(): Promise<[]> {
+    return [];
+  }
+
   async parts(): Promise<readonly StorePart[]> {
     return [{ scopes: [] }];
   }

@@ -4,10 +4,12 @@ import { isStoreId, ownStoreOf } from "../../../values/store-id.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import { entriesScope } from "../../shared-stores.ts";
+import type { StoreFinding } from "../../store.ts";
 import { walFile } from "../commit/wal-names.ts";
 import { HomeFolder } from "../home-folder.ts";
 import { checkOwner, readCreator } from "../home-owner.ts";
 import { storeHome, storesFolder } from "../home.ts";
+import { strayFinding } from "../list-users.ts";
 
 /**
  * Whether a store exists: a host has committed to it, or someone has put entries there by hand.
@@ -44,6 +46,18 @@ export function listStores(root: DataRoot): StoreId[] {
   using stores = data && data.openFolder(storesFolder);
   const folders = stores?.entries().filter(({ kind }) => kind === "folder") ?? [];
   return folders.flatMap(({ name }) => (isStoreId(name) && canSee(root, name) ? [name] : []));
+}
+
+/** What lies in the place of stores and is none. Names that begin with a dot are left to other programs. */
+export function strayStores(root: DataRoot): StoreFinding[] {
+  using data = root.open();
+  using stores = data && data.openFolder(storesFolder);
+  const others = stores?.entries().filter(({ name, kind }) => kind !== "file" && !name.startsWith(".")) ?? [];
+  return others.flatMap(({ name, kind }) => {
+    if (kind === "folder" && isStoreId(name)) return [];
+    const why = kind === "folder" ? "its name is no store's id" : "it is neither a file nor a folder";
+    return [strayFinding(storesFolder, name, why)];
+  });
 }
 
 function canSee(root: DataRoot, id: StoreId): boolean {
