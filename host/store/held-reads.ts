@@ -6,7 +6,8 @@ import type { HeldReader, ScopeSurvey } from "./store.ts";
 /** A user's files, for synchronous reads. Can hold folders open until it is disposed of. */
 export interface DirectFiles extends Partial<Disposable> {
   scopes(): string[];
-  list(scope: string, prefix: string): ListedFile[];
+  /** Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
+  list(scope: string, prefix: string, filesMax: number): ListedFile[];
   survey(scope: string): ScopeSurvey;
   bytesUsed(scope: string): number;
   /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
@@ -36,7 +37,8 @@ export class HeldReads implements HeldReader {
   }
 
   async list(scope: string, prefix: string): Promise<ListedFile[]> {
-    return this.#listed(scope).list(scope, prefix);
+    // Upkeep is there to relieve the limits of tools, so it has none.
+    return this.#listed(scope).list(scope, prefix, Infinity);
   }
 
   async survey(scope: string): Promise<ScopeSurvey> {

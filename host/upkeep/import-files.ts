@@ -1,6 +1,6 @@
 /** Checks files to import, without reading the user's files or parsing any content. */
 import { storeLimits } from "../../shared/limits.ts";
-import { foldersOf, isScopePath, scopeName } from "../../shared/path.ts";
+import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { RefusedFile } from "./memory-files.ts";
@@ -39,7 +39,10 @@ export function filesByScope(
     .filter(([scope]) => scopes?.includes(scope) ?? true)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
   checkTransfer("import", sumOf(asked.flatMap(([, group]) => group)), asked.length);
-  for (const [scope, group] of asked) checkScope(scope, sumOf(group));
+  for (const [scope, group] of asked) {
+    const live = group.filter(({ path }) => !path.startsWith(`${trashFolder}/`));
+    checkScope(scope, { ...sumOf(group), files: live.length });
+  }
   return asked;
 }
 

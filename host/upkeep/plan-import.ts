@@ -93,16 +93,16 @@ class Planner {
   /** Refuses the import if the scope would then have more files or bytes than a scope may hold. */
   async checkQuotas(): Promise<void> {
     const { scope, files: incoming, derived, isInspected } = this.#task;
-    const { created, trashed, replaced, bytes, refused } = this.#plan;
+    const { created, bytes, refused } = this.#plan;
     // The plugin can add the file that it makes from the others, unless the import has it.
     const made = isInspected && !incoming.some(({ path }) => derived.has(path)) ? 1 : 0;
-    const files = this.#present.length + created.length + trashed.length + replaced.length + made;
-    for (const [present, most, unit] of [
-      [files, storeLimits.listEntriesMax, "files"],
+    const present = this.#present.filter((path) => !isTrashPath(path)).length;
+    for (const [planned, most, unit] of [
+      [present + created.length + made, storeLimits.listEntriesMax, "files outside the trash"],
       [(await this.#reader.bytesUsed(scope)) + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
     ] as const) {
-      const reason = `the user would have ${present} ${unit}, at most ${most} allowed`;
-      if (present > most) refused.push({ path: "", code: "QUOTA_EXCEEDED", reason });
+      const reason = `the user would have ${planned} ${unit}, at most ${most} allowed`;
+      if (planned > most) refused.push({ path: "", code: "QUOTA_EXCEEDED", reason });
     }
   }
 

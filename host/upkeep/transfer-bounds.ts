@@ -17,7 +17,7 @@ export function checkTransfer(action: "export" | "import", sum: TransferSum, sco
   check(`Cannot ${action} the memory: it has`, sum, ofAll, remedy);
 }
 
-/** Throws `QUOTA_EXCEEDED` for more than a scope may hold. */
+/** Throws `QUOTA_EXCEEDED` for more than a scope may hold. `sum.files`: outside its trash. */
 export function checkScope(scope: string, sum: TransferSum): void {
   check(`Cannot import the memory: its scope "${scope}" has`, sum, ofScope, "");
 }

@@ -18,7 +18,8 @@ const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta
 const { CI: _ci, ...environment } = process.env;
 const watched = { ...environment, TERM: "xterm" };
 const users = ["alice", "bob", "carol"];
-const looked = "3 users checked\n";
+/** Before it, WALs can be listed that the test's own runtime still uses. */
+const looked: unknown = expect.stringMatching(/(?:^|to mend\n)3 users checked\n$/);
 
 /** Three users, one of whom is locked for every other process until `release` is called. */
 async function stage() {

@@ -127,7 +127,7 @@ test("refuses more than a memory can hold before examining any of it", async () 
     await expect(runtime.upkeep.import(alice, large33)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
     const many = Array.from({ length: 20_001 }, (_, at) => ({
       scope: "memory",
-      path: `trash/${at}`,
+      path: `live/${at}`,
       content: Buffer.alloc(0),
     }));
     await expect(runtime.upkeep.import(alice, many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });

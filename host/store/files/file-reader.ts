@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../../shared/abi.ts";
+import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import type { Seen } from "../../values/change-set.ts";
@@ -63,9 +64,10 @@ export class FileReader implements UserReader, DirectFiles {
     return bytes === null ? null : decodeText(bytes, path);
   }
 
-  list(scope: string, prefix: string): ListedFile[] {
+  list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {
     const folder = this.#folderOf(scope);
-    return folder === null ? [] : listFiles(folder, prefix, this.#sizesOf(scope), this.#kind === "store");
+    const isTimed = this.#kind === "store";
+    return folder === null ? [] : listFiles(folder, { prefix, filesMax, isTimed }, this.#sizesOf(scope));
   }
 
   sizeOf(scope: string, path: string): number | null {

@@ -1,5 +1,4 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePath } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
 import { sortedByPath, tooManyFiles } from "../reading.ts";
@@ -9,18 +8,20 @@ export type KnownSizes = Map<string, Measured>;
 
 /**
  * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
- * too many. `isTimed`: with the time of each file's last change.
+ * more than `filesMax`. `isTimed`: with the time of each file's last change.
  */
-export function listFiles(folder: Directory, prefix: string, known: KnownSizes, isTimed: boolean): ListedFile[] {
+export function listFiles(
+  folder: Directory,
+  { prefix, filesMax, isTimed }: { readonly prefix: string; readonly filesMax: number; readonly isTimed: boolean },
+  known: KnownSizes,
+): ListedFile[] {
   const found: ListedFile[] = [];
   const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
   walkFiles(folder, "", isOnTheWay, (path, measure) => {
     if (!isListed(path, prefix)) return;
     const measured = measureOnce(path, measure, known);
     if (!measured?.isPlain) return;
-    if (found.length >= storeLimits.listEntriesMax) {
-      throw tooManyFiles();
-    }
+    if (found.length >= filesMax) throw tooManyFiles();
     const { bytes, changedUs } = measured;
     found.push({ path, bytes, ...(isTimed && { changedUs }) });
   });

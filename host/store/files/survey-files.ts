@@ -1,9 +1,8 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { sortedByPath, tooManyFiles } from "../reading.ts";
+import { sortedByPath } from "../reading.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 /**
@@ -13,11 +12,9 @@ import type { ScopeSurvey, UnfitFile } from "../store.ts";
 export function surveyFiles(folder: Directory, hidden: string | null = null): ScopeSurvey {
   const files: ListedFile[] = [];
   const unfit: UnfitFile[] = [];
-  const seen = { files: 0, folders: 0 };
   const visit = (within: Directory, above: string): void => {
     for (const entry of within.entries()) {
       if (within === folder && entry.name === hidden) continue;
-      if (++seen[entry.kind === "folder" ? "folders" : "files"] > storeLimits.listEntriesMax) throw tooManyFiles();
       const path = above + entry.name;
       const found = isScopePath(path) ? measure(within, entry, path) : "its name is not a valid memory path";
       if (typeof found === "string") unfit.push({ path, reason: found });

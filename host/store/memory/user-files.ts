@@ -31,15 +31,14 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return [...this.#scopes.keys()].toSorted();
   }
 
-  list(scope: string, prefix: string): ListedFile[] {
+  list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {
     const found = this.#filesOf(scope).filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
-    if (found.length <= storeLimits.listEntriesMax) return found;
+    if (found.length <= filesMax) return found;
     throw tooManyFiles();
   }
 
   survey(scope: string): ScopeSurvey {
     const all = this.#filesOf(scope);
-    if (all.length > storeLimits.listEntriesMax) throw tooManyFiles();
     const unfit = all.flatMap(({ path, bytes }): UnfitFile[] => {
       const reason = refusalOf(bytes);
       return reason === null ? [] : [{ path, reason }];
