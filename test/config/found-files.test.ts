@@ -50,7 +50,7 @@ test.for([
   { name: "a file that --config names", at: "files/mine.json", args: ["--config", "files/mine.json"] },
 ])("reads the file of $name", async ({ at, env = {}, args = [] }) => {
   const file = place(at, data);
-  const variables = Object.fromEntries(Object.entries(env).map(([name, text]) => [name, inFolder(text as string)]));
+  const variables = Object.fromEntries(Object.entries(env).map(([name, text]) => [name, inFolder(text)]));
   const settings = await settingsOf(args.map(inFolder), variables);
   expect({ file: settings.file, data: settings.values.data }).toEqual({ file, data: "/kept" });
 });

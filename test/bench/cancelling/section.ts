@@ -77,13 +77,13 @@ async function readOnce(server: AttackedServer): Promise<number> {
   return performance.now() - start;
 }
 
-async function searchUntil({ url, request }: AttackedServer, until: number, attack: Attack): Promise<void> {
+async function searchUntil(server: AttackedServer, until: number, attack: Attack): Promise<void> {
   const asked: Promise<unknown>[] = [];
   while (performance.now() < until) {
     const signal = attack === "hangs up" ? { signal: AbortSignal.timeout(hangUpMs) } : {};
-    const search = request("attacker", "memory_search", { query: "absent words", limit: 100 });
+    const search = server.request("attacker", "memory_search", { query: "absent words", limit: 100 });
     asked.push(
-      fetch(url, { ...search, ...signal })
+      fetch(server.url, { ...search, ...signal })
         .then((response) => response.text())
         .catch(() => null),
     );
