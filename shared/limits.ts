@@ -111,8 +111,10 @@ export const storeLimits = {
   fileBytesMax: 2 * mib,
   /** All files of a user's scope, trash included. */
   scopeBytesMax: 64 * mib,
-  /** Files in one listing. A folder with more of them is not used as memory. */
+  /** Files of a scope outside its trash, and in one listing. */
   listEntriesMax: 20_000,
+  /** A tool that trashes an entry every minute, day and night, takes two weeks. */
+  trashFilesMax: 20_000,
   /** Writes and moves of one call. The largest repair moves and writes each of 1,000 entries, and the index. */
   changesMax: 2_500,
 } as const;

@@ -1,7 +1,7 @@
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
-import type { HeldReader, UsedBytes } from "../store/store.ts";
+import type { HeldReader, KnownSizes } from "../store/store.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
@@ -54,7 +54,7 @@ export interface PreparedChanges {
   readonly changes: readonly SizedChange[];
   readonly seen: readonly Seen[];
   /** The sizes of scopes that were measured, before the changes. Default: those that the store still knows. */
-  readonly usedBytes?: UsedBytes | undefined;
+  readonly knownSizes?: KnownSizes | undefined;
 }
 
 /** The host's own work, and its audit record. */

@@ -121,15 +121,15 @@ export class CallRunner {
     { held, record }: { held: HeldUser; record: CallRecord },
     { stage, freedBytes, accepts, isLookingOnly }: CallOptions,
   ): Promise<ToolResult> {
-    const { reader, usedBytes: known } = held;
+    const { reader, knownSizes: known } = held;
     const staging = stage && ((epochMs: number) => stage(reader, epochMs));
-    const { staged, reply } = await runs.run({ usedBytes: known, freedBytes, stage: staging });
-    const { envelope, changes, seen, usedBytes } = reply;
+    const { staged, reply } = await runs.run({ knownSizes: known, freedBytes, stage: staging });
+    const { envelope, changes, seen, knownSizes } = reply;
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
     if (!isLookingOnly) {
       const all = [...staged, ...changes, ...accepted];
-      await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], usedBytes }, held, record);
+      await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes }, held, record);
     }
     return envelope;
   }

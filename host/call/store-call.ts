@@ -79,17 +79,17 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
   const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
-  const { staged, reply } = await call.run({ stores: decided, usedBytes: held.usedBytes, stage });
+  const { staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
   if (reply.wanted !== null) return { wanted: reply.wanted };
   record.reached(decided.stores);
-  const { envelope, changes, grants, usedBytes } = reply;
+  const { envelope, changes, grants, knownSizes } = reply;
   if (!envelope.ok) return { result: resultOf(envelope) };
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
   // A grant has expired meanwhile, or the program vouches no more.
   if (!(await questions.isStill(decided, held))) throw new StaleCall();
   if (options.isLookingOnly) return { result: envelope };
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
-  await commit(call, held, { changes: all, seen: [...reply.seen, ...held.seen], usedBytes, grants });
+  await commit(call, held, { changes: all, seen: [...reply.seen, ...held.seen], knownSizes, grants });
   return { result: envelope };
 }
 
@@ -99,12 +99,12 @@ interface Commit extends PreparedChanges {
 
 async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
   const { userId, principal, record, tell, clock } = call;
-  const { changes, seen, usedBytes, grants } = prepared;
+  const { changes, seen, knownSizes, grants } = prepared;
   if (changes.length === 0 && grants === null) return;
   const changed = grants && changedGrants(principal, await grantsIn(held, principal), grants, clock());
   record.staged(changes, changed?.changes);
   const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
-  await held.commit({ by: userId, changes, seen, ...(usedBytes && { usedBytes }), ...ofGrants });
+  await held.commit({ by: userId, changes, seen, ...(knownSizes && { knownSizes }), ...ofGrants });
   record.committed();
   tell(changes);
 }

@@ -5,7 +5,7 @@
 import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
 import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, StoreHoldOptions } from "../store/shared-stores.ts";
-import type { HeldReader, HeldUser, HoldOptions, Store, StoreFinding, StorePart, UsedBytes } from "../store/store.ts";
+import type { HeldReader, HeldUser, HoldOptions, KnownSizes, Store, StoreFinding, StorePart } from "../store/store.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -42,13 +42,13 @@ function withoutScopes(options: HoldOptions): StoreHoldOptions {
 function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
   return {
     reader: ownReader(held, own),
-    usedBytes: renamed(held.usedBytes, scopeOfStore(own), ownStoreName),
-    commit: (changes, seen, usedBytes) =>
+    knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
+    commit: (changes, seen, knownSizes) =>
       held.commit({
         by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),
-        ...(usedBytes && { usedBytes: renamed(usedBytes, ownStoreName, scopeOfStore(own)) }),
+        ...(knownSizes && { knownSizes: renamed(knownSizes, ownStoreName, scopeOfStore(own)) }),
       }),
     findings: async () => (await held.findings(own)).map((each) => ofStore(each, own)),
   };
@@ -68,7 +68,7 @@ export function ownReader(held: HeldStores, own: StoreId): HeldReader {
     scopes: async () => (held.has(own) ? [ownStoreName] : []),
     list: (_scope, prefix) => reader.list(entriesScope, prefix),
     survey: () => reader.survey(entriesScope),
-    bytesUsed: () => reader.bytesUsed(entriesScope),
+    scopeSize: () => reader.scopeSize(entriesScope),
     bytesOf: (_scope, path) => reader.bytesOf(entriesScope, path),
     get seen() {
       return held.seen;
@@ -82,5 +82,5 @@ export function inStore<Placed extends ChangeSet[number] | Seen>(placed: readonl
   return placed.map((each) => (each.scope === ownStoreName ? { ...each, scope } : each));
 }
 
-const renamed = (bytes: UsedBytes, from: string, to: string): UsedBytes =>
+const renamed = (bytes: KnownSizes, from: string, to: string): KnownSizes =>
   Object.fromEntries(Object.entries(bytes).map(([scope, used]) => [scope === from ? to : scope, used]));

@@ -1,7 +1,7 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Seen } from "../values/change-set.ts";
 import { SeenFiles } from "./reading.ts";
-import type { HeldReader, ScopeSurvey } from "./store.ts";
+import type { HeldReader, ScopeSize, ScopeSurvey } from "./store.ts";
 
 /** A user's files, for synchronous reads. Can hold folders open until it is disposed of. */
 export interface DirectFiles extends Partial<Disposable> {
@@ -9,7 +9,7 @@ export interface DirectFiles extends Partial<Disposable> {
   /** Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
   list(scope: string, prefix: string, filesMax: number): ListedFile[];
   survey(scope: string): ScopeSurvey;
-  bytesUsed(scope: string): number;
+  scopeSize(scope: string): ScopeSize;
   /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
   bytesOf(scope: string, path: string): Uint8Array | null;
 }
@@ -45,8 +45,8 @@ export class HeldReads implements HeldReader {
     return this.#listed(scope).survey(scope);
   }
 
-  async bytesUsed(scope: string): Promise<number> {
-    return this.#listed(scope).bytesUsed(scope);
+  async scopeSize(scope: string): Promise<ScopeSize> {
+    return this.#listed(scope).scopeSize(scope);
   }
 
   async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {

@@ -7,8 +7,9 @@ import { changesByStore } from "./changes-by-store.ts";
 import type { ChangesOfStore } from "./changes-by-store.ts";
 import { HeldReads } from "./held-reads.ts";
 import type { DirectFiles } from "./held-reads.ts";
-import type { StoreFinding, UsedBytes } from "./holding.ts";
+import type { StoreFinding } from "./holding.ts";
 import { checkCommits, StaleCall } from "./plan-changes.ts";
+import type { KnownSizes } from "./scope-size.ts";
 import { changedStoresMax, entriesScope, grantsScope } from "./shared-stores.ts";
 import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
 
@@ -18,7 +19,7 @@ export interface StoreWork {
   readonly has: (id: StoreId) => boolean;
   readonly creatorOf: (id: StoreId) => UserId | null;
   readonly findings: (id: StoreId) => StoreFinding[];
-  readonly usedBytes: UsedBytes;
+  readonly knownSizes: KnownSizes;
   /** Whether nobody has changed the stores that are only read. */
   readonly areReadStill: () => boolean;
   /** Makes the changes of some stores, all or none. There is at least one. */
@@ -48,8 +49,8 @@ export class HeldStoreSet implements HeldStores, Disposable {
     return result;
   }
 
-  get usedBytes(): UsedBytes {
-    return this.#work.usedBytes;
+  get knownSizes(): KnownSizes {
+    return this.#work.knownSizes;
   }
 
   has(id: StoreId): boolean {

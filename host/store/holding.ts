@@ -1,6 +1,7 @@
 /** What every hold has, of a user or of shared stores: its options, its reads, its findings. */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Seen } from "../values/change-set.ts";
+import type { ScopeSize } from "./scope-size.ts";
 
 export interface HoldOptions {
   /** The scopes that the work may use, all from one part. Default: those of the first part. */
@@ -31,15 +32,12 @@ export interface StoreFinding {
   readonly ageMs?: number;
 }
 
-/** The bytes of all files of some scopes, trash included, by scope. */
-export type UsedBytes = Readonly<Record<string, number>>;
-
 /** The host's own reads of a user that it holds. Its methods work as those of `UserReader`. */
 export interface HeldReader {
   scopes(): Promise<string[]>;
   list(scope: string, prefix: string): Promise<ListedFile[]>;
   survey(scope: string): Promise<ScopeSurvey>;
-  bytesUsed(scope: string): Promise<number>;
+  scopeSize(scope: string): Promise<ScopeSize>;
   bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
   /** What `bytesOf` has read so far. */
   readonly seen: readonly Seen[];

@@ -7,7 +7,8 @@ import { movedTo } from "../values/change-set.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { digestOf } from "./reading.ts";
-import type { HoldOptions, UsedBytes } from "./store.ts";
+import type { FileSum, GrowingFile } from "./scope-size.ts";
+import type { HoldOptions } from "./store.ts";
 
 /** One file, before and after a change set. */
 export interface ChangedFile {
@@ -18,13 +19,11 @@ export interface ChangedFile {
   readonly after: Buffer | null;
 }
 
-export interface PlannedFile extends ChangedFile {
+export interface PlannedFile extends ChangedFile, GrowingFile {
   /** The path in the scope that the content is moved from; `null` if nothing is moved. */
   readonly from: string | null;
   /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
-  /** By how much the file makes its scope larger. */
-  readonly growthBytes: number;
 }
 
 /** The files that a plan is made from. */
@@ -83,8 +82,7 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     // A file that is moved away must be written again, even if its new content is the same.
     const isSame = !moved.has(key) && areEqual(content, now.content);
     const [after, from] = [now.content, sourceOf(path, now)];
-    const growthBytes = (after?.length ?? 0) - (content?.length ?? 0);
-    return { scope, path, before, after, from, isSame, growthBytes };
+    return { scope, path, before, after, from, isSame, growth: growthOf(content, after) };
   });
   refuseNesting(present, planned);
   return planned;
@@ -141,15 +139,10 @@ export function refuseBytes(files: readonly ChangedFile[]): void {
   );
 }
 
-/** The sizes of scopes after a plan, as far as they were known before. */
-export function usedAfter(usedBytes: UsedBytes, planned: readonly PlannedFile[]): UsedBytes {
-  const after = new Map(Object.entries(usedBytes));
-  for (const { scope, growthBytes } of planned) {
-    const bytes = after.get(scope);
-    if (bytes !== undefined) after.set(scope, bytes + growthBytes);
-  }
-  return Object.fromEntries(after);
-}
+const growthOf = (before: Buffer | null, after: Buffer | null): FileSum => ({
+  files: Number(after !== null) - Number(before !== null),
+  bytes: (after?.length ?? 0) - (before?.length ?? 0),
+});
 
 function areEqual(a: Buffer | null, b: Buffer | null): boolean {
   return a === null || b === null ? a === b : a.equals(b);

@@ -3,7 +3,8 @@ import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { GrantHint } from "./grant-hints.ts";
-import type { HeldReader, HoldOptions, StoreFinding, UsedBytes } from "./holding.ts";
+import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
+import type { KnownSizes } from "./scope-size.ts";
 
 /**
  * Keeps stores that have an id of their own and that several principals can reach. Who may reach which is decided
@@ -73,7 +74,7 @@ export interface HeldStores {
   readonly seen: readonly Seen[];
 
   /** What is still known of the sizes of the stores' entries, by scope `store:<uuid>`. */
-  readonly usedBytes: UsedBytes;
+  readonly knownSizes: KnownSizes;
 
   /**
    * Makes changes of one or more stores visible and durable, all of them or none. Makes the stores' folders. Throws
@@ -93,7 +94,7 @@ export interface StoreChanges {
   /** The entries that the changes are based on, with scopes `store:<uuid>`. What was read of grants is always added. */
   readonly seen: readonly Seen[];
   /** The sizes that were measured, by scope `store:<uuid>`. */
-  readonly usedBytes?: UsedBytes;
+  readonly knownSizes?: KnownSizes;
   /** New grants of some of the stores. */
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }

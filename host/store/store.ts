@@ -4,10 +4,12 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
-import type { HeldReader, HoldOptions, StoreFinding, UsedBytes } from "./holding.ts";
+import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
+import type { KnownSizes, ScopeSize } from "./scope-size.ts";
 import type { SharedStores } from "./shared-stores.ts";
 
-export type { HeldReader, HoldOptions, ScopeSurvey, StoreFinding, UnfitFile, UsedBytes } from "./holding.ts";
+export type { HeldReader, HoldOptions, ScopeSurvey, StoreFinding, UnfitFile } from "./holding.ts";
+export type { KnownSizes, ScopeSize } from "./scope-size.ts";
 
 /**
  * Keeps users' memory. Nothing outside `host/store/` knows how.
@@ -68,13 +70,13 @@ export interface HeldUser {
   readonly reader: HeldReader;
 
   /** What the store still knows of the sizes of the user's scopes. */
-  readonly usedBytes: UsedBytes;
+  readonly knownSizes: KnownSizes;
 
   /**
    * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
-   * lists the files that the change set is based on, `usedBytes` the sizes that its reader has measured.
+   * lists the files that the change set is based on, `knownSizes` the sizes that its reader has measured.
    */
-  commit(changes: ChangeSet, seen: readonly Seen[], usedBytes?: UsedBytes): Promise<void>;
+  commit(changes: ChangeSet, seen: readonly Seen[], knownSizes?: KnownSizes): Promise<void>;
 
   /** The problems in the user's data that can be found without parsing the files. */
   findings(): Promise<StoreFinding[]>;
@@ -84,16 +86,16 @@ export interface HeldUser {
 export interface StoreReaders {
   /**
    * Opens one user's scopes for one call. Creates nothing. `scopes` are those that the call may use, from one part.
-   * `usedBytes` are sizes that need not be measured.
+   * `knownSizes` are sizes that need not be measured.
    */
-  openUser(userId: UserId, scopes?: readonly string[], usedBytes?: UsedBytes): UserReader;
+  openUser(userId: UserId, scopes?: readonly string[], knownSizes?: KnownSizes): UserReader;
 
   /**
    * Opens the shared stores for one call. Creates nothing. The reader's scopes are `store:<uuid>`; it knows no others,
    * and of a store only its entries. A store is opened when it is first read, and is empty if it has no folder. Which
-   * stores a call may read is decided outside. `usedBytes` are sizes that need not be measured.
+   * stores a call may read is decided outside. `knownSizes` are sizes that need not be measured.
    */
-  openShared(usedBytes?: UsedBytes): UserReader;
+  openShared(knownSizes?: KnownSizes): UserReader;
 }
 
 /** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */
@@ -107,11 +109,11 @@ export interface UserReader extends Disposable {
   /** The bytes of the file at a path, or `null` when there is none. */
   sizeOf(scope: string, path: string): number | null;
 
-  /** The bytes of all files of a scope, trash included. */
-  bytesUsed(scope: string): number;
+  /** `isAnew`: measures the scope even if its size is known, but only once. */
+  scopeSize(scope: string, isAnew?: boolean): ScopeSize;
 
-  /** What `bytesUsed` has returned so far. */
-  readonly usedBytes: UsedBytes;
+  /** The sizes that were given or measured. */
+  readonly knownSizes: KnownSizes;
 
   /** The files that `read` has read so far. */
   readonly seen: readonly Seen[];

@@ -24,7 +24,7 @@ import { judgeOutcome } from "../guest/judge-outcome.ts";
 import { GuestLog } from "../guest/kernel-functions.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import { openReaders } from "../store/open-readers.ts";
-import type { ReadBridge, StoreLocation, StoreReaders, UsedBytes } from "../store/store.ts";
+import type { KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { asToolError } from "../values/tool-error.ts";
@@ -63,7 +63,7 @@ export interface WorkerTask {
   /** Changes that the guest's reads see as done. They are committed together with the guest's changes. */
   readonly before?: readonly SizedChange[];
   /** Sizes of scopes that need not be measured. */
-  readonly usedBytes?: UsedBytes;
+  readonly knownSizes?: KnownSizes;
   /** The thread records here when it has begun, and what the guest does. */
   readonly trail: SharedArrayBuffer;
 }
@@ -75,7 +75,7 @@ export interface WorkerReply {
   /** The files that the guest has read. */
   readonly seen: readonly Seen[];
   /** The sizes of scopes that were measured or given, before the changes. */
-  readonly usedBytes: UsedBytes;
+  readonly knownSizes: KnownSizes;
   /** The new grants of the user's own store; `null` if the guest has not changed them, or has failed. */
   readonly grants: readonly StoreGrant[] | null;
   /** Set if the host has to decide about more stores and run the call again. Then nothing else counts. */
@@ -95,13 +95,13 @@ export default async function runTask(task: WorkerTask | null): Promise<WorkerRe
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
     log.addCause(failure.cause);
-    const nothing = { changes: [], seen: [], usedBytes: {}, grants: null, wanted: null };
+    const nothing = { changes: [], seen: [], knownSizes: {}, grants: null, wanted: null };
     return { envelope: envelopeOf(failure), ...nothing, log: log.lines, fuelPolls: null };
   }
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, usedBytes, trail } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, knownSizes, trail } = task;
   const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
@@ -109,8 +109,8 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
   using reader = grant.stores
-    ? readers().openShared(usedBytes)
-    : readers().openUser(grant.userId, grant.scopes, usedBytes);
+    ? readers().openShared(knownSizes)
+    : readers().openUser(grant.userId, grant.scopes, knownSizes);
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };
   const noted = new CapabilityTrail(trail);
@@ -121,9 +121,9 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   for (const cause of record.causes) log.addCause(cause);
   if (outcome.kind === "trap") log.addCause(outcome.cause);
   const changes = envelope.ok ? staged.toChangeSet() : [];
-  const { seen, usedBytes: measured } = reader;
+  const { seen, knownSizes: measured } = reader;
   const ofStores = { grants: (envelope.ok && reached?.grants) || null, wanted: reached?.wanted ?? null };
-  return { envelope, changes, seen, usedBytes: measured, ...ofStores, log: log.lines, fuelPolls };
+  return { envelope, changes, seen, knownSizes: measured, ...ofStores, log: log.lines, fuelPolls };
 }
 
 let opened: StoreReaders | undefined;

@@ -97,9 +97,10 @@ class Planner {
     // The plugin can add the file that it makes from the others, unless the import has it.
     const made = isInspected && !incoming.some(({ path }) => derived.has(path)) ? 1 : 0;
     const present = this.#present.filter((path) => !isTrashPath(path)).length;
+    const { live, trash } = await this.#reader.scopeSize(scope);
     for (const [planned, most, unit] of [
       [present + created.length + made, storeLimits.listEntriesMax, "files outside the trash"],
-      [(await this.#reader.bytesUsed(scope)) + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
+      [live.bytes + trash.bytes + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
     ] as const) {
       const reason = `the user would have ${planned} ${unit}, at most ${most} allowed`;
       if (planned > most) refused.push({ path: "", code: "QUOTA_EXCEEDED", reason });

@@ -201,9 +201,9 @@ describe.each(storeKinds)("%s", (kind) => {
     const kept = await stage.hold("alice", async (held) => {
       expect(await held.reader.list("memory", "")).toEqual([]);
       await held.commit([write("a.md", "one")], []);
-      expect(await held.reader.bytesUsed("memory")).toBe(3);
+      expect(await held.reader.scopeSize("memory")).toMatchObject({ live: { files: 1, bytes: 3 } });
       await held.commit([write("a.md", "longer"), write("b.md", "two")], []);
-      expect(await held.reader.bytesUsed("memory")).toBe(9);
+      expect(await held.reader.scopeSize("memory")).toMatchObject({ live: { files: 2, bytes: 9 } });
       expect(await held.reader.list("memory", "b")).toEqual([{ path: "b.md", bytes: 3 }]);
       return held;
     });

@@ -9,7 +9,7 @@ import type { UserId } from "../../host/values/user-id.ts";
 export type Question =
   | readonly ["read" | "sizeOf", scope: string, path: string]
   | readonly ["list", scope: string, prefix: string]
-  | readonly ["bytesUsed", scope: string]
+  | readonly ["scopeSize", scope: string]
   | readonly ["seen"];
 
 export interface Order {
@@ -53,6 +53,6 @@ function answerTo(reader: UserReader, question: Question): Answer {
 
 function valueOf(reader: UserReader, [asked, scope = "", path = ""]: Question): unknown {
   if (asked === "seen") return reader.seen;
-  if (asked === "bytesUsed") return reader.bytesUsed(scope);
+  if (asked === "scopeSize") return reader.scopeSize(scope);
   return reader[asked](scope, path);
 }

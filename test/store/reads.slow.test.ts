@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 
 import { describe, expect, test } from "vitest";
 
+import { noFiles, sizeOfFiles } from "../../host/store/scope-size.ts";
 import { diskLacks } from "../conformance/disk-abilities.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -21,17 +22,17 @@ describe.each(storeKinds)("%s", (kind) => {
       ["read", "memory", "a.md"],
       ["sizeOf", "memory", "a/b.md"],
       ["list", "memory", ""],
-      ["bytesUsed", "memory"],
+      ["scopeSize", "memory"],
     );
-    expect(answers).toEqual([{ value: null }, { value: null }, { value: [] }, { value: 0 }]);
+    expect(answers).toEqual([{ value: null }, { value: null }, { value: [] }, { value: sizeOfFiles([]) }]);
     const held = await stage.hold("alice", async ({ reader }) => [
       await reader.scopes(),
       await reader.list("memory", ""),
       await reader.survey("memory"),
-      await reader.bytesUsed("memory"),
+      await reader.scopeSize("memory"),
       await reader.bytesOf("memory", "a.md"),
     ]);
-    expect(held).toEqual([[], [], { files: [], unfit: [] }, 0, null]);
+    expect(held).toEqual([[], [], { files: [], unfit: [] }, sizeOfFiles([]), null]);
     expect(await stage.store.users()).toEqual([]);
   });
 
@@ -76,7 +77,7 @@ describe.each(storeKinds)("%s", (kind) => {
       ["list", "memory", "tras"],
       ["list", "memory", "none"],
       ["list", "other", ""],
-      ["bytesUsed", "memory"],
+      ["scopeSize", "memory"],
     );
     expect(lists).toEqual([
       listed("2026/01/02.md", "B.md", "a-b.md", "a.md", "a/b/c.md", "a/z.md", "b.md"),
@@ -86,7 +87,11 @@ describe.each(storeKinds)("%s", (kind) => {
       { value: [] },
       { value: [] },
       { value: [] },
-      { value: paths.join("").length + 5 },
+      {
+        value: sizeOfFiles(
+          [...paths, "trash/gone.1.md"].map((path) => ({ path, bytes: path.startsWith("trash") ? 5 : path.length })),
+        ),
+      },
     ]);
     const survey = await stage.hold("alice", ({ reader }) => reader.survey("memory"));
     expect(survey.files.map(({ path }) => path)).toEqual([...paths, "trash/gone.1.md"].toSorted());
@@ -133,7 +138,7 @@ describe.each(storeKinds)("%s", (kind) => {
         ["read", scope, "a.md"],
         ["sizeOf", scope, "a.md"],
         ["list", scope, ""],
-        ["bytesUsed", scope],
+        ["scopeSize", scope],
       );
       expect(answers).toEqual([denied, denied, denied, denied]);
       await expect(stage.commit("alice", [write("b.md", "x", scope)])).rejects.toMatchObject(denied);
@@ -187,11 +192,17 @@ describe.each(storeKinds)("%s", (kind) => {
       ["read", "memory", "over.md"],
       ["sizeOf", "memory", "over.md"],
       ["list", "memory", ""],
-      ["bytesUsed", "memory"],
+      ["scopeSize", "memory"],
     );
     const unsafe = { code: "STORAGE_UNSAFE" };
     const fullAlone = { value: [{ path: "full.md", bytes: 2 * mebibyte }] };
-    expect(answers).toEqual([{ value: 2 * mebibyte }, unsafe, unsafe, fullAlone, { value: 4 * mebibyte + 1 }]);
+    expect(answers).toEqual([
+      { value: 2 * mebibyte },
+      unsafe,
+      unsafe,
+      fullAlone,
+      { value: { live: { files: 2, bytes: 4 * mebibyte + 1 }, trash: noFiles } },
+    ]);
     const survey = await stage.hold("alice", ({ reader }) => reader.survey("memory"));
     expect(survey.files.map(({ path }) => path)).toEqual(["full.md"]);
     expect(survey.unfit).toMatchObject([{ path: "over.md", reason: expect.stringContaining("at most 2097152") }]);

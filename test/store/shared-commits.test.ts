@@ -1,6 +1,7 @@
 /** The guarantees for change sets of shared stores: all or nothing over several stores, based on the current files. */
 import { describe, expect, test } from "vitest";
 
+import { sizeOfFiles } from "../../host/store/scope-size.ts";
 import type { NewGrants } from "../../host/store/shared-stores.ts";
 import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
 import { ownStoreOf, scopeOfStore } from "../../host/values/store-id.ts";
@@ -84,12 +85,12 @@ describe.each(storeKinds)("%s", (kind) => {
         async (held) => {
           const reader = held.reader(storeA);
           const files = [await textOf(held, storeA, "a.md"), await grantsOf(held, storeA)];
-          const sizes = [await reader.list("entries", ""), await reader.bytesUsed("entries"), await reader.scopes()];
+          const sizes = [await reader.list("entries", ""), await reader.scopeSize("entries"), await reader.scopes()];
           return [...files, ...sizes, await held.findings(storeA)];
         },
         { writes },
       );
-      expect(found).toEqual([null, null, [], 0, [], []]);
+      expect(found).toEqual([null, null, [], sizeOfFiles([]), [], []]);
     }
     expect(await stage.store.shared.ids()).toEqual([]);
   });
@@ -195,7 +196,7 @@ describe.each(storeKinds)("%s", (kind) => {
       const reader = held.reader(storeA);
       await expect(reader.list("grants", "")).rejects.toThrow(RangeError);
       await expect(reader.survey("grants")).rejects.toThrow(RangeError);
-      await expect(reader.bytesUsed("grants")).rejects.toThrow(RangeError);
+      await expect(reader.scopeSize("grants")).rejects.toThrow(RangeError);
       expect(await reader.scopes()).toEqual([]);
       expect(held.seen).toEqual([]);
       await held.commit({ by: principal, changes: [], seen: [], grants: grantsInA("second") });
@@ -211,11 +212,11 @@ describe.each(storeKinds)("%s", (kind) => {
     const scopes = [storeA, storeB].map(scopeOfStore);
     const step = (changes: ChangeSet): Promise<unknown> =>
       stage.holdStores([storeA, storeB], async (held) => {
-        const [a, b] = [await held.reader(storeA).bytesUsed("entries"), await held.reader(storeB).bytesUsed("entries")];
-        const measured = Object.fromEntries(scopes.map((scope, at) => [scope, [a, b][at] ?? 0]));
-        for (const [scope, known] of Object.entries(held.usedBytes)) expect(known).toBe(measured[scope]);
-        await held.commit({ by: principal, changes, seen: [], usedBytes: measured });
-        return Object.keys(held.usedBytes).length;
+        const [a, b] = [await held.reader(storeA).scopeSize("entries"), await held.reader(storeB).scopeSize("entries")];
+        const measured = Object.fromEntries(scopes.map((scope, at) => [scope, [a, b][at] ?? {}]));
+        for (const [scope, known] of Object.entries(held.knownSizes)) expect(known).toEqual(measured[scope]);
+        await held.commit({ by: principal, changes, seen: [], knownSizes: measured });
+        return Object.keys(held.knownSizes).length;
       });
     await step([writeIn(storeA, "a.md", "one"), writeIn(storeB, "b.md", "second")]);
     await step([writeIn(storeA, "a.md", "longer"), removeIn(storeB, "b.md")]);

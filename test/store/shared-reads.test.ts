@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 
 import { describe, expect, test } from "vitest";
 
+import { sizeOfFiles } from "../../host/store/scope-size.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import { granting, to, removeIn, storeA, storeAt, storeB, storeC, trashIn, writeIn } from "./store-files.ts";
 import { storeKinds, StoreStage, write } from "./store-stage.ts";
@@ -24,10 +25,10 @@ describe.each(storeKinds)("%s", (kind) => {
       ["list", inA, ""],
       ["list", inA, "trash/"],
       ["sizeOf", inB, "x/b.md"],
-      ["bytesUsed", inA],
+      ["scopeSize", inA],
       ["read", inC, "a.md"],
       ["list", inC, ""],
-      ["bytesUsed", inC],
+      ["scopeSize", inC],
     );
     const values = answers.map((answer) => ("value" in answer ? answer.value : answer));
     expect(values).toEqual([
@@ -37,10 +38,10 @@ describe.each(storeKinds)("%s", (kind) => {
       [{ path: "a.md", bytes: 4, changedUs: aTime }],
       [{ path: "trash/a.1.md", bytes: 4, changedUs: aTime }],
       4,
-      8,
+      { live: { files: 1, bytes: 4 }, trash: { files: 1, bytes: 4 } },
       null,
       [],
-      0,
+      sizeOfFiles([]),
     ]);
     expect((await stage.store.shared.ids()).toSorted()).toEqual([storeA, storeB]);
   });

@@ -6,8 +6,9 @@ import { expect, test } from "vitest";
 
 import { DiskRoot } from "../../host/disk/data-root.ts";
 import { FileStore } from "../../host/store/files/file-store.ts";
+import { KeptSizes } from "../../host/store/files/kept-sizes.ts";
 import { RetireSchedule } from "../../host/store/files/retire-schedule.ts";
-import { KeptSizes } from "../../host/store/files/used-bytes.ts";
+import { sizeOfFiles } from "../../host/store/scope-size.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -54,9 +55,10 @@ test.for(steps)("while the clock steps $name, a wait for a lock ends in time", a
 
 test.for(steps)("after the clock has stepped $name, sizes are remembered as long as before", ({ stepMs }) => {
   const sizes = new KeptSizes<string>();
+  const memory = sizeOfFiles([{ path: "a.md", bytes: 7 }]);
   const checkpoint = { version: 2, first: 1, salt: "" } as const;
   const tail = { identity: "1:1", checkpoint, slot: 0, next: 2, end: 5_000, last: 4_096, lastBoot: null };
-  sizes.keep("alice", tail, { bytes: { memory: 7 }, known: {} });
+  sizes.keep("alice", tail, { sizes: { memory }, known: {} });
   using _clock = steppedClock(stepMs);
-  expect(sizes.of("alice", tail)).toEqual({ memory: 7 });
+  expect(sizes.of("alice", tail)).toEqual({ memory });
 });

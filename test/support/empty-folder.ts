@@ -1,3 +1,4 @@
+import { sizeOfFiles } from "../../host/store/scope-size.ts";
 import type { UserReader } from "../../host/store/store.ts";
 
 /** A user without files. */
@@ -6,7 +7,7 @@ export const emptyFolder: UserReader = {
   list: () => [],
   sizeOf: () => null,
   seen: [],
-  usedBytes: {},
-  bytesUsed: () => 0,
+  knownSizes: {},
+  scopeSize: () => sizeOfFiles([]),
   [Symbol.dispose]: () => {},
 };

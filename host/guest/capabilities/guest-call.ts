@@ -3,7 +3,7 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
-import type { UserReader } from "../../store/store.ts";
+import type { ScopeSize, UserReader } from "../../store/store.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Grant } from "../grant.ts";
 import type { ReachedStores } from "./reached-stores.ts";
@@ -98,7 +98,7 @@ export class StoredFiles {
     return bytes;
   }
 
-  bytesUsed(scope: string): number {
-    return this.#reader.bytesUsed(scope);
+  scopeSize(scope: string, isAnew: boolean): ScopeSize {
+    return this.#reader.scopeSize(scope, isAnew);
   }
 }

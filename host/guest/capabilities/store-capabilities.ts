@@ -2,13 +2,13 @@
 import type { CapabilityReply, CapabilityRequest, ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
-import { ownStoreScope } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
 import { decodeText, sortedByPath } from "../../store/reading.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { freeTrashPath } from "../../values/trash-path.ts";
 import { checkChangeCount, checkPath, checkPlace, checkScope, denied, refuseTrash } from "./guest-call.ts";
 import type { GuestCall } from "./guest-call.ts";
+import { checkRoomInTrash, checkRoomToWrite } from "./scope-room.ts";
 import { stagedBytes } from "./staged-changes.ts";
 import type { StagedFile } from "./staged-changes.ts";
 
@@ -94,7 +94,7 @@ function madeBy({ staged }: GuestCall, scope: string, isMeant: (path: string) =>
 }
 
 function checkSize(call: GuestCall, scope: string, path: string, bytes: number): void {
-  const { fileBytesMax, scopeBytesMax } = storeLimits;
+  const { fileBytesMax } = storeLimits;
   // Read first, so that a link in the file's place ends the call before anything is committed.
   const replacedBytes = sizeNow(call, scope, path);
   if (bytes > fileBytesMax) {
@@ -103,23 +103,10 @@ function checkSize(call: GuestCall, scope: string, path: string, bytes: number):
       `Cannot write ${quoted(path)}: it is ${bytes} bytes, at most ${fileBytesMax} allowed`,
     );
   }
-  const growthBytes = growth(call, scope) - call.grant.freedBytes - replacedBytes + bytes;
-  // A full scope can still shrink. Without growth, the scope need not be measured, which reads the size of every file.
-  if (growthBytes <= 0) return;
-  const used = call.store.bytesUsed(scope) + growthBytes;
-  if (used > scopeBytesMax) {
-    throw new ToolError(
-      "QUOTA_EXCEEDED",
-      `Cannot write ${quoted(path)}: ${wouldHold(call, scope, used)} with its trash, at most ${scopeBytesMax} allowed`,
-    );
-  }
-}
-
-/** Of a store of somebody else, how much is in it is not told: it has entries that the caller does not see. */
-function wouldHold({ reached, grant }: GuestCall, scope: string, used: number): string {
-  if (reached === null) return `the user's "${scope}" would hold ${used} bytes`;
-  const isOwn = reached.scopeFor("store_write", ownStoreScope, grant.rights) === scope;
-  return isOwn ? `the store would hold ${used} bytes` : "the store would hold too many bytes";
+  checkRoomToWrite(call, scope, path, {
+    files: replacedBytes === null ? 1 : 0,
+    bytes: bytes - (replacedBytes ?? 0) - call.grant.freedBytes,
+  });
 }
 
 /** Content that was written and then trashed still takes memory, so it counts here as well as in the scope. */
@@ -133,19 +120,12 @@ function checkStagedBytes({ staged, grant }: GuestCall, scope: string, path: str
   );
 }
 
-/** The bytes by which the call's changes so far make a scope larger. */
-function growth(call: GuestCall, scope: string): number {
-  const differences = call.staged
-    .touched(scope)
-    .map(({ path, file }) => stagedBytes(file) - (call.store.sizeOf(scope, path) ?? 0));
-  return differences.reduce((sum, each) => sum + each, 0);
-}
-
-/** The size of a file as the call sees it, in bytes. */
-function sizeNow(call: GuestCall, scope: string, path: string): number {
+/** The size of a file as the call sees it, in bytes; `null` if there is none. */
+function sizeNow(call: GuestCall, scope: string, path: string): number | null {
   const file = call.staged.fileAt(scope, path);
-  const storedBytes = call.store.sizeOf(scope, path) ?? 0;
-  return file === undefined ? storedBytes : stagedBytes(file);
+  const storedBytes = call.store.sizeOf(scope, path);
+  if (file === undefined) return storedBytes;
+  return file.kind === "gone" ? null : file.bytes;
 }
 
 /** Stages a move into `trash/`, to a free name. */
@@ -155,6 +135,7 @@ export function storeTrash(call: GuestCall, asked: CapabilityRequest<"store_tras
   checkChangeCount(call, path);
   const file = fileToMove(call, scope, path);
   if (file === null) throw denied(`Cannot trash ${quoted(path)}: no such file`);
+  checkRoomInTrash(call, scope, path);
   const trashed = freePath(call, scope, path);
   checkPath(trashed);
   refuseNesting(call, scope, trashed);

@@ -5,13 +5,15 @@ import type { Directory } from "../../disk/directory.ts";
 import type { Seen } from "../../values/change-set.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf } from "../reading.ts";
-import type { ScopeSurvey, UsedBytes, UserReader } from "../store.ts";
+import { noFiles } from "../scope-size.ts";
+import type { FileSum, KnownSizes, ScopeSize } from "../scope-size.ts";
+import type { ScopeSurvey, UserReader } from "../store.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { Home, HomeKind } from "./home.ts";
-import { bytesBelow, listFiles } from "./list-files.ts";
-import type { KnownSizes } from "./list-files.ts";
+import { listFiles, liveFiles, trashedFiles } from "./list-files.ts";
+import type { MeasuredFiles } from "./list-files.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
 
@@ -23,12 +25,14 @@ export class FileReader implements UserReader, DirectFiles {
   readonly #home: Directory | null;
   readonly #scopes: ScopeFolders | null;
   /** Measured once: a reader serves one call, and meanwhile no host changes the scopes. */
-  readonly #sizes = new Map<string, KnownSizes>();
-  readonly #bytesUsed: Map<string, number>;
+  readonly #sizes = new Map<string, MeasuredFiles>();
+  readonly #known: Map<string, Partial<ScopeSize>>;
+  /** The scopes whose sizes were measured in this call. */
+  readonly #measured = new Set<string>();
   readonly #seen = new SeenFiles();
 
-  constructor(home: Home, usedBytes: UsedBytes = {}) {
-    this.#bytesUsed = new Map(Object.entries(usedBytes));
+  constructor(home: Home, knownSizes: KnownSizes = {}) {
+    this.#known = new Map(Object.entries(knownSizes));
     this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
     const folder = HomeFolder.open(home);
@@ -42,8 +46,8 @@ export class FileReader implements UserReader, DirectFiles {
     this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds: new Map() });
   }
 
-  get usedBytes(): UsedBytes {
-    return Object.fromEntries(this.#bytesUsed);
+  get knownSizes(): KnownSizes {
+    return Object.fromEntries(this.#known);
   }
 
   get seen(): Seen[] {
@@ -74,14 +78,14 @@ export class FileReader implements UserReader, DirectFiles {
     return this.#look(scope, path, (folder, name) => folder.sizeOf(name, path));
   }
 
-  bytesUsed(scope: string): number {
-    let bytes = this.#bytesUsed.get(scope);
-    if (bytes === undefined) {
-      const folder = this.#folderOf(scope);
-      bytes = folder === null ? 0 : bytesBelow(folder, this.#sizesOf(scope));
-      this.#bytesUsed.set(scope, bytes);
-    }
-    return bytes;
+  scopeSize(scope: string, isAnew = false): ScopeSize {
+    const known = isAnew && !this.#measured.has(scope) ? {} : this.#known.get(scope);
+    const folder = known?.live && known.trash ? null : this.#folderOf(scope);
+    const measure = (sum: typeof liveFiles): FileSum => (folder ? sum(folder, this.#sizesOf(scope)) : noFiles);
+    const size = { live: known?.live ?? measure(liveFiles), trash: known?.trash ?? measure(trashedFiles) };
+    if (!known?.live && !known?.trash) this.#measured.add(scope);
+    this.#known.set(scope, size);
+    return size;
   }
 
   survey(scope: string): ScopeSurvey {
@@ -115,8 +119,8 @@ export class FileReader implements UserReader, DirectFiles {
     return scopeName.test(name) && hasPlace(this.#kind, name, "");
   }
 
-  #sizesOf(scope: string): KnownSizes {
-    const known: KnownSizes = this.#sizes.get(scope) ?? new Map();
+  #sizesOf(scope: string): MeasuredFiles {
+    const known: MeasuredFiles = this.#sizes.get(scope) ?? new Map();
     this.#sizes.set(scope, known);
     return known;
   }

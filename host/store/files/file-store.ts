@@ -135,19 +135,19 @@ export class FileStore implements Store {
     if (isThorough) homes.forget(userId);
     let session = isLookingOnly ? null : await homes.open(userId, waiting, isThorough);
     const reader = new HeldReads(() => this.openUser(userId));
-    const known = homes.sizes.of(userId, session?.tail ?? null);
+    const known = homes.knownSizes(userId, options.writes ? session : null);
     let latest = known;
     try {
       return await work({
         reader,
-        usedBytes: known,
+        knownSizes: known,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        commit: async (changes, seen, usedBytes = latest) => {
+        commit: async (changes, seen, knownSizes = latest) => {
           if (changes.length === 0) return;
           checkCommits(options);
           session ??= await homes.openFirst(userId, options);
-          latest = await session.commit(changes, seen, usedBytes);
-          homes.sizes.keep(userId, session.tail, { bytes: latest, known });
+          latest = await session.commit(changes, seen, knownSizes);
+          homes.sizes.keep(userId, session.tail, { sizes: latest, known });
           reader.forget();
           homes.noteUse(userId);
         },

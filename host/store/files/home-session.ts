@@ -8,8 +8,8 @@ import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { usedAfter } from "../plan-changes.ts";
-import type { UsedBytes } from "../store.ts";
+import { sizesAfter } from "../scope-size.ts";
+import type { KnownSizes } from "../scope-size.ts";
 import { removeStaged } from "./commit/apply-files.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -25,6 +25,7 @@ import { shownAs } from "./home.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import { SessionWal } from "./session-wal.ts";
+import { readSizes, writeSizes } from "./stored-sizes.ts";
 
 /** Disposing of it closes everything and releases the lock. */
 export class HomeSession implements Disposable {
@@ -121,10 +122,10 @@ export class HomeSession implements Disposable {
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
-  async commit(changes: ChangeSet, seen: readonly Seen[], usedBytes: UsedBytes = {}): Promise<UsedBytes> {
+  async commit(changes: ChangeSet, seen: readonly Seen[], knownSizes: KnownSizes = {}): Promise<KnownSizes> {
     using change = this.prepare({ changes, seen, creator: null });
     await this.commitPrepared(change);
-    return usedAfter(usedBytes, change.planned);
+    return sizesAfter(knownSizes, change.planned);
   }
 
   async commitPrepared(change: HomeChange): Promise<void> {
@@ -154,6 +155,16 @@ export class HomeSession implements Disposable {
       memo.tail = null;
       throw failureOfDisk(error, "flush the user's files");
     }
+  }
+
+  /** The sizes that an earlier process has left. */
+  storedSizes(): KnownSizes {
+    return this.tail === null ? {} : readSizes(this.#own, this.tail);
+  }
+
+  /** Leaves the sizes to later processes. */
+  storeSizes(sizes: KnownSizes): void {
+    if (this.tail !== null) writeSizes(this.#own, this.tail, sizes);
   }
 
   /** Whether to retire the WAL. Never while the last record is perhaps unapplied: it would be dropped too. */

@@ -2,6 +2,7 @@
 import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
+import type { KnownSizes } from "../scope-size.ts";
 import type { HoldOptions } from "../store.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -15,10 +16,11 @@ import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
+import { KeptSizes } from "./kept-sizes.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { HomeMemo } from "./session-setup.ts";
-import { KeptSizes } from "./used-bytes.ts";
+import { writeSizes } from "./stored-sizes.ts";
 
 export interface HomesSetup<Id> {
   readonly homeOf: (id: Id) => Home;
@@ -53,6 +55,11 @@ export class Homes<Id extends string> {
   /** The WAL as this process has left it; `null` if it has to be read. */
   tailOf(id: Id): WalTail | null {
     return this.#memos.get(id)?.tail ?? null;
+  }
+
+  /** What need not be measured of a home that is open. */
+  knownSizes(id: Id, session: HomeSession | null): KnownSizes {
+    return this.sizes.of(id, session?.tail ?? null) ?? session?.storedSizes() ?? {};
   }
 
   /** Forgets what is remembered about a home, so that it is checked again. */
@@ -183,10 +190,12 @@ export class Homes<Id extends string> {
     const own = folder?.openOwn() ?? null;
     using lock = own && lockNow(own);
     using wal = own && lock && Wal.open(own, home, { known: memo.tail });
-    if (!folder || !wal || needsRecovery(wal, this.#setup.boot)) return;
+    if (!folder || !own || !wal || needsRecovery(wal, this.#setup.boot)) return;
     using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
+    const sizes = this.sizes.of(id, wal.tail) ?? {};
     retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
     wal.shrink();
+    writeSizes(own, wal.tail, sizes);
   }
 
   async #retireAndDispose(id: Id, session: HomeSession, isIdle: boolean): Promise<void> {
@@ -201,6 +210,7 @@ export class Homes<Id extends string> {
     const before = session.tail;
     await session.retire(isIdle);
     this.sizes.follow(id, before, session.tail);
+    session.storeSizes(this.sizes.of(id, session.tail) ?? {});
   }
 
   #memoOf(id: Id): HomeMemo {

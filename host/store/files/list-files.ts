@@ -1,10 +1,12 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { isListed, isScopePath } from "../../../shared/path.ts";
+import { isListed, isScopePath, trashFolder } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
 import { sortedByPath, tooManyFiles } from "../reading.ts";
+import { noFiles, sumOf } from "../scope-size.ts";
+import type { FileSum } from "../scope-size.ts";
 
 /** Measured files of one folder, by path: a call that lists files often sums their sizes too. */
-export type KnownSizes = Map<string, Measured>;
+export type MeasuredFiles = Map<string, Measured>;
 
 /**
  * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
@@ -13,7 +15,7 @@ export type KnownSizes = Map<string, Measured>;
 export function listFiles(
   folder: Directory,
   { prefix, filesMax, isTimed }: { readonly prefix: string; readonly filesMax: number; readonly isTimed: boolean },
-  known: KnownSizes,
+  known: MeasuredFiles,
 ): ListedFile[] {
   const found: ListedFile[] = [];
   const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
@@ -28,22 +30,34 @@ export function listFiles(
   return sortedByPath(found);
 }
 
-/** The bytes of all files below a folder. */
-export function bytesBelow(folder: Directory, known: KnownSizes): number {
-  let sum = 0;
-  walkFiles(
-    folder,
-    "",
-    () => true,
-    (path, measure) => {
-      sum += measureOnce(path, measure, known)?.bytes ?? 0;
-    },
-  );
+/** Measures the files of a scope outside its trash, which is not entered. */
+export function liveFiles(folder: Directory, known: MeasuredFiles): FileSum {
+  return sumBelow(folder, { above: "", isEntered: isNoTrash }, known);
+}
+
+/** Measures the files in a scope's trash. */
+export function trashedFiles(folder: Directory, known: MeasuredFiles): FileSum {
+  using trash = folder.openFolder(trashFolder);
+  return trash === null ? noFiles : sumBelow(trash, { above: `${trashFolder}/`, isEntered: () => true }, known);
+}
+
+const isNoTrash = (path: string): boolean => path !== trashFolder;
+
+function sumBelow(
+  folder: Directory,
+  { above, isEntered }: { readonly above: string; readonly isEntered: (path: string) => boolean },
+  known: MeasuredFiles,
+): FileSum {
+  let sum = noFiles;
+  walkFiles(folder, above, isEntered, (path, measure) => {
+    const measured = measureOnce(path, measure, known);
+    if (measured !== null) sum = sumOf(sum, { files: 1, bytes: measured.bytes });
+  });
   return sum;
 }
 
 /** `null` for a file that has been removed meanwhile. */
-function measureOnce(path: string, measure: () => Measured | null, known: KnownSizes): Measured | null {
+function measureOnce(path: string, measure: () => Measured | null, known: MeasuredFiles): Measured | null {
   const measured = known.get(path) ?? measure();
   if (measured !== null) known.set(path, measured);
   return measured;

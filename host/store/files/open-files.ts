@@ -23,12 +23,12 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
   const root = new DiskRoot(dir);
   const mounted = mounts.map((mount) => ({ ...mount, root: DiskRoot.mounted(mount.dir) }));
   return {
-    openUser: (userId, scopes = [], usedBytes = {}) => {
+    openUser: (userId, scopes = [], knownSizes = {}) => {
       const mount = mountOf(mounted, userId, scopes);
       const home = mount === null ? userHome(root, userId) : mountedHome(mount.root, userId, mount.scope);
-      return new FileReader(home, usedBytes);
+      return new FileReader(home, knownSizes);
     },
-    openShared: (usedBytes = {}) => new SharedFileReader(root, usedBytes),
+    openShared: (knownSizes = {}) => new SharedFileReader(root, knownSizes),
   };
 }
 

@@ -42,5 +42,5 @@ function valueFor(users: MemoryUsers, { asked, userId, scope, path }: ReadQuesti
 }
 
 function valueIn(files: UserFiles, { asked, scope, path }: Omit<ReadQuestion, "userId">): ReadAnswers[typeof asked] {
-  return asked === "bytesUsed" ? files.bytesUsed(scope) : files[asked](scope, path);
+  return asked === "scopeSize" ? files.scopeSize(scope) : files[asked](scope, path);
 }

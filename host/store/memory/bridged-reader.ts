@@ -5,7 +5,7 @@ import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { decodeText, SeenFiles } from "../reading.ts";
-import type { ReadBridge, StoreReaders, UserReader } from "../store.ts";
+import type { ReadBridge, ScopeSize, StoreReaders, UserReader } from "../store.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
 
 /**
@@ -29,7 +29,7 @@ class BridgedReader implements UserReader {
   }
 
   /** The main thread measures faster than it could remember. */
-  readonly usedBytes = {};
+  readonly knownSizes = {};
 
   get seen(): Seen[] {
     return this.#seen.list();
@@ -49,8 +49,8 @@ class BridgedReader implements UserReader {
     return this.#ask("sizeOf", scope, path);
   }
 
-  bytesUsed(scope: string): number {
-    return this.#ask("bytesUsed", scope);
+  scopeSize(scope: string): ScopeSize {
+    return this.#ask("scopeSize", scope);
   }
 
   [Symbol.dispose](): void {

@@ -95,7 +95,7 @@ export class MemoryStores implements SharedStores {
       has: (id) => this.#stores.has(id),
       creatorOf: (id) => this.#stores.get(id)?.creator ?? null,
       findings: () => [],
-      usedBytes: {},
+      knownSizes: {},
       areReadStill,
       commit: async (changes, byStore) => this.#commit(changes, byStore),
     });

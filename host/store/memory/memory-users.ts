@@ -60,7 +60,7 @@ export class MemoryUsers implements Store {
       try {
         return await work({
           reader,
-          usedBytes: {},
+          knownSizes: {},
           findings: async () => [],
           commit: async (changes, seen) => {
             if (changes.length === 0) return;

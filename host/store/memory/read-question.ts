@@ -2,13 +2,14 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { ScopeSize } from "../store.ts";
 
 /** What can be asked, and the value of the answer. */
 export interface ReadAnswers {
   read: Uint8Array | null;
   list: ListedFile[];
   sizeOf: number | null;
-  bytesUsed: number;
+  scopeSize: ScopeSize;
 }
 
 export interface ReadQuestion<Asked extends keyof ReadAnswers = keyof ReadAnswers> {

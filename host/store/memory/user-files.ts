@@ -6,7 +6,8 @@ import { ToolError } from "../../values/tool-error.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
 import { checkedScope, segmentsOf, sortedByPath, tooManyFiles } from "../reading.ts";
-import type { ScopeSurvey, UnfitFile } from "../store.ts";
+import { sizeOfFiles } from "../scope-size.ts";
+import type { ScopeSize, ScopeSurvey, UnfitFile } from "../store.ts";
 
 interface Scope {
   readonly files: Map<string, Buffer>;
@@ -46,8 +47,8 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return { files: all.filter(({ bytes }) => refusalOf(bytes) === null), unfit };
   }
 
-  bytesUsed(scope: string): number {
-    return this.#filesOf(scope).reduce((sum, { bytes }) => sum + bytes, 0);
+  scopeSize(scope: string): ScopeSize {
+    return sizeOfFiles(this.#filesOf(scope));
   }
 
   sizeOf(scope: string, path: string): number | null {

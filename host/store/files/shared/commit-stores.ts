@@ -2,7 +2,8 @@ import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { ChangesOfStore } from "../../changes-by-store.ts";
-import { refuseBytes, StaleCall, usedAfter } from "../../plan-changes.ts";
+import { refuseBytes, StaleCall } from "../../plan-changes.ts";
+import { sizesAfter } from "../../scope-size.ts";
 import type { StoreChanges } from "../../shared-stores.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
@@ -10,7 +11,7 @@ import type { GrantedHints } from "./granted-hints.ts";
 import { commitJoint } from "./joint-commit.ts";
 import type { JointPart } from "./joint-commit.ts";
 import type { LockedStores } from "./lock-stores.ts";
-import type { KnownSizes } from "./store-sizes.ts";
+import type { StoreSizes } from "./store-sizes.ts";
 import { readVersion } from "./wal-version.ts";
 
 /** Some stores that are held under their locks. */
@@ -19,7 +20,7 @@ export interface CommitPlace {
   readonly hints: GrantedHints;
   readonly ids: readonly StoreId[];
   readonly locked: LockedStores;
-  readonly sizes: KnownSizes;
+  readonly sizes: StoreSizes;
 }
 
 type Grants = StoreChanges["grants"] | undefined;
@@ -38,7 +39,7 @@ export async function commitStores(
 /** Prepares all parts before it records any. */
 async function commitParts(
   place: CommitPlace,
-  { by, usedBytes, grants }: StoreChanges,
+  { by, knownSizes, grants }: StoreChanges,
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   const parts: JointPart[] = [];
@@ -46,7 +47,7 @@ async function commitParts(
     await prepare(place, { by, grants }, byStore, parts);
     await commitPrepared(parts);
     for (const { id, session, change } of parts) {
-      place.sizes.keep(id, session.tail, usedAfter(place.sizes.before(id, usedBytes), change.planned));
+      place.sizes.keep(id, session.tail, sizesAfter(place.sizes.before(id, knownSizes), change.planned));
       place.homes.noteUse(id);
     }
   } finally {

@@ -23,7 +23,7 @@ import { resolveJoint } from "./joint-recovery.ts";
 import { lockStores } from "./lock-stores.ts";
 import type { LockedStores } from "./lock-stores.ts";
 import { creatorOf, hasStore, listStores, ownerOf } from "./store-facts.ts";
-import { KnownSizes } from "./store-sizes.ts";
+import { StoreSizes } from "./store-sizes.ts";
 import { isStill, readVersion, versionAtRest } from "./wal-version.ts";
 import type { WalVersion } from "./wal-version.ts";
 
@@ -190,13 +190,13 @@ export class FileSharedStores implements SharedStores {
     work: Work<Result>,
     { locked, read }: Holding = noLocks,
   ): Promise<Result> {
-    const sizes = new KnownSizes(this.#homes.sizes, ids, (id) => locked?.of(id)?.tail ?? null);
+    const sizes = new StoreSizes(this.#homes.sizes, ids, (id) => this.#homes.knownSizes(id, locked?.of(id) ?? null));
     using held = new HeldStoreSet(ids, options, {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
       has: (id) => hasStore(this.#root, id),
       creatorOf: (id) => creatorOf(this.#root, id),
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
-      usedBytes: sizes.usedBytes,
+      knownSizes: sizes.knownSizes,
       areReadStill: () => this.#areStill(read),
       commit: async (changes, byStore) => {
         if (locked === null) throw new RangeError("The stores are held without their locks");

@@ -4,7 +4,7 @@ import type { Seen } from "../../../values/change-set.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { checkedStore, decodeText, SeenFiles } from "../../reading.ts";
 import { entriesScope } from "../../shared-stores.ts";
-import type { UsedBytes, UserReader } from "../../store.ts";
+import type { KnownSizes, ScopeSize, UserReader } from "../../store.ts";
 import { FileReader } from "../file-reader.ts";
 import { storeHome } from "../home.ts";
 
@@ -16,16 +16,16 @@ export class SharedFileReader implements UserReader {
   readonly #root: DataRoot;
   /** The one that was used last comes last. */
   readonly #open = new Map<StoreId, FileReader>();
-  readonly #bytesUsed: Map<string, number>;
+  readonly #known: Map<string, Partial<ScopeSize>>;
   readonly #seen = new SeenFiles();
 
-  constructor(root: DataRoot, usedBytes: UsedBytes = {}) {
+  constructor(root: DataRoot, knownSizes: KnownSizes = {}) {
     this.#root = root;
-    this.#bytesUsed = new Map(Object.entries(usedBytes));
+    this.#known = new Map(Object.entries(knownSizes));
   }
 
-  get usedBytes(): UsedBytes {
-    return Object.fromEntries(this.#bytesUsed);
+  get knownSizes(): KnownSizes {
+    return Object.fromEntries(this.#known);
   }
 
   get seen(): Seen[] {
@@ -46,10 +46,10 @@ export class SharedFileReader implements UserReader {
     return this.#of(scope).sizeOf(entriesScope, path);
   }
 
-  bytesUsed(scope: string): number {
-    const bytes = this.#bytesUsed.get(scope) ?? this.#of(scope).bytesUsed(entriesScope);
-    this.#bytesUsed.set(scope, bytes);
-    return bytes;
+  scopeSize(scope: string, isAnew = false): ScopeSize {
+    const size = this.#of(scope).scopeSize(entriesScope, isAnew);
+    this.#known.set(scope, size);
+    return size;
   }
 
   [Symbol.dispose](): void {
@@ -59,7 +59,8 @@ export class SharedFileReader implements UserReader {
 
   #of(scope: string): FileReader {
     const id = checkedStore(scope);
-    const reader = this.#open.get(id) ?? new FileReader(storeHome(this.#root, id));
+    const known = this.#known.get(scope) ?? {};
+    const reader = this.#open.get(id) ?? new FileReader(storeHome(this.#root, id), { [entriesScope]: known });
     this.#open.delete(id);
     this.#open.set(id, reader);
     const [oldest] = this.#open;

@@ -1,0 +1,55 @@
+/**
+ * The sizes of a home's trashes between processes, beside the WAL: to measure a trash is to look at each of its files.
+ * They count only as long as the WAL is as it was, so a crash or another process never leaves wrong ones.
+ */
+import { scopeName } from "../../../shared/path.ts";
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
+import type { Directory } from "../../disk/directory.ts";
+import type { FileSum, KnownSizes } from "../scope-size.ts";
+import type { WalTail } from "./commit/find-records.ts";
+
+const name = "sizes";
+const staged = "sizes-staged";
+/** A smaller trash is measured as fast as its size is read. */
+const filesMin = 500;
+/** A user has some ten scopes, at 60 bytes each. */
+const bytesMax = 16 * 1024;
+
+/** What is known of the sizes; nothing if anything about the file is unusual. */
+export function readSizes(own: Directory, tail: WalTail): KnownSizes {
+  try {
+    if ((own.sizeOf(name, name) ?? Infinity) > bytesMax) return {};
+    const { wal, trash } = JSON.parse(own.read(name, name)?.toString() ?? "{}") as Record<string, unknown>;
+    return wal === keyOf(tail) && isRecord(trash) ? sizesIn(trash) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Not flushed, and no failure matters: the sizes are measured again. */
+export function writeSizes(own: Directory, tail: WalTail, sizes: KnownSizes): void {
+  const large = Object.entries(sizes).filter(([, { trash }]) => trash !== undefined && trash.files >= filesMin);
+  if (large.length === 0) return;
+  const trash = Object.fromEntries(large.map(([scope, size]) => [scope, size.trash]));
+  try {
+    createOverLeftover(own, staged, { content: Buffer.from(JSON.stringify({ wal: keyOf(tail), trash })), shown: name });
+    own.rename(staged, own, name);
+  } catch {
+    // For example, the disk is full.
+  }
+}
+
+const keyOf = ({ identity, checkpoint, next, end }: WalTail): string =>
+  [identity, checkpoint.salt, next, end].join(" ");
+
+function sizesIn(trash: Readonly<Record<string, unknown>>): KnownSizes {
+  const known = Object.entries(trash).flatMap(([scope, sum]) =>
+    scopeName.test(scope) && isSum(sum) ? [[scope, { trash: { files: sum.files, bytes: sum.bytes } }] as const] : [],
+  );
+  return Object.fromEntries(known);
+}
+
+const isSum = (value: unknown): value is FileSum =>
+  isRecord(value) && [value["files"], value["bytes"]].every((each) => Number.isSafeInteger(each) && Number(each) >= 0);
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
