@@ -34,6 +34,8 @@ export interface CallOptions {
   readonly freedBytes?: number;
   /** Reads the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
+  /** The owner of the data has asked for it, not a model: it may take as long as all files of a scope need. */
+  readonly isUpkeep?: boolean;
   /** Ignores what the store has cached about the user. */
   readonly isThorough?: boolean;
 }

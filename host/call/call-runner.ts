@@ -77,7 +77,7 @@ export class CallRunner {
       return await this.#own.admit(call, record, async (turn) => {
         this.#killed.refuse(call.userId, call.action);
         const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
-        const runs = new GuestRuns(this.#parts, { ...call, turn, record, log });
+        const runs = new GuestRuns(this.#parts, { ...call, turn, record, log, isUpkeep: options.isUpkeep === true });
         try {
           return await (reachesStores(call.found)
             ? this.#withStores(call, { turn, record, runs }, options)

@@ -31,6 +31,8 @@ export interface RunnableCall {
   readonly input: string;
   readonly turn: Turn;
   readonly record: CallRecord;
+  /** The owner of the data has asked for it: it can take longer, and fuel lasts for each file that it reads. */
+  readonly isUpkeep: boolean;
   readonly log: (lines: readonly LogLine[]) => void;
 }
 
@@ -48,6 +50,9 @@ export interface GuestRun {
   readonly reply: WorkerReply;
 }
 
+/** How many deadlines of a call upkeep has: it looks at all files that a scope can hold, a call at some of them. */
+const upkeepDeadlines = 6;
+
 /** The runs of one call, which share its deadline. */
 export class GuestRuns {
   readonly #parts: GuestRunsParts;
@@ -58,7 +63,8 @@ export class GuestRuns {
   constructor(parts: GuestRunsParts, call: RunnableCall) {
     this.#parts = parts;
     this.#call = call;
-    this.#leftMs = parts.deadlinesMs[call.found.moduleIndex] ?? 0;
+    const deadlineMs = parts.deadlinesMs[call.found.moduleIndex] ?? 0;
+    this.#leftMs = call.isUpkeep ? deadlineMs * upkeepDeadlines : deadlineMs;
   }
 
   /**
@@ -92,7 +98,7 @@ export class GuestRuns {
   }
 
   #task(freedBytes: number, stores: DecidedStores | undefined): GuestTask {
-    const { found, called, input, userId } = this.#call;
+    const { found, called, input, userId, isUpkeep: refuels } = this.#call;
     const { tool, moduleIndex } = found;
     const epochMs = this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
@@ -100,7 +106,7 @@ export class GuestRuns {
     }
     // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
     const { hostCalls, stagedBytes } = this.#parts.limits;
-    const limits = { hostCalls, stagedBytes };
+    const limits = { hostCalls, stagedBytes, refuels };
     const grant = { userId, scopes: tool.scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
     return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs };
   }

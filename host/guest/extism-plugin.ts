@@ -7,6 +7,7 @@ import { createPlugin } from "@extism/extism";
 import type { CallContext, Plugin } from "@extism/extism";
 
 import { capabilityModule, capabilityNames, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
+import type { CapabilityName } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import { accessBlocks, BlockBudget } from "./block-access.ts";
 import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
@@ -29,6 +30,8 @@ export interface GuestEnvironment {
   readonly log: GuestLog;
   /** Whether the call has ended, so that the guest's work is of no use any more. Default: it has not. */
   readonly isEnded?: () => boolean;
+  /** Whether each file that the guest reads gives it a call's fuel anew. Default: it has one call's fuel for all. */
+  readonly refuels?: boolean;
 }
 
 /** The call that the instance's host functions work on. Empty between two calls. */
@@ -58,6 +61,8 @@ export class GuestInstance {
   /** The guest's own counter of the polls left. */
   readonly #fuel: WebAssembly.Global | null;
   readonly #fuelPollsMax: number;
+  /** What the call has used of the fuel that it had before its last refuelling. */
+  #fuelPollsSpent = 0;
   readonly #forgetBlocks: () => void;
   /** `broken`: its code was interrupted, or its state is unknown. */
   #condition: "pristine" | "used" | "broken" = "pristine";
@@ -91,7 +96,7 @@ export class GuestInstance {
       {
         useWasi: false,
         functions: {
-          [capabilityModule]: capabilityFunctions(slot, () => made?.stopIfEnded()),
+          [capabilityModule]: capabilityFunctions(slot, (name) => made?.adjustFuel(name)),
           [kernelModule]: kernelFunctions({ access, budget, log, config }),
         },
       },
@@ -114,6 +119,16 @@ export class GuestInstance {
     this.#fuel.value = 0;
   }
 
+  /** After a capability: stops the guest if its call has ended, and otherwise refuels it if it has read a file. */
+  adjustFuel(name: CapabilityName): void {
+    this.stopIfEnded();
+    const { environment } = this.#slot;
+    if (environment?.refuels !== true || environment.isEnded?.() === true || name !== "store_read") return;
+    if (this.#fuel === null || Number(this.#fuel.value) <= 0) return;
+    this.#fuelPollsSpent = this.fuelPollsUsed ?? 0;
+    this.#fuel.value = this.#fuelPollsMax;
+  }
+
   /** Calls one export with one text. Afterwards the instance needs `restore` before the next call. */
   async run(exportName: string, input: string, environment: GuestEnvironment): Promise<GuestOutcome> {
     if (this.#condition !== "pristine") throw new RangeError(`An instance that is ${this.#condition} serves no call`);
@@ -124,6 +139,7 @@ export class GuestInstance {
     slot.budget = new BlockBudget();
     slot.budget.take(byteLength);
     slot.returnCode = 0;
+    this.#fuelPollsSpent = 0;
     slot.environment = environment;
     try {
       const outcome = await this.#call(exportName, input);
@@ -145,7 +161,7 @@ export class GuestInstance {
   get fuelPollsUsed(): number | null {
     if (this.#fuel === null) return null;
     const left = Number(this.#fuel.value);
-    return Math.min(Math.max(this.#fuelPollsMax - left, 0), this.#fuelPollsMax);
+    return this.#fuelPollsSpent + Math.min(Math.max(this.#fuelPollsMax - left, 0), this.#fuelPollsMax);
   }
 
   /** Makes a used instance pristine. Returns `false` if that is impossible; then the instance must be thrown away. */
@@ -198,14 +214,14 @@ type HostFunction = (context: CallContext, request: bigint) => bigint;
 /** Ends a guest that does not count its fuel. */
 class CallEnded extends Error {}
 
-function capabilityFunctions(slot: CallSlot, stopIfEnded: () => void): Record<string, HostFunction> {
+function capabilityFunctions(slot: CallSlot, adjustFuel: (name: CapabilityName) => void): Record<string, HostFunction> {
   return Object.fromEntries(
     capabilityNames.map((name) => [
       name,
       (context, request) => {
         if (!slot.environment) throw new RangeError("An instance without a call has no capabilities");
         const reply = slot.environment.capabilities[name](textOf(context, request));
-        stopIfEnded();
+        adjustFuel(name);
         slot.budget.take(Buffer.byteLength(reply));
         return context.store(reply);
       },

@@ -21,4 +21,6 @@ export interface Grant {
 export interface GrantLimits {
   readonly hostCalls: number;
   readonly stagedBytes: number;
+  /** Each file that the guest reads gives it a call's fuel anew. */
+  readonly refuels: boolean;
 }

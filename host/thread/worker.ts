@@ -115,7 +115,8 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const parts = { grant, store: reader, staged, epochMs, reached };
   const noted = new CapabilityTrail(trail);
   const capabilities = bindCapabilities(parts, record, noted);
-  const environment = { capabilities, log, isEnded: () => noted.isClosed };
+  const { refuels } = grant.limits;
+  const environment = { capabilities, log, isEnded: () => noted.isClosed, refuels };
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, environment);
   const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
   for (const cause of record.causes) log.addCause(cause);

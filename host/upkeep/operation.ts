@@ -165,7 +165,7 @@ export class Operation {
       inputBytesMax,
       ctx,
     };
-    const { result, isCommitted } = await this.#parts.runner.call(asked, options);
+    const { result, isCommitted } = await this.#parts.runner.call(asked, { ...options, isUpkeep: true });
     if (isCommitted) record.toolHasCommitted();
     return result;
   }

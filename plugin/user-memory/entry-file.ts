@@ -1,4 +1,5 @@
 /** An entry's file: five fields in front matter, any keys that people added by hand, then the body. */
+import { utf8Bytes } from "../../shared/text.ts";
 import { formatFields, joinFrontMatter, splitFrontMatter, whyNoFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
@@ -12,16 +13,22 @@ export interface Entry {
   readonly created: string | null;
   readonly updated: string | null;
   readonly body: string;
+  /** The bytes of the file before the body: to count those of a large body takes the engine long. */
+  readonly headBytes: number;
   /** The front matter as it is in the file; `null` for the canonical form, which has no other keys to keep. */
   readonly frontMatter: string | null;
 }
 
 /** Parses a file. If it is not an entry, returns the reason as a clause about "it". */
 export function parseEntry(file: string): Entry | { unreadable: string } {
-  return parseCanonicalEntry(file) ?? parseAnyEntry(file);
+  const entry = parseCanonicalEntry(file) ?? parseAnyEntry(file);
+  if ("unreadable" in entry) return entry;
+  return { ...entry, headBytes: utf8Bytes(file.slice(0, file.length - entry.body.length)) };
 }
 
-function parseCanonicalEntry(file: string): Entry | null {
+type ParsedEntry = Omit<Entry, "headBytes">;
+
+function parseCanonicalEntry(file: string): ParsedEntry | null {
   const found = readCanonicalFile(file);
   const type = found && typeOf(found.type);
   if (!type) return null;
@@ -30,7 +37,7 @@ function parseCanonicalEntry(file: string): Entry | null {
 }
 
 /** Parses a file that people or other programs wrote, in any YAML. */
-function parseAnyEntry(file: string): Entry | { unreadable: string } {
+function parseAnyEntry(file: string): ParsedEntry | { unreadable: string } {
   const front = splitFrontMatter(file);
   if (!front) return { unreadable: whyNoFrontMatter(file) };
   const text = (key: string): string | null => {

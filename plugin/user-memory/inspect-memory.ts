@@ -11,16 +11,16 @@ import { indexPath } from "./entry-name.ts";
 import { derivedAmong, unfitAmong } from "./fit-paths.ts";
 import { findingsOf, readMemory } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryProblem } from "./memory-findings.ts";
-import { listEntryNames, memory } from "./memory-scope.ts";
+import { entrySizes, memory } from "./memory-scope.ts";
 import { mendMemory } from "./mend-memory.ts";
 
 export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   if (paths) return answerPaths(unfitAmong(paths), derivedAmong(paths));
-  const names = listEntryNames();
-  const isTooMany = incoming !== undefined && names.length > entryLimits.entriesMax;
-  const state = readMemory(isTooMany ? [] : names);
+  const sizes = entrySizes();
+  const isTooMany = incoming !== undefined && sizes.size > entryLimits.entriesMax;
+  const state = readMemory(isTooMany ? new Map() : sizes);
   const found = isTooMany ? [] : [...findingsOf(state), ...unusedFiles()];
-  const together = isTooMany ? [tooMany(names.length)] : [];
+  const together = isTooMany ? [tooMany(sizes.size)] : [];
   // The index is built again from the incoming entries.
   const entries = incoming?.filter((path) => path !== indexPath);
   const answer = answerInspection({ mend, incoming: entries }, { found, codes, together });

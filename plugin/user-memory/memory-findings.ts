@@ -39,8 +39,9 @@ export interface MemoryState {
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
 }
 
-export function readMemory(names: readonly string[]): MemoryState {
-  const entries = new Map(names.map((name) => [name, findEntry(name)]));
+/** `sizes`: the bytes of each entry's file, by name. */
+export function readMemory(sizes: ReadonlyMap<string, number>): MemoryState {
+  const entries = new Map(Array.from(sizes, ([name, bytes]) => [name, findEntry(name, bytes)]));
   const index = readIndex();
   return typeof index === "string" ? { index: null, indexKind: index, entries } : { index, indexKind: "text", entries };
 }
@@ -156,8 +157,8 @@ export function readText(name: string): string | null {
   }
 }
 
-function findEntry(name: string): FoundEntry | null {
+function findEntry(name: string, bytes: number): FoundEntry | null {
   const entry = loadUnlessUnsafe(name);
   if (entry === null || "unreadable" in entry) return entry;
-  return { description: entry.description, bodyBytes: utf8Bytes(entry.body) };
+  return { description: entry.description, bodyBytes: bytes - entry.headBytes };
 }

@@ -10,13 +10,14 @@ import { IndexFile } from "./index-file.ts";
 
 export const memory: Scope = new Scope("memory");
 
-/** The names of all entries that have a file, sorted. */
-export function listEntryNames(): string[] {
-  return memory
-    .list()
-    .map(({ path }) => entryNameAt(path))
-    .filter((name) => name !== null);
+/** The bytes of all entries that have a file, by name, sorted. */
+export function entrySizes(): Map<string, number> {
+  const named = memory.list().map(({ path, bytes }) => [entryNameAt(path), bytes] as const);
+  return new Map(named.filter((each): each is readonly [string, number] => each[0] !== null));
 }
+
+/** The names of all entries that have a file, sorted. */
+export const listEntryNames = (): string[] => [...entrySizes().keys()];
 
 /** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
 export function loadEntry(name: string): Entry | { unreadable: string } | null {

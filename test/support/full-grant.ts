@@ -5,5 +5,5 @@ import { rights } from "../../shared/abi.ts";
 
 /** Every right in some scopes of a user's folder, with the highest limits. */
 export function fullGrant(userId: UserId, scopes: readonly string[] = ["memory"]): Grant {
-  return { userId, scopes, rights, limits: policyLimitsMax, freedBytes: 0 };
+  return { userId, scopes, rights, limits: { ...policyLimitsMax, refuels: false }, freedBytes: 0 };
 }
