@@ -33,6 +33,7 @@ declare namespace WebAssembly {
   }
 
   class Global {
+    constructor(type: { readonly value: "i32"; readonly mutable: true }, value: number);
     value: unknown;
   }
 

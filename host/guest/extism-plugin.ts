@@ -11,6 +11,7 @@ import type { CapabilityName } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import { accessBlocks, BlockBudget } from "./block-access.ts";
 import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
+import { GuestFuel } from "./guest-fuel.ts";
 import type { GuestModule } from "./guest-module.ts";
 import { InstanceState } from "./instance-state.ts";
 import type { GuestLog } from "./kernel-functions.ts";
@@ -58,11 +59,7 @@ export class GuestInstance {
   readonly #memory: WebAssembly.Memory;
   readonly #memoryBytesMax: number;
   readonly #state: InstanceState | null;
-  /** The guest's own counter of the polls left. */
-  readonly #fuel: WebAssembly.Global | null;
-  readonly #fuelPollsMax: number;
-  /** What the call has used of the fuel that it had before its last refuelling. */
-  #fuelPollsSpent = 0;
+  readonly #fuel: GuestFuel;
   readonly #forgetBlocks: () => void;
   /** `broken`: its code was interrupted, or its state is unknown. */
   #condition: "pristine" | "used" | "broken" = "pristine";
@@ -75,9 +72,10 @@ export class GuestInstance {
     this.#forgetBlocks = parts.forgetBlocks;
     const shown = parts.stateExports?.map((name) => instance.exports[name]) ?? null;
     this.#state = shown && new InstanceState(this.#memory, shown);
-    const fuel = parts.fuelExport === null ? null : instance.exports[parts.fuelExport];
-    this.#fuel = fuel instanceof WebAssembly.Global ? fuel : null;
-    this.#fuelPollsMax = parts.fuelPollsMax;
+    this.#fuel = new GuestFuel(
+      parts.fuelExport === null ? null : instance.exports[parts.fuelExport],
+      parts.fuelPollsMax,
+    );
   }
 
   /** Runs no code of the guest: a module with a start function has already been refused. */
@@ -115,18 +113,14 @@ export class GuestInstance {
    */
   stopIfEnded(): void {
     if (this.#slot.environment?.isEnded?.() !== true) return;
-    if (this.#fuel === null) throw new CallEnded("The call has ended");
-    this.#fuel.value = 0;
+    if (!this.#fuel.isCounted) throw new CallEnded("The call has ended");
+    this.#fuel.take();
   }
 
   /** After a capability: stops the guest if its call has ended, and otherwise refuels it if it has read a file. */
   adjustFuel(name: CapabilityName): void {
     this.stopIfEnded();
-    const { environment } = this.#slot;
-    if (environment?.refuels !== true || environment.isEnded?.() === true || name !== "store_read") return;
-    if (this.#fuel === null || Number(this.#fuel.value) <= 0) return;
-    this.#fuelPollsSpent = this.fuelPollsUsed ?? 0;
-    this.#fuel.value = this.#fuelPollsMax;
+    if (name === "store_read" && this.#slot.environment?.refuels === true) this.#fuel.refill();
   }
 
   /** Calls one export with one text. Afterwards the instance needs `restore` before the next call. */
@@ -139,7 +133,7 @@ export class GuestInstance {
     slot.budget = new BlockBudget();
     slot.budget.take(byteLength);
     slot.returnCode = 0;
-    this.#fuelPollsSpent = 0;
+    this.#fuel.beginCall();
     slot.environment = environment;
     try {
       const outcome = await this.#call(exportName, input);
@@ -154,14 +148,9 @@ export class GuestInstance {
     }
   }
 
-  /**
-   * The polls that the call since the last `restore` has used; `null` if the plugin does not export its counter. It is
-   * the guest's own counter, the one that enforces its fuel, and no more trustworthy than that.
-   */
+  /** The polls that the call since the last `restore` has used; `null` if the plugin does not export its counter. */
   get fuelPollsUsed(): number | null {
-    if (this.#fuel === null) return null;
-    const left = Number(this.#fuel.value);
-    return this.#fuelPollsSpent + Math.min(Math.max(this.#fuelPollsMax - left, 0), this.#fuelPollsMax);
+    return this.#fuel.pollsUsed;
   }
 
   /** Makes a used instance pristine. Returns `false` if that is impossible; then the instance must be thrown away. */

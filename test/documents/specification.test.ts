@@ -117,7 +117,8 @@ const forNodeHost: Readonly<Record<string, Limit>> = {
   "files that one call changes": limit(storeLimits.changesMax, "QUOTA_EXCEEDED"),
   "bytes that one call writes": limit(callLimits.stagedBytesMax, "QUOTA_EXCEEDED"),
   "a user's scope, its trash included": limit(storeLimits.scopeBytesMax, "QUOTA_EXCEEDED"),
-  "files in one listing": limit(storeLimits.listEntriesMax, "QUOTA_EXCEEDED"),
+  "files of a scope outside its trash, and in one listing": limit(storeLimits.listEntriesMax, "QUOTA_EXCEEDED"),
+  "files in a scope's trash": limit(storeLimits.trashFilesMax, "QUOTA_EXCEEDED"),
 };
 
 test("the limits of every host, and those that the Node host adds, are those of the code", () => {

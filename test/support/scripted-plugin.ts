@@ -16,6 +16,8 @@ export interface Script {
   readonly rights?: readonly Right[];
   /** Requests that it makes first, with their capabilities' names. */
   readonly requests?: readonly (readonly [capability: string, request: object])[];
+  /** Then it never ends. */
+  readonly isEndless?: boolean;
   /** The `data` of its success. */
   readonly answer: unknown;
   /** For a tool with the role "inspect": the `data` when it is called to repair. */
@@ -76,7 +78,7 @@ function toolOf(script: Script | undefined): Partial<ManifestTool> {
 }
 
 function body(script: Script | undefined, texts: Texts): string {
-  const { requests = [], answer, mendingAnswer } = script ?? { answer: null };
+  const { requests = [], answer, mendingAnswer, isEndless = false } = script ?? { answer: null };
   const output = (data: unknown): string => {
     const [block, bytes] = texts.block({ ok: true, message: "Done", data });
     return `(call $output_set ${block} (i64.const ${bytes}))`;
@@ -88,7 +90,8 @@ function body(script: Script | undefined, texts: Texts): string {
       ? output(answer)
       : `(if ${isMending} (then ${output(mendingAnswer)}) (else ${output(answer)}))`;
   const asks = requests.map(([capability, request]) => `(drop (call $${capability} ${texts.block(request)[0]}))`);
-  return `${asks.join(" ")} ${told} (i32.const 0)`;
+  const spin = isEndless ? "(loop $spin (br $spin))" : "";
+  return `${asks.join(" ")} ${spin} ${told} (i32.const 0)`;
 }
 
 /** JSON texts in the guest's memory. */
