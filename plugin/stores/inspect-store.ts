@@ -3,6 +3,7 @@
  * trash, an entry that an import has brought from another owner's store becomes the caller's, and the search index gets
  * what people have written.
  */
+import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
@@ -20,12 +21,11 @@ export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<In
   const own = accessTo(ownStoreScope);
   if (paths) return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isIndexPath));
   const store = new EntryStore(own);
-  const files = store.files.map(({ path }) => path);
   const counts = [true, false].map((forModels) => filesOfKind(store.files, store.id, forModels).length);
   const present = Math.max(...counts);
   const isTooMany = incoming !== undefined && present > entriesMax;
   const stray = store.strayPaths.map((path) => finding("file-unused", path, `${isUnused}, so no tool reads it`));
-  const found = isTooMany ? [] : [...files.flatMap((path) => findingAt(store, path) ?? []), ...stray];
+  const found = isTooMany ? [] : [...store.files.flatMap((file) => findingAt(store, file) ?? []), ...stray];
   if (!incoming) found.push(...unindexedIn(store));
   const together = isTooMany ? [tooMany(present)] : [];
   const answer = answerInspection({ mend, incoming }, { found, codes, together });
@@ -43,7 +43,7 @@ const codes: Readonly<Record<string, RefusedPath["code"]>> = {
   "entry-too-large": "QUOTA_EXCEEDED",
 };
 
-function findingAt(store: EntryStore, path: string): InspectFinding | null {
+function findingAt(store: EntryStore, { path, bytes }: ListedFile): InspectFinding | null {
   const entry = store.readAny(path);
   if (entry === null) return null;
   if ("unreadable" in entry) {
@@ -54,7 +54,8 @@ function findingAt(store: EntryStore, path: string): InspectFinding | null {
   if (expires !== null && expires <= store.now) {
     return finding("entry-expired", path, `it has expired at ${expires}`, "move it to the trash");
   }
-  if (!exceedsUtf8Bytes(value.content, valueBytesMax)) return null;
+  // To count the bytes of a large value takes the engine long.
+  if (bytes <= valueBytesMax || !exceedsUtf8Bytes(value.content, valueBytesMax)) return null;
   const size = `its value is ${utf8Bytes(value.content)} bytes, at most ${valueBytesMax} allowed`;
   return finding("entry-too-large", path, size);
 }
