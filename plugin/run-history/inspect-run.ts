@@ -1,6 +1,6 @@
 /** Compares a run's facts, `run.json` and `closed.jsonl`, with its events. Reads each file once. */
+import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding } from "../../shared/roles.ts";
-import { utf8Bytes } from "../../shared/text.ts";
 import { formatClosed } from "./closed-segments.ts";
 import { parseLines } from "./event-line.ts";
 import {
@@ -37,16 +37,17 @@ interface WrongFacts {
   readonly isOwn: boolean | null;
 }
 
-/** `paths`: those of the run's files. */
-export function inspectRun(folder: string, paths: readonly string[]): RunState {
+/** `files`: the run's. */
+export function inspectRun(folder: string, files: readonly ListedFile[]): RunState {
   const findings: InspectFinding[] = [];
   const numbersOf = (kind: RunFile["kind"]): number[] =>
-    paths.flatMap((path) => {
+    files.flatMap(({ path }) => {
       const file = runFileAt(path);
       return file?.kind === kind ? [file.number] : [];
     });
-  const presentAt = (path: string): FileText => (paths.includes(path) ? readFile(path) : null);
-  const spans = inspectSegments(folder, numbersOf("segment"), findings);
+  const sizes = new Map(files.map(({ path, bytes }) => [path, bytes]));
+  const presentAt = (path: string): FileText => (sizes.has(path) ? readFile(path) : null);
+  const spans = inspectSegments(folder, { numbers: numbersOf("segment"), sizes }, findings);
   const { lost, ...appendIds } = inspectAppendIds(folder, numbersOf("appends"));
   findings.push(...lost.map((path) => ({ ...finding("file-unreadable", path, isLost), remedy: forgetsIds })));
 
@@ -79,7 +80,11 @@ const factsWrong = ({ path, right }: WrongFacts): InspectFinding => ({
 });
 
 /** A run has at least one segment. Absent ones are empty. */
-function inspectSegments(folder: string, numbers: readonly number[], findings: InspectFinding[]): Span[] {
+function inspectSegments(
+  folder: string,
+  { numbers, sizes }: { readonly numbers: readonly number[]; readonly sizes: ReadonlyMap<string, number> },
+  findings: InspectFinding[],
+): Span[] {
   const present = new Set(numbers);
   const last = Math.max(1, ...numbers);
   const spans: Span[] = [];
@@ -88,7 +93,7 @@ function inspectSegments(folder: string, numbers: readonly number[], findings: I
     const text = present.has(number) ? readFile(path) : null;
     const isText = typeof text === "string";
     if (!isText) findings.push(finding("file-unreadable", path, "it is missing, or it is not UTF-8 text"));
-    spans.push(inspectLines(path, textOf(text), findings));
+    spans.push(inspectLines({ path, bytes: isText ? (sizes.get(path) ?? 0) : 0 }, textOf(text), findings));
     // As in `rebuildRun`.
     if (!isText && number === last && present.has(last)) spans.push(emptySpan);
   }
@@ -114,9 +119,10 @@ const isLost = "it is not UTF-8 text, so appends whose ids belong in it fail";
 
 const forgetsIds = "moves it to the trash: appends with its ids would be stored again";
 
-function inspectLines(path: string, text: string, findings: InspectFinding[]): Span {
+/** The listing tells the bytes: to count those of many segments takes the engine long. */
+function inspectLines({ path, bytes }: ListedFile, text: string, findings: InspectFinding[]): Span {
   const lines = linesOf(text);
-  let span: Span = { ...emptySpan, lines: lines.length, bytes: utf8Bytes(text) };
+  let span: Span = { ...emptySpan, lines: lines.length, bytes };
   let damaged = 0;
   for (const [at, parsed] of parseLines(lines).entries()) {
     if ("event" in parsed) {

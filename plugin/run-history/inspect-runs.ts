@@ -2,6 +2,7 @@
  * Reports damaged lines and files that no tool reads, and facts about a run that its events contradict. It mends the
  * facts; a damaged line stays for a person, who may still make something of it.
  */
+import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
@@ -13,13 +14,13 @@ const { filesMax, runsMendedMax } = runLimits;
 
 export function inspectRuns({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   if (paths) return answerPaths(paths.filter((path) => runFileAt(path) === null).map(unfit), paths.filter(isDerived));
-  const all = runs.list().map(({ path }) => path);
-  const files = all.filter((path) => runFileAt(path) !== null);
-  const unused = all.filter((path) => runFileAt(path) === null);
+  const all = runs.list();
+  const files = all.filter(({ path }) => runFileAt(path) !== null);
+  const unused = all.filter(({ path }) => runFileAt(path) === null);
   const states = Array.from(byFolder(files), ([folder, own]) => inspectRun(folder, own));
   const found = [
-    ...files.slice(filesMax, filesMax + 1).map((path) => crowded(path, files.length)),
-    ...unused.map((path) => finding("file-unused", path, isUnused)),
+    ...files.slice(filesMax, filesMax + 1).map(({ path }) => crowded(path, files.length)),
+    ...unused.map(({ path }) => finding("file-unused", path, isUnused)),
     ...states.flatMap(({ findings }) => findings),
   ];
   const judged = incoming?.filter((path) => !isDerived(path));
@@ -30,12 +31,12 @@ export function inspectRuns({ mend, paths, incoming }: InspectInput): Answer<Ins
 }
 
 /** The files of each run, as far as they can all be read. Only whole runs: a part of one says nothing about its facts. */
-function byFolder(paths: readonly string[]): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const path of paths) {
-    const { folder = "" } = runFileAt(path) ?? {};
+function byFolder(files: readonly ListedFile[]): Map<string, ListedFile[]> {
+  const found = new Map<string, ListedFile[]>();
+  for (const file of files) {
+    const { folder = "" } = runFileAt(file.path) ?? {};
     const own = found.get(folder) ?? [];
-    own.push(path);
+    own.push(file);
     found.set(folder, own);
   }
   let count = 0;
