@@ -71,13 +71,15 @@ export interface Directory extends Disposable {
 }
 
 /**
- * What a file is opened for. `make` is `write`, but makes the file if there is none. `flush` only flushes, so it
- * accepts any size and any number of names.
+ * What a file is opened for. `make` is `write`, but makes the file if there is none. `flush` only flushes, and `lock` only
+ * locks, so they accept any size and any number of names.
  */
-export type FileUse = "read" | "write" | "make" | "flush";
+export type FileUse = "read" | "write" | "make" | "flush" | "lock";
 
 export interface Measured {
   readonly bytes: number;
+  /** How many names it has on the disk: more than one if it has hard links. */
+  readonly names: number;
   /** Whether `sizeOf` and `read` accept it. */
   readonly isPlain: boolean;
   /** When the file was last changed or renamed, by the file system's clock. No program can set it. */

@@ -19,7 +19,6 @@ import {
   renameSync,
   rmdirSync,
   unlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { promisify } from "node:util";
 
@@ -32,7 +31,7 @@ import type { FolderHandle } from "./folder-handle.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { permit } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
-import { checkPlainFile, checkRegularFile, isPlainFile, PinnedFile } from "./pinned-file.ts";
+import { checkPlainFile, checkRegularFile, inUs, measuredFrom, PinnedFile, writeFrom } from "./pinned-file.ts";
 import type { FileFacts } from "./pinned-file.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -44,11 +43,11 @@ const openFlags = {
   make: O_RDWR | O_CREAT | safely,
   // Only Windows needs write permission for a flush. A person can have taken that permission away.
   flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
+  lock: O_RDWR | safely,
 };
 const anySize = Number.MAX_SAFE_INTEGER;
 
 const flushNames = promisify(fsync);
-const inUs = (ns: bigint): number => Number(ns / 1_000n);
 
 export class PinnedDirectory implements Directory {
   readonly #handle: FolderHandle;
@@ -120,13 +119,7 @@ export class PinnedDirectory implements Directory {
 
   measure(name: string): Measured | null {
     const facts = this.#try("list files", () => lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }));
-    if (!facts) return null;
-    return {
-      bytes: Number(facts.size),
-      isPlain: isPlainFile(facts),
-      changedUs: inUs(facts.ctimeNs),
-      writtenUs: inUs(facts.mtimeNs),
-    };
+    return facts ? measuredFrom(facts) : null;
   }
 
   read(name: string, shown: string): Buffer | null {
@@ -147,7 +140,7 @@ export class PinnedDirectory implements Directory {
       try {
         // A new file is plain, and nobody else's.
         if (!this.#handle.isHeldOpen) this.#handle.checkOpened(path, fstatSync(descriptor, { bigint: true }));
-        writeFileSync(descriptor, content);
+        writeFrom(descriptor, 0, content);
         if (like !== null) permit(descriptor, like);
       } finally {
         closeSync(descriptor);
@@ -156,7 +149,8 @@ export class PinnedDirectory implements Directory {
   }
 
   openFile(name: string, shown: string, use: FileUse): DiskFile | null {
-    const check = use === "flush" ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, anySize);
+    const isAnyFile = use === "flush" || use === "lock";
+    const check = isAnyFile ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, anySize);
     return this.#open(name, shown, openFlags[use], (facts) => check(facts, shown));
   }
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { storeLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { DiskFile } from "./directory.ts";
+import type { DiskFile, Measured } from "./directory.ts";
 import { failureOfDisk, linkInPlace, notRegular } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
 import type { FileIdentity } from "./folder-handle.ts";
@@ -133,10 +133,17 @@ export function checkPlainFile(facts: FileFacts, shown: string, bytesMax: number
   if (refusal) throw new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(shown)}: ${refusal}`);
 }
 
-/** Whether `checkPlainFile` accepts it. */
-export function isPlainFile(facts: FileFacts): boolean {
-  return facts.isFile() && whyUnsafe(facts, storeLimits.fileBytesMax) === null;
+export function measuredFrom(facts: FileFacts & { readonly ctimeNs: bigint; readonly mtimeNs: bigint }): Measured {
+  return {
+    bytes: Number(facts.size),
+    names: Number(facts.nlink),
+    isPlain: facts.isFile() && whyUnsafe(facts, storeLimits.fileBytesMax) === null,
+    changedUs: inUs(facts.ctimeNs),
+    writtenUs: inUs(facts.mtimeNs),
+  };
 }
+
+export const inUs = (ns: bigint): number => Number(ns / 1_000n);
 
 /** Throws `STORAGE_UNSAFE` unless the file is regular. */
 export function checkRegularFile(facts: FileFacts, shown: string): void {

@@ -37,12 +37,11 @@ process.stdout.write(JSON.stringify(await sweep()));
 process.exit(0);
 
 async function sweep(): Promise<FaultReport> {
-  const rehearsal = join(folder, "rehearsal");
-  const { calls, after } = await rehearse(rehearsal);
+  const { calls, after } = await rehearse(join(folder, "rehearsal"));
   const failed: Record<string, number> = {};
   const problems: FaultReport["problems"][number][] = [];
   const dataDir = join(folder, "data");
-  const injections = injectionsFor(calls, (path) => path.replace(rehearsal, dataDir));
+  const injections = injectionsFor(calls);
   let acknowledged = 0;
   for (const injection of injections) {
     rmSync(dataDir, { recursive: true, force: true });

@@ -16,13 +16,11 @@ const errors: Readonly<Record<string, readonly string[]>> = {
   rename: ["ENOSPC", "EACCES", "EIO"],
   renameat2: ["EINVAL", "ENOSPC", "EIO"],
   unlink: ["EROFS", "EIO"],
-  write: ["ENOSPC", "EIO"],
   pwrite64: ["ENOSPC", "EIO"],
   ftruncate: ["EIO"],
   fsync: ["EIO", "ENOSPC"],
   fdatasync: ["EIO", "ENOSPC"],
   fcntl: ["ENOLCK"],
-  read: ["EIO"],
   pread64: ["EIO"],
   getdents64: ["EIO"],
   statx: ["EIO"],
@@ -32,20 +30,12 @@ const errors: Readonly<Record<string, readonly string[]>> = {
  * Each call of a rehearsal fails alone with each of its errors, and together with all later calls with one error.
  * `close` is excluded: strace would skip the call, so that the descriptor would stay open.
  */
-export function injectionsFor(calls: readonly SystemCall[], moveTo: (path: string) => string): Injection[] {
-  const seenOf = new Map<string, number>();
+export function injectionsFor(calls: readonly SystemCall[]): Injection[] {
   return calls.flatMap((call) => {
-    const { name, text } = call;
-    const way = name === "read" || name === "write" ? pathOf(call) : null;
-    // Node also wakes its threads with `read` and `write`, so only those on a user's file may fail.
-    if (way === null && (name === "read" || name === "write")) return [];
-    const key = `${name} ${way ?? ""}`;
-    const ordinal = way === null ? call.ordinal : (seenOf.get(key) ?? 0) + 1;
-    seenOf.set(key, ordinal);
-    const path = way === null ? [] : ["-P", moveTo(way)];
+    const { name, ordinal, text } = call;
     const inject = (error: string, when: string): Injection => ({
       threads: threadsOf(call),
-      options: [...path, "-e", `trace=${name}`, "-e", `inject=${name}:error=${error}:when=${when}`],
+      options: ["-e", `trace=${name}`, "-e", `inject=${name}:error=${error}:when=${when}`],
       text: `${error} ${when}: ${text}`,
     });
     const kinds = errorsOf(call);
@@ -60,9 +50,4 @@ function errorsOf({ name, text }: SystemCall): readonly string[] {
   if (name !== "openat") return known;
   if (text.includes("O_CREAT")) return ["ENOSPC", ...known];
   return text.includes("O_RDWR") ? ["EROFS", ...known] : known;
-}
-
-/** The file below a user's folder that a call's descriptor refers to. */
-function pathOf({ text }: SystemCall): string | null {
-  return /^[a-z0-9]+\(\d+<([^>]*\/users\/[^>]*)>/.exec(text)?.[1] ?? null;
 }
