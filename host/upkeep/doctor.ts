@@ -15,7 +15,13 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
     const options = { scopes, writes: false, isLookingOnly: true };
     found.push(...(await operation.hold(options, async (held) => (await held.findings()).map(ofStore))));
   }
-  for (const inspector of operation.tools.withRole("inspect")) found.push(...(await look(operation, inspector)));
+  const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
+  const remedy = linked.size > 0 ? mendOthersFirst : null;
+  for (const inspector of operation.tools.withRole("inspect")) {
+    const told = await look(operation, inspector, remedy);
+    // That a plugin cannot open such a file says nothing new, and it cannot know the remedy.
+    found.push(...told.filter(({ path }) => !linked.has(path)));
+  }
   return found;
 }
 
@@ -44,25 +50,26 @@ export function findingsIn({ findings, findingsHidden }: InspectOutput, scope: s
     remedy,
   }));
   if (findingsHidden === 0) return shown;
-  const remedy = shown.some((each) => each.remedy !== null) ? "mend the others first" : null;
+  const remedy = shown.some((each) => each.remedy !== null) ? mendOthersFirst : null;
   return [...shown, notInspected(scope, `${findingsHidden} more findings are not shown`, remedy)];
 }
 
 /** The scope of a tool whose role has exactly one. */
 export const scopeOf = (found: CatalogTool): string => ownScopesOf(found)[0] ?? "";
 
-/** Asks one plugin for its findings. If it fails or gives an invalid answer, that is a finding too. */
-async function look(operation: Operation, inspector: CatalogTool): Promise<Finding[]> {
+/** Asks one plugin for its findings. If it fails or gives an invalid answer, that is a finding too, with `remedy`. */
+async function look(operation: Operation, inspector: CatalogTool, remedy: string | null): Promise<Finding[]> {
   try {
     const told = await operation.ask("inspect", inspector, { mend: false }, { isLookingOnly: true });
     return findingsIn(told, scopeOf(inspector));
   } catch (error) {
     const { code, message } = asToolError(error, action);
     if (notInspecting.has(code)) throw error;
-    return [notInspected(scopeOf(inspector), message, null)];
+    return [notInspected(scopeOf(inspector), message, remedy)];
   }
 }
 
+const mendOthersFirst = "mend the others first";
 const action = "look after a user's files";
 
 /** Errors that say nothing about the files: a later inspection can succeed. */

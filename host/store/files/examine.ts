@@ -12,10 +12,17 @@ import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { Home } from "./home.ts";
+import { isLinked, linkedIn, separation } from "./separate-links.ts";
 
 const { pathCharsMax } = storeLimits;
 
-type FileProblem = "wal-damaged" | "temporary-file" | "owner-missing" | "not-a-plain-file" | "name-not-allowed";
+type FileProblem =
+  | "wal-damaged"
+  | "temporary-file"
+  | "owner-missing"
+  | "not-a-plain-file"
+  | "name-not-allowed"
+  | "several-names";
 
 export function examineHome(home: Home, at: WalMoment): StoreFinding[] {
   using folder = HomeFolder.open(home);
@@ -41,6 +48,8 @@ function findingsInScopes({ kind: ofHome }: Home, home: Directory): StoreFinding
 
 /** `scope`: its name and a slash. `hidden` is a name to skip: in a mounted folder the host's own. */
 function strangeFiles(top: Directory, scope: string, hidden: string | null = null): StoreFinding[] {
+  // In a mounted folder, links are other programs'.
+  const isSeparable = hidden === null;
   const visit = (folder: Directory, above: string): StoreFinding[] =>
     folder.entries().flatMap(({ name, kind }) => {
       const path = above + name;
@@ -50,6 +59,7 @@ function strangeFiles(top: Directory, scope: string, hidden: string | null = nul
       // A name that begins with a dot belongs to another program, such as `.git`.
       if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
       return orFinding(scope + path, () => {
+        if (kind === "file" && isSeparable && isLinked(folder, name)) return [linked(scope + path)];
         if (kind === "file") folder.sizeOf(name, path);
         using below = kind === "folder" ? folder.openFolder(name) : null;
         return below === null ? [] : visit(below, `${path}/`);
@@ -69,6 +79,13 @@ function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
     return [unsafe(path, error.message.split(": ").at(-1) ?? "")];
   }
 }
+
+const linked = (path: string): StoreFinding => ({
+  code: "several-names",
+  path,
+  message: "it has several names on the disk (hard links), only 1 is allowed",
+  remedy: separation,
+});
 
 const unsafe = (path: string, message: string): StoreFinding => inScope("not-a-plain-file", path, message);
 
@@ -91,6 +108,9 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   const own = folder.openOwn();
   if (own === null) return [];
   const names = own.entries().map(({ name }) => name);
+  const withLinks = home.kind === "mount" ? [] : linkedIn(own);
+  // As long as they are, nothing else can be said.
+  if (withLinks.length > 0) return withLinks.map((name) => linked(`${hostFolder}/${name}`));
   return [
     ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record it")]),
     ...names

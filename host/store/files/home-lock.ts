@@ -12,8 +12,8 @@ import { isReadOnly } from "../../disk/disk-failure.ts";
 import { tryFileLock } from "../../disk/native-calls.ts";
 import { ToolError } from "../../values/tool-error.ts";
 
-const lockFile = "lock";
-const turnstileFile = "turnstile";
+export const lockFile = "lock";
+export const turnstileFile = "turnstile";
 
 /** How often the lock is tried again: a call holds it for a few milliseconds. */
 const pollMs = 1;
@@ -25,6 +25,8 @@ export interface LockRequest {
   readonly make: boolean;
   /** Whether a read-only disk is enough. */
   readonly readOnlyWillDo: boolean;
+  /** Whether the lock file may have several names, so that it can be made a file of its own under the lock. */
+  readonly isLinked?: boolean;
   /** When to give up, on the clock of `performance.now()`. */
   readonly until: number;
   /** Ends the wait; its reason is thrown. */
@@ -75,11 +77,11 @@ export interface HomeLock extends Disposable {
 function openLock(
   own: Directory,
   name: string,
-  request: Pick<LockRequest, "make" | "readOnlyWillDo">,
+  request: Pick<LockRequest, "make" | "readOnlyWillDo" | "isLinked">,
 ): Omit<HomeLock, "hasWaited"> | null {
   let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
   try {
-    file = own.openFile(name, name, request.make ? "make" : "write");
+    file = own.openFile(name, name, request.isLinked === true ? "lock" : request.make ? "make" : "write");
   } catch (error) {
     if (!request.readOnlyWillDo || !isReadOnly(error)) throw error;
     file = own.openFile(name, name, "read");

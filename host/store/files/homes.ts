@@ -19,6 +19,7 @@ import type { Home } from "./home.ts";
 import { KeptSizes } from "./kept-sizes.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { ScopeFolders } from "./scope-folders.ts";
+import { linkedIn, separateLinks } from "./separate-links.ts";
 import { HomeMemo } from "./session-setup.ts";
 import { writeSizes } from "./stored-sizes.ts";
 
@@ -68,12 +69,13 @@ export class Homes<Id extends string> {
     this.sizes.forget(id);
   }
 
-  /** Takes the lock and changes nothing. */
+  /** Takes the lock and changes nothing. Of a home that cannot be used as it is, it is not needed. */
   async lockOnly(id: Id, waiting: Waiting): Promise<Disposable | null> {
     const home = this.homeOf(id);
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
-    return own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind], readOnlyWillDo: true }));
+    if (own === null || linkedIn(own).length > 0) return null;
+    return await lockHome(own, { ...waiting, shown: shownAs[home.kind], readOnlyWillDo: true });
   }
 
   /**
@@ -82,6 +84,7 @@ export class Homes<Id extends string> {
    */
   async lock(id: Id, waiting: Waiting, { isThorough = false } = {}): Promise<HomeSession | null> {
     const home = this.homeOf(id);
+    if (isThorough) await separateLinks(home, waiting);
     const folder = HomeFolder.open(home);
     const memo = this.#memoOf(id);
     let own: Directory | null;

@@ -1,0 +1,75 @@
+/**
+ * Makes the files of a home that have several names, as after `cp -al`, files of their own. Nothing else can be done with
+ * such a home: a write to a file would change the copy, and one lock would keep out the hosts of both.
+ *
+ * The names are not looked at, so the other one can be anywhere. Only a person asks for this, who has read which files
+ * they are. A mounted folder is left alone: other programs put links there, and can mean them.
+ */
+import { isScopePath, scopeName } from "../../../shared/path.ts";
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { HomeFolder } from "./home-folder.ts";
+import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
+import type { LockRequest } from "./home-lock.ts";
+import { shownAs } from "./home.ts";
+import type { Home } from "./home.ts";
+
+const staged = "staged-separate";
+
+/** Does nothing to a home without the host's own folder. Throws as `lockHome` does. */
+export async function separateLinks(home: Home, waiting: Omit<LockRequest, "shown">): Promise<void> {
+  if (home.kind === "mount") return;
+  using folder = HomeFolder.open(home);
+  const own = folder?.openOwn() ?? null;
+  if (folder === null || own === null) return;
+  const request = { ...waiting, shown: shownAs[home.kind], make: false, readOnlyWillDo: false, isLinked: true };
+  using _lock = await lockHome(own, request);
+  for (const { name, kind } of folder.home.entries()) {
+    using scope = kind === "folder" && scopeName.test(name) ? folder.home.openFolder(name) : null;
+    if (scope !== null) await separateBelow(own, scope, "");
+  }
+  await separateBelow(own, own, "");
+  // Last: from then on, others can take the lock.
+  for (const name of [turnstileFile, lockFile]) await separate(own, own, name);
+  await own.flush();
+}
+
+async function separateBelow(own: Directory, folder: Directory, above: string): Promise<void> {
+  let isChanged = false;
+  for (const { name, kind } of folder.entries()) {
+    const path = above + name;
+    if (!isScopePath(path) || (folder === own && isLock(name))) continue;
+    using below = kind === "folder" ? folder.openFolder(name) : null;
+    if (below !== null) await separateBelow(own, below, `${path}/`);
+    if (kind === "file" && (await separate(own, folder, name))) isChanged = true;
+  }
+  if (isChanged) await folder.flush();
+}
+
+const isLock = (name: string): boolean => name === lockFile || name === turnstileFile;
+
+/** The copy is durable before it gets the name. Returns whether there was anything to do. */
+async function separate(own: Directory, folder: Directory, name: string): Promise<boolean> {
+  if (!isLinked(folder, name)) return false;
+  const like = folder.permissionsOf(name);
+  using file = folder.openFile(name, name, "flush");
+  if (file === null || like === null) return false;
+  createOverLeftover(own, staged, { content: file.read(0, file.size()), shown: name, like });
+  {
+    using copy = own.openFile(staged, name, "flush");
+    await copy?.flush();
+  }
+  own.rename(staged, folder, name);
+  return true;
+}
+
+/** What `separateLinks` does, for findings. */
+export const separation = "make it a file of its own";
+
+/** The names of a folder's files that have several, as far as `separateLinks` reaches. */
+export function linkedIn(folder: Directory): string[] {
+  const files = folder.entries().filter(({ name, kind }) => kind === "file" && isScopePath(name));
+  return files.map(({ name }) => name).filter((name) => isLinked(folder, name));
+}
+
+export const isLinked = (folder: Directory, name: string): boolean => (folder.measure(name)?.names ?? 1) > 1;
