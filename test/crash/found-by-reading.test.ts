@@ -3,7 +3,7 @@
  * which are random or listed, did not cover them.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -38,6 +38,24 @@ test("a file that is trashed and written again with the same text is in both pla
   await commit(store, [trash("a.md", "trash/a.md"), write("a.md", "same")]);
   await store.close();
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "same", "memory/trash/a.md": "same" });
+});
+
+test("a file that was purged right after it was trashed stays gone, also in a backup", async () => {
+  using folder = temporaryFolder();
+  const [data, copy] = [join(folder.path, "data"), join(folder.path, "copy")];
+  const store = openStore(data, "full", "first start");
+  await commit(store, [write("a.md", "one"), write("b.md", "two")]);
+  await commit(store, [trash("a.md", "trash/a.md")]);
+  await commit(store, [remove("trash/a.md")]);
+  // In the copy no times show what happened after the record that put the file into the trash.
+  cpSync(data, copy, { recursive: true });
+  for (const dataDir of [data, copy]) {
+    const next = openStore(dataDir, "full", "second start");
+    await commit(next, [write("c.md", "three")]);
+    expect(readUserFiles(dataDir, alice)).toEqual({ "memory/b.md": "two", "memory/c.md": "three" });
+    await next.close();
+  }
+  await store.close();
 });
 
 test('a file named "null" is removed like any other', async () => {

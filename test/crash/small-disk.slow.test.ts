@@ -6,9 +6,12 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { isProblem } from "../../host/upkeep/finding.ts";
+import type { ToolResult } from "../../host/values/tool-result.ts";
 import { readStored } from "../support/read-stored.ts";
 import { runCommand } from "../support/run-command.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
+import { createRuntime } from "./host-under-test.ts";
 import { alice, codeOf, commit, diskOr, entry, openStore, write } from "./small-disk-store.ts";
 
 const kib = 1024;
@@ -60,6 +63,42 @@ test.for([
     readdirSync(join(userFolder(dataDir, alice), ".memcell")).filter((name) => name.startsWith("staged-")),
   ).toEqual([]);
 });
+
+test.for([
+  { kind: "tmpfs", bytes: 2048 * kib, isNewProcess: false },
+  { kind: "tmpfs", bytes: 2048 * kib, isNewProcess: true },
+  { kind: "ext4", bytes: 4096 * kib, isNewProcess: false },
+  { kind: "ext4", bytes: 4096 * kib, isNewProcess: true },
+] as const)("a purge makes room on a full disk, $kind, new process: $isNewProcess", async (of, context) => {
+  using disk = await diskOr(context, of.kind, of);
+  const dataDir = join(disk.path, "data");
+  const ctx = { userId: alice };
+  await using former = await createRuntime({ dataDir, threadsMax: 1 });
+  for (const name of ["kept", "gone"]) {
+    expect(await former.call("UpdateUserMemory", upsert(name), ctx)).toMatchObject({ ok: true });
+    expect(await former.call("memory", create(name), ctx)).toMatchObject({ ok: true });
+  }
+  await former.call("UpdateUserMemory", { action: "delete", name: "gone" }, ctx);
+  await former.call("memory", { command: "delete", path: "/memories/gone" }, ctx);
+  await using later = await createRuntime({ dataDir, threadsMax: 1 });
+  const runtime = of.isNewProcess ? later : former;
+  const store = (): Promise<ToolResult> => runtime.call("UpdateUserMemory", upsert("more"), ctx);
+  let last: ToolResult;
+  // The retirement of the write-ahead log makes room once more.
+  do fillUp(join(disk.path, "ballast"));
+  while ((last = await store()).ok);
+  expect(last).toMatchObject({ error: { code: "STORAGE_FULL" } });
+  fillUp(join(disk.path, "ballast"));
+  const purged = await runtime.upkeep.purge(ctx, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
+  expect(purged.map(({ scope }) => scope).toSorted()).toEqual(["memory", "store"]);
+  expect(await runtime.upkeep.listTrash(ctx)).toEqual([]);
+  expect(await store()).toMatchObject({ ok: true });
+  expect((await runtime.upkeep.inspect(ctx)).filter(isProblem)).toEqual([]);
+});
+
+const upsert = (name: string): object => ({ action: "upsert", name, type: "user", description: "d", body: long });
+const create = (name: string): object => ({ command: "create", path: `/memories/${name}`, content: long });
+const long = "x".repeat(20_000);
 
 test("a first call on a full disk leaves nothing that breaks the next call", async (context) => {
   for (let pages = 1; pages <= 24; pages++) {

@@ -23,6 +23,8 @@ export interface LoopDiskOptions {
 
 export interface LoopDisk extends Disposable {
   readonly path: string;
+  /** The file that holds the disk. `tmpfs` has none. */
+  readonly image: string;
   /**
    * Refuses writes with `EROFS` from now on. `ext4` does so even for open files, as after a disk error.
    *
@@ -49,11 +51,11 @@ export async function loopDisk(kind: LoopDiskKind, options: LoopDiskOptions): Pr
   const reason = whyNoMounting() ?? (await requirePackages(packages[kind]));
   if (reason !== null) return reason;
   const folder = mountFolder();
-  const path = join(folder.path, "files");
+  const [path, image] = [join(folder.path, "files"), join(folder.path, "disk.img")];
   try {
     mkdirSync(path);
     if (kind === "tmpfs") await mountTmpfs(options, path);
-    else await mountImage(kind, options, join(folder.path, "disk.img"), path);
+    else await mountImage(kind, options, image, path);
   } catch (error) {
     folder[Symbol.dispose]();
     if (error instanceof CommandFailure) return error.message;
@@ -61,6 +63,7 @@ export async function loopDisk(kind: LoopDiskKind, options: LoopDiskOptions): Pr
   }
   return {
     path,
+    image,
     remountReadOnly: () => remountReadOnly(kind, path),
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   };

@@ -22,6 +22,7 @@ import type { HomeFolder } from "./home-folder.ts";
 import type { HomeLock } from "./home-lock.ts";
 import { claimOwner } from "./home-owner.ts";
 import { shownAs } from "./home.ts";
+import { isPurge, purge } from "./purge.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import { SessionWal } from "./session-wal.ts";
@@ -123,6 +124,7 @@ export class HomeSession implements Disposable {
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
   async commit(changes: ChangeSet, seen: readonly Seen[], knownSizes: KnownSizes = {}): Promise<KnownSizes> {
+    if (isPurge(changes)) return await this.purge(changes, knownSizes);
     using change = this.prepare({ changes, seen, creator: null });
     await this.commitPrepared(change);
     return sizesAfter(knownSizes, change.planned);
@@ -133,6 +135,23 @@ export class HomeSession implements Disposable {
     if (change.isEdited) await change.takeBack();
     change.apply();
     this.checkCommitted(change.folders);
+  }
+
+  /** As `commit`, for changes that are a purge. */
+  async purge(changes: ChangeSet, knownSizes: KnownSizes): Promise<KnownSizes> {
+    // A record that has put a file into the trash would put it there again after a crash.
+    await this.#retireIfRoom();
+    this.checkPlace();
+    const gone = await purge(changes, () => this.#log.scopeFolders(), this.#setup.isFlushed);
+    return sizesAfter(knownSizes, gone);
+  }
+
+  async #retireIfRoom(): Promise<void> {
+    try {
+      await this.retire(false);
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+    }
   }
 
   prepare(wanted: WantedChange): HomeChange {

@@ -12,13 +12,23 @@ export const shownAfter = (count: number): number | null => (count === 0 || isDe
 
 /** The number that an entry's file and its line in the index show. Throws if they differ or the file is torn. */
 export function shownIn(files: Readonly<Record<string, string>>, name: string): number | null {
+  const { file, line } = shownApart(files, name);
+  if (file !== line) throw new Error(`The file of ${name} shows ${file}, its line ${line}`);
+  return file;
+}
+
+/** As `shownIn`, but they may differ. */
+export function shownApart(
+  files: Readonly<Record<string, string>>,
+  name: string,
+): Readonly<Record<"file" | "line", number | null>> {
   const line = new RegExp(`^- \\[${name}\\]\\(${name}\\.md\\) \u2014 number (\\d+)$`, "m").exec(
     files["memory/MEMORY.md"] ?? "",
   );
   const text = files[`memory/${name}.md`];
   const file = text === undefined ? null : /\ndescription: number (\d+)\n[^]*?\n---\n((?:\1\n){20})$/.exec(text);
   if (text !== undefined && file === null) throw new Error(`The file of ${name} is torn: ${text}`);
-  const [inFile, inIndex] = [file?.[1] ?? null, line?.[1] ?? null];
-  if (inFile !== inIndex) throw new Error(`The file of ${name} shows ${inFile}, its line ${inIndex}`);
-  return inFile === null ? null : Number(inFile);
+  return { file: numberIn(file), line: numberIn(line) };
 }
+
+const numberIn = (found: RegExpExecArray | null): number | null => (found === null ? null : Number(found[1]));

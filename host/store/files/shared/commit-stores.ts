@@ -7,6 +7,7 @@ import { sizesAfter } from "../../scope-size.ts";
 import type { StoreChanges } from "../../shared-stores.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
+import { isPurge } from "../purge.ts";
 import type { GrantedHints } from "./granted-hints.ts";
 import { commitJoint } from "./joint-commit.ts";
 import type { JointPart } from "./joint-commit.ts";
@@ -32,8 +33,20 @@ export async function commitStores(
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   refuseNewOnes(place);
-  await commitParts(place, changes, byStore);
+  const [first] = byStore;
+  if (first !== undefined && byStore.length === 1 && isPurge(first.changes)) await purgeStore(place, changes, first);
+  else await commitParts(place, changes, byStore);
   forgetHints(place, changes.grants);
+}
+
+async function purgeStore(
+  place: CommitPlace,
+  { knownSizes }: StoreChanges,
+  { id, changes }: ChangesOfStore,
+): Promise<void> {
+  const session = place.locked.of(id) ?? (await openNew(place, id));
+  const sizes = await session.purge(changes, place.sizes.before(id, knownSizes));
+  place.sizes.keep(id, session.tail, sizes);
 }
 
 /** Prepares all parts before it records any. */

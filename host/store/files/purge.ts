@@ -1,0 +1,46 @@
+/**
+ * Removes files from the trash for good. A purge has no record in the write-ahead log: it must also work on a disk with
+ * nothing free, and whoever wants a file gone loses nothing if a crash leaves it in the trash.
+ */
+import { isTrashPath } from "../../../shared/path.ts";
+import type { Change, ChangeSet } from "../../values/change-set.ts";
+import type { GrowingFile } from "../scope-size.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
+
+/** Whether a change set does nothing but that. */
+export const isPurge = (changes: ChangeSet): boolean =>
+  changes.every(({ kind, path }) => kind === "remove" && isTrashPath(path));
+
+/** `openFolders` is called for each folder, so that few are open at once. Files that have gone meanwhile are left out. */
+export async function purge(
+  changes: ChangeSet,
+  openFolders: () => ScopeFolders,
+  isFlushed: boolean,
+): Promise<GrowingFile[]> {
+  const gone: GrowingFile[] = [];
+  for (const together of byFolder(changes)) {
+    using folders = openFolders();
+    gone.push(...together.flatMap((file) => removeFrom(folders, file)));
+    if (isFlushed) await folders.flush();
+  }
+  return gone;
+}
+
+function byFolder(changes: ChangeSet): Iterable<Change[]> {
+  const folders = new Map<string, Change[]>();
+  for (const change of changes) {
+    const folder = `${change.scope}/${change.path.slice(0, change.path.lastIndexOf("/"))}`;
+    const together = folders.get(folder);
+    if (together === undefined) folders.set(folder, [change]);
+    else together.push(change);
+  }
+  return folders.values();
+}
+
+function removeFrom(folders: ScopeFolders, { scope, path }: Change): GrowingFile[] {
+  const place = folders.find(scope, path);
+  const bytes = place && place.folder.sizeOf(place.name, path);
+  if (place === null || bytes === null) return [];
+  place.folder.remove(place.name);
+  return [{ scope, path, growth: { files: -1, bytes: -bytes } }];
+}

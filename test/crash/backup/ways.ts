@@ -1,0 +1,113 @@
+/** The ways of making a backup of a data folder that the documents call right, each with how to restore it. */
+import { mkdirSync } from "node:fs";
+import { join, relative } from "node:path";
+
+import { mountByLoop } from "../../support/loop-device.ts";
+import type { LoopDisk } from "../../support/loop-disk.ts";
+import { runCommand } from "../../support/run-command.ts";
+import { createRuntime } from "../host-under-test.ts";
+
+export interface BackupWay {
+  readonly name: string;
+  /** All of a user's files are of one moment, also while calls change them. */
+  readonly isOfOneMoment: boolean;
+  /** It skips files that are replaced while it copies them, so the programs must be stopped first. */
+  readonly isForStopped?: boolean;
+  /** Programs that it needs, each with its Debian package. */
+  readonly needs?: Readonly<Record<string, string>>;
+  /** Returns the function that restores the backup: into a new folder, and returns where the data folder is then. */
+  readonly take: (source: Source) => Promise<(restored: string) => Promise<string>>;
+}
+
+export interface Source {
+  /** The disk that holds the data folder. */
+  readonly disk: LoopDisk;
+  readonly dataDir: string;
+  readonly users: readonly string[];
+  /** An empty folder for the backup. */
+  readonly backup: string;
+}
+
+export const ways: readonly BackupWay[] = [
+  {
+    name: "memcell export",
+    isOfOneMoment: true,
+    take: async ({ dataDir, users }) => {
+      const exported = await withRuntime(dataDir, async (runtime) => {
+        const exports = users.map(async (userId) => ({ userId, ...(await runtime.upkeep.export({ userId })) }));
+        return await Promise.all(exports);
+      });
+      return (restored) =>
+        withRuntime(restored, async (runtime) => {
+          for (const { userId, files } of exported) await runtime.upkeep.import({ userId }, files);
+          return restored;
+        });
+    },
+  },
+  {
+    name: "a snapshot of the disk",
+    isOfOneMoment: true,
+    take: async ({ disk, dataDir, backup }) => {
+      const image = join(backup, "disk.img");
+      await runCommand("fsfreeze", ["--freeze", dataDir]);
+      try {
+        await runCommand("cp", ["--sparse=always", disk.image, image]);
+      } finally {
+        await runCommand("fsfreeze", ["--unfreeze", dataDir]);
+      }
+      return async (restored) => {
+        mkdirSync(restored);
+        await mountByLoop(image, (device) => runCommand("mount", [device, restored]));
+        return join(restored, relative(disk.path, dataDir));
+      };
+    },
+  },
+  {
+    name: "cp -a, after a kill of all programs",
+    isOfOneMoment: true,
+    isForStopped: true,
+    take: async ({ dataDir, backup }) => {
+      const copy = join(backup, "copy");
+      await runCommand("cp", ["-a", dataDir, copy]);
+      return async (restored) => {
+        await runCommand("cp", ["-a", copy, restored]);
+        return restored;
+      };
+    },
+  },
+  {
+    name: "rsync -a",
+    isOfOneMoment: false,
+    needs: { rsync: "rsync" },
+    take: async ({ dataDir, backup }) => {
+      const copy = join(backup, "copy");
+      // 24: files have vanished before they were copied.
+      await runCommand("sh", ["-c", 'rsync -a "$1/" "$2/" || [ $? -eq 24 ]', "sh", dataDir, copy]);
+      return async (restored) => {
+        await runCommand("rsync", ["-a", `${copy}/`, `${restored}/`]);
+        return restored;
+      };
+    },
+  },
+  {
+    name: "tar",
+    isOfOneMoment: false,
+    take: async ({ dataDir, backup }) => {
+      const archive = join(backup, "data.tar");
+      // 1: files have changed while they were read.
+      await runCommand("sh", ["-c", 'tar -C "$1" -cf "$2" . || [ $? -eq 1 ]', "sh", dataDir, archive]);
+      return async (restored) => {
+        mkdirSync(restored);
+        await runCommand("tar", ["-C", restored, "-xf", archive]);
+        return restored;
+      };
+    },
+  },
+];
+
+type Runtime = Awaited<ReturnType<typeof createRuntime>>;
+
+async function withRuntime<Result>(dataDir: string, work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  return await work(runtime);
+}
