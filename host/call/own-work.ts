@@ -59,7 +59,7 @@ export class OwnWork {
   holdStores<Result>(
     asked: HostWork,
     ids: readonly StoreId[],
-    options: Pick<HoldOptions, "writes">,
+    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
     work: (held: HeldStores) => Promise<Result>,
   ): Promise<Result> {
     return this.#inTurn(asked, (turn, begin) =>

@@ -7,6 +7,7 @@ import type { StoreFinding } from "../store/store.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
+import { grantsFindings } from "./grants-finding.ts";
 import type { Operation } from "./operation.ts";
 
 export async function inspectUser(operation: Operation): Promise<Finding[]> {
@@ -15,6 +16,8 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
     const options = { scopes, writes: false, isLookingOnly: true };
     found.push(...(await operation.hold(options, async (held) => (await held.findings()).map(ofStore))));
   }
+  // The store's own findings say it if it is no file.
+  if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
   const remedy = linked.size > 0 ? mendOthersFirst : null;
   for (const inspector of operation.tools.withRole("inspect")) {

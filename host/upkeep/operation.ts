@@ -127,7 +127,7 @@ export class Operation {
   /** Does the host's own work on shared stores. */
   holdStores<Result>(
     ids: readonly StoreId[],
-    options: Pick<HoldOptions, "writes">,
+    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
     work: (held: HeldStores) => Promise<Result>,
   ): Promise<Result> {
     return this.#parts.own.holdStores(this.#asked, ids, options, work);

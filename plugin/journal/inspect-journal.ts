@@ -37,8 +37,16 @@ function findingsOf(files: readonly ListedFile[]): InspectFinding[] {
   return [
     ...surplus.map(({ path }) => finding("too-many-files", path, crowded)),
     ...files.filter(({ path }) => !isJournalFile(path)).map(({ path }) => finding("file-unused", path, isUnused)),
+    ...Array.from(foldersInPlace(files), (path) => finding("folder-in-place", path, isFolder)),
     ...own.slice(0, filesMax).flatMap(findingsOfFile),
   ];
+}
+
+const isFolder = "it is a folder, so nothing can be stored here";
+
+/** Folders that lie where the tools write files. */
+function foldersInPlace(files: readonly ListedFile[]): Set<string> {
+  return new Set(files.flatMap(({ path }) => /^(?:\d{4}\/\d\d\/\d\d|MEMORY)\.md(?=\/)/.exec(path) ?? []));
 }
 
 function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
@@ -59,7 +67,7 @@ function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
   }
 }
 
-type JournalProblem = "too-many-files" | "file-unused" | "file-unreadable" | "block-too-large";
+type JournalProblem = "too-many-files" | "file-unused" | "file-unreadable" | "block-too-large" | "folder-in-place";
 
 function finding(problem: JournalProblem, path: string, message: string): InspectFinding {
   return { problem, path, message, remedy: null };

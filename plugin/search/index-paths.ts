@@ -13,9 +13,11 @@ function numberOf(folder: string, path: string): number | null {
   return path === indexPath(folder, number) && number > 0 ? number : null;
 }
 
+export const isIndexFile = (path: string, folder: string): boolean => numberOf(folder, path) !== null;
+
 /** The files of a listing that are an index's. */
 export function indexFilesIn(files: readonly SearchedFile[], folder: string): SearchedFile[] {
-  return files.filter(({ path }) => numberOf(folder, path) !== null);
+  return files.filter(({ path }) => isIndexFile(path, folder));
 }
 
 /** How many files the index has. Entries are spread over so many, also if people removed one. */

@@ -1,6 +1,6 @@
 /** The search index of a store: which files it is about, and how it follows the changes of a call. */
 import type { ListedFile } from "../../shared/abi.ts";
-import { indexFilesIn } from "../search/index-paths.ts";
+import { indexFilesIn, isIndexFile } from "../search/index-paths.ts";
 import { indexWrites, refreshedIndex } from "../search/index-writes.ts";
 import type { IndexWrite } from "../search/index-writes.ts";
 import { searchLimits } from "../search/search-limits.ts";
@@ -18,7 +18,7 @@ import { isForModels, placeOf } from "./key-path.ts";
 /** No key gives a name that begins like this. */
 export const indexFolder = "_.index";
 
-export const isIndexPath = (path: string): boolean => path.startsWith(`${indexFolder}/`);
+export const isIndexPath = (path: string): boolean => isIndexFile(path, indexFolder);
 
 /** What a search can find: an entry that models see, unless its value is opaque. */
 export type FoundWords = SearchedEntry & { readonly entry: Entry };

@@ -12,7 +12,7 @@ import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { Home } from "./home.ts";
-import { isLinked, linkedIn, separation } from "./separate-links.ts";
+import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
 
 const { pathCharsMax } = storeLimits;
 
@@ -22,7 +22,8 @@ type FileProblem =
   | "owner-missing"
   | "not-a-plain-file"
   | "name-not-allowed"
-  | "several-names";
+  | "several-names"
+  | "empty-folder";
 
 export function examineHome(home: Home, at: WalMoment): StoreFinding[] {
   using folder = HomeFolder.open(home);
@@ -48,8 +49,8 @@ function findingsInScopes({ kind: ofHome }: Home, home: Directory): StoreFinding
 
 /** `scope`: its name and a slash. `hidden` is a name to skip: in a mounted folder the host's own. */
 function strangeFiles(top: Directory, scope: string, hidden: string | null = null): StoreFinding[] {
-  // In a mounted folder, links are other programs'.
-  const isSeparable = hidden === null;
+  // A mounted folder is left as it is.
+  const isMendable = hidden === null;
   const visit = (folder: Directory, above: string): StoreFinding[] =>
     folder.entries().flatMap(({ name, kind }) => {
       const path = above + name;
@@ -59,10 +60,11 @@ function strangeFiles(top: Directory, scope: string, hidden: string | null = nul
       // A name that begins with a dot belongs to another program, such as `.git`.
       if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
       return orFinding(scope + path, () => {
-        if (kind === "file" && isSeparable && isLinked(folder, name)) return [linked(scope + path)];
+        if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
         if (kind === "file") folder.sizeOf(name, path);
         using below = kind === "folder" ? folder.openFolder(name) : null;
-        return below === null ? [] : visit(below, `${path}/`);
+        if (below === null) return [];
+        return isInPlaceOfFile(below, path) ? [emptyFolder(scope + path, isMendable)] : visit(below, `${path}/`);
       });
     });
   return visit(top, "");
@@ -87,6 +89,13 @@ const linked = (path: string): StoreFinding => ({
   remedy: separation,
 });
 
+const emptyFolder = (path: string, isMendable: boolean): StoreFinding => ({
+  code: "empty-folder",
+  path,
+  message: "it is an empty folder in the place of a file",
+  remedy: isMendable ? "remove it" : null,
+});
+
 const unsafe = (path: string, message: string): StoreFinding => inScope("not-a-plain-file", path, message);
 
 /** A folder is named once, and not what is in it. */
@@ -107,7 +116,10 @@ const inScope = (code: FileProblem, path: string, message: string): StoreFinding
 function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFinding[] {
   const own = folder.openOwn();
   if (own === null) return [];
-  const names = own.entries().map(({ name }) => name);
+  const entries = own.entries();
+  const names = entries.map(({ name }) => name);
+  const strange = entries.filter(({ kind }) => kind !== "file");
+  if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
   const withLinks = home.kind === "mount" ? [] : linkedIn(own);
   // As long as they are, nothing else can be said.
   if (withLinks.length > 0) return withLinks.map((name) => linked(`${hostFolder}/${name}`));

@@ -17,9 +17,9 @@ import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
 import { KeptSizes } from "./kept-sizes.ts";
+import { mendFiles } from "./mend-files.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { ScopeFolders } from "./scope-folders.ts";
-import { linkedIn, separateLinks } from "./separate-links.ts";
 import { HomeMemo } from "./session-setup.ts";
 import { writeSizes } from "./stored-sizes.ts";
 
@@ -69,13 +69,17 @@ export class Homes<Id extends string> {
     this.sizes.forget(id);
   }
 
-  /** Takes the lock and changes nothing. Of a home that cannot be used as it is, it is not needed. */
+  /** Takes the lock and changes nothing. A home that cannot be used as it is needs none. */
   async lockOnly(id: Id, waiting: Waiting): Promise<Disposable | null> {
     const home = this.homeOf(id);
-    using folder = HomeFolder.open(home);
-    const own = folder?.openOwn() ?? null;
-    if (own === null || linkedIn(own).length > 0) return null;
-    return await lockHome(own, { ...waiting, shown: shownAs[home.kind], readOnlyWillDo: true });
+    try {
+      using folder = HomeFolder.open(home);
+      const own = folder?.openOwn() ?? null;
+      return own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind], readOnlyWillDo: true }));
+    } catch (error) {
+      if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+      throw error;
+    }
   }
 
   /**
@@ -84,7 +88,7 @@ export class Homes<Id extends string> {
    */
   async lock(id: Id, waiting: Waiting, { isThorough = false } = {}): Promise<HomeSession | null> {
     const home = this.homeOf(id);
-    if (isThorough) await separateLinks(home, waiting);
+    if (isThorough) await mendFiles(home, waiting);
     const folder = HomeFolder.open(home);
     const memo = this.#memoOf(id);
     let own: Directory | null;

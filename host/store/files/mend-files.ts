@@ -1,11 +1,12 @@
 /**
- * Makes the files of a home that have several names, as after `cp -al`, files of their own. Nothing else can be done with
- * such a home: a write to a file would change the copy, and one lock would keep out the hosts of both.
+ * Mends what keeps calls from using a home's files. Only a person asks for this, who has read what was found. A mounted
+ * folder is left alone: other programs use it, and can mean it so.
  *
- * The names are not looked at, so the other one can be anywhere. Only a person asks for this, who has read which files
- * they are. A mounted folder is left alone: other programs put links there, and can mean them.
+ * - A file that has several names, as after `cp -al`, becomes a file of its own. A write to it would change the copy, and
+ *   one lock would keep out the hosts of both. The other names are not looked for.
+ * - An empty folder in the place of a file is removed.
  */
-import { isScopePath, scopeName } from "../../../shared/path.ts";
+import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
 import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { HomeFolder } from "./home-folder.ts";
@@ -17,7 +18,7 @@ import type { Home } from "./home.ts";
 const staged = "staged-separate";
 
 /** Does nothing to a home without the host's own folder. Throws as `lockHome` does. */
-export async function separateLinks(home: Home, waiting: Omit<LockRequest, "shown">): Promise<void> {
+export async function mendFiles(home: Home, waiting: Omit<LockRequest, "shown">): Promise<void> {
   if (home.kind === "mount") return;
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
@@ -26,25 +27,45 @@ export async function separateLinks(home: Home, waiting: Omit<LockRequest, "show
   using _lock = await lockHome(own, request);
   for (const { name, kind } of folder.home.entries()) {
     using scope = kind === "folder" && scopeName.test(name) ? folder.home.openFolder(name) : null;
-    if (scope !== null) await separateBelow(own, scope, "");
+    if (scope !== null) await mendBelow(own, scope, "");
   }
-  await separateBelow(own, own, "");
+  await mendBelow(own, own, "");
   // Last: from then on, others can take the lock.
   for (const name of [turnstileFile, lockFile]) await separate(own, own, name);
   await own.flush();
 }
 
-async function separateBelow(own: Directory, folder: Directory, above: string): Promise<void> {
+async function mendBelow(own: Directory, folder: Directory, above: string): Promise<void> {
   let isChanged = false;
   for (const { name, kind } of folder.entries()) {
     const path = above + name;
     if (!isScopePath(path) || (folder === own && isLock(name))) continue;
-    using below = kind === "folder" ? folder.openFolder(name) : null;
-    if (below !== null) await separateBelow(own, below, `${path}/`);
+    if (kind === "folder") await mendFolder(own, folder, { name, path });
     if (kind === "file" && (await separate(own, folder, name))) isChanged = true;
   }
   if (isChanged) await folder.flush();
 }
+
+async function mendFolder(own: Directory, folder: Directory, { name, path }: PlacedName): Promise<void> {
+  using below = folder.openFolder(name);
+  if (below === null) return;
+  if (isInPlaceOfFile(below, path)) folder.removeFolder(name);
+  else await mendBelow(own, below, `${path}/`);
+}
+
+interface PlacedName {
+  readonly name: string;
+  /** In its scope. */
+  readonly path: string;
+}
+
+/** Whether a folder is empty and has the name of a file. In the trash it is in nobody's way. */
+export function isInPlaceOfFile(folder: Directory, path: string): boolean {
+  return fileName.test(path) && !isTrashPath(path) && folder.entries().length === 0;
+}
+
+/** The names of the families' files. */
+const fileName = /\.(?:md|txt|json|jsonl)$/;
 
 const isLock = (name: string): boolean => name === lockFile || name === turnstileFile;
 
@@ -63,10 +84,10 @@ async function separate(own: Directory, folder: Directory, name: string): Promis
   return true;
 }
 
-/** What `separateLinks` does, for findings. */
+/** What `mendFiles` does with such a file, for findings. */
 export const separation = "make it a file of its own";
 
-/** The names of a folder's files that have several, as far as `separateLinks` reaches. */
+/** The names of a folder's files that have several, as far as `mendFiles` reaches. */
 export function linkedIn(folder: Directory): string[] {
   const files = folder.entries().filter(({ name, kind }) => kind === "file" && isScopePath(name));
   return files.map(({ name }) => name).filter((name) => isLinked(folder, name));
