@@ -17,7 +17,7 @@ export type OwnerState = Readonly<Record<string, string>>;
 export type Owner = UserId | typeof stores;
 export const stores = "all stores";
 
-const users = ["alice", "bob", "carol", "Ünïcode.", "dave"].map((id) => id as UserId);
+export const users = ["alice", "bob", "carol", "Ünïcode.", "dave"].map((id) => id as UserId);
 export const owners: readonly Owner[] = [...users, stores];
 export const ownerAt = (at: number): Owner => owners[at % owners.length] ?? stores;
 const [alice, bob, carol, other, dave] = users as [UserId, UserId, UserId, UserId, UserId];

@@ -16,7 +16,7 @@ import type { Operation, Owner, OwnerState } from "./operations.ts";
 
 type Store = InstanceType<typeof FileStore>;
 
-const dataDirOn = (mountPoint: string): string => join(mountPoint, "data");
+export const dataDirOn = (mountPoint: string): string => join(mountPoint, "data");
 const hold = (): { writes: true; until: number } => ({ writes: true, until: performance.now() + 30_000 });
 
 /** Every start of the machine has its own id. */
