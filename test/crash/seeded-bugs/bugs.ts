@@ -49,14 +49,14 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "recovery outside the lock",
     file: homes,
-    find: "lock = own && (await takeLock(own, home, { ...waiting, shown: shownAs[home.kind] }, isFirst));",
+    find: "lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));",
     replacement: `if (folder && own) {
                 const setup = { home, memo: new HomeMemo(home.kind), isOwned, isFlushed: true, note: () => {} };
-                const early = new HomeSession({ ...setup, boot: this.#setup.boot }, folder, own, { isInPlace: () => true });
+                const early = new HomeSession({ ...setup, isThorough: false, boot: this.#setup.boot }, folder, own, { isInPlace: () => true });
                 early.begin();
                 await early.recover();
             }
-            lock = own && (await takeLock(own, home, { ...waiting, shown: shownAs[home.kind] }, isFirst));`,
+            lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));`,
   },
   {
     name: "retired without flushing files",

@@ -10,8 +10,8 @@ export const jointBugs: readonly SeededBug[] = [
   {
     name: "a part is not flushed",
     file: wal,
-    find: "if (isFlushed)\n            await this.#flushRecord",
-    replacement: "if (isFlushed && !record.joint?.leader)\n            await this.#flushRecord",
+    find: "if (isFlushed)\n            await flushRecord",
+    replacement: "if (isFlushed && !record.joint?.leader)\n            await flushRecord",
   },
   {
     name: "the leader's record comes before its parts",

@@ -7,21 +7,21 @@ import type { SeededBug } from "./seeded-bug.ts";
  * Copies the compiled host with one bug to a folder below `dist`, where packages resolve. Returns the value for
  * `TEST_HOST`. `purpose` separates concurrent runs.
  */
-export function seedHost(distFolder: string, purpose: string, { name, file, find, replacement }: SeededBug): string {
-  const copy = join(distFolder, purpose, name.replaceAll(/[^a-z]+/g, "-"));
+export function seedHost(distFolder: string, purpose: string, bug: SeededBug): string {
+  const copy = join(distFolder, purpose, bug.name.replaceAll(/[^a-z]+/g, "-"));
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
   for (const each of ["host", "shared"]) copyCode(join(distFolder, each), join(copy, each));
   symlinkSync(join(distFolder, "plugins"), join(copy, "plugins"));
-  const place = join(copy, "host", file);
-  const parts = readFileSync(place, "utf8").split(find);
-  if (parts.length !== 2) {
-    throw new Error(
-      `Cannot seed "${name}": its text is ${parts.length - 1} times in ${file}, exactly once is expected`,
-    );
-  }
-  writeFileSync(place, parts.join(replacement));
+  writeFileSync(join(copy, "host", bug.file), seededCode(join(copy, "host"), bug));
   return join(copy, "host");
+}
+
+/** The compiled code of a bug's file, with the bug. */
+export function seededCode(hostFolder: string, { name, file, find, replacement }: SeededBug): string {
+  const parts = readFileSync(join(hostFolder, file), "utf8").split(find);
+  if (parts.length === 2) return parts.join(replacement);
+  throw new Error(`Cannot seed "${name}": its text is ${parts.length - 1} times in ${file}, exactly once is expected`);
 }
 
 /** Leaves out source maps and the references to them: in the copy their paths would be wrong. */
