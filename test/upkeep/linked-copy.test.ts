@@ -97,6 +97,20 @@ test.for([
   expect(await bodyOf(runtime, alice, "a")).toBe("one");
 });
 
+test("files are mended under a lock, also where the lock file has gone", async () => {
+  using folder = temporaryFolder();
+  const data = join(folder.path, "data");
+  await fill(data);
+  const home = userFolder(data, "alice");
+  for (const name of ["lock", "turnstile"]) rmSync(join(home, ".memcell", name));
+  linkSync(join(home, "memory/a.md"), join(folder.path, "other"));
+  await using runtime = await open(data);
+  await runtime.upkeep.mend(alice);
+  expect(await runtime.upkeep.inspect(alice)).toEqual([]);
+  expect(readdirSync(join(home, ".memcell"))).toContain("lock");
+  expect(await bodyOf(runtime, alice, "a")).toBe("one");
+});
+
 test("another user's owner record stays another's when it is a file of its own", async () => {
   using folder = temporaryFolder();
   const data = join(folder.path, "data");

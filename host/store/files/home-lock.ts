@@ -81,7 +81,8 @@ function openLock(
 ): Omit<HomeLock, "hasWaited"> | null {
   let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
   try {
-    file = own.openFile(name, name, request.isLinked === true ? "lock" : request.make ? "make" : "write");
+    file = request.isLinked === true ? own.openFile(name, name, "lock") : null;
+    file ??= own.openFile(name, name, request.make ? "make" : "write");
   } catch (error) {
     if (!request.readOnlyWillDo || !isReadOnly(error)) throw error;
     file = own.openFile(name, name, "read");

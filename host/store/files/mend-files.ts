@@ -17,13 +17,13 @@ import type { Home } from "./home.ts";
 
 const staged = "staged-separate";
 
-/** Does nothing to a home without the host's own folder. Throws as `lockHome` does. */
+/** Does nothing to a home without the host's own folder. Makes the lock file, if there is none. Throws as `lockHome` does. */
 export async function mendFiles(home: Home, waiting: Omit<LockRequest, "shown">): Promise<void> {
   if (home.kind === "mount") return;
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
   if (folder === null || own === null) return;
-  const request = { ...waiting, shown: shownAs[home.kind], make: false, readOnlyWillDo: false, isLinked: true };
+  const request = { ...waiting, shown: shownAs[home.kind], make: true, readOnlyWillDo: false, isLinked: true };
   using _lock = await lockHome(own, request);
   for (const { name, kind } of folder.home.entries()) {
     using scope = kind === "folder" && scopeName.test(name) ? folder.home.openFolder(name) : null;
