@@ -24,6 +24,8 @@ const suitePaths = [
   "test/crash/kill/kill-under-load",
   "test/crash/fault/fault-sweep",
   "test/crash/power-cut/power-cut",
+  "test/crash/joint-edits",
+  "test/crash/left-over/left-over",
   "test/hammer/processes",
 ];
 /** Separates concurrent runs. */
