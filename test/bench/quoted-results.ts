@@ -25,6 +25,11 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
   ["throughput of 8 users, against 8 naive threads", ["throughput", "8-memcell"]],
   ["1,000 entries, against 10, upsert / read", ["growth-upsert", "1000"], ["growth-read", "1000"]],
   [
+    "10 entries and 20,000 files in the trash, against 10 entries, upsert / read",
+    ["growth-upsert", "full-trash"],
+    ["growth-read", "full-trash"],
+  ],
+  [
     "search of a journal of 10,000 blocks, the guest's own time: a word of 20 / of all / not ASCII",
     ["journal-guest", "some"],
     ["journal-guest", "all"],
@@ -39,6 +44,10 @@ const rows: readonly (readonly [text: string, ...figures: readonly (readonly [ta
   ["an append to a run of 50,000 events, against one of 10", ["run-history-bounds", "append-long"]],
   ["a load of the last 10 of 50,000 events, against one of a run that does not exist", ["run-history-bounds", "since"]],
   ["first result of a new process, command / `createRuntime`", ["cold", "output"], ["cold", "runtime"]],
+  [
+    "a read beside another user's slow searches, if that user hangs up, against waits",
+    ["cancelling", "victim-hangs-up"],
+  ],
   ["memory of each further worker", ["memory", "further"]],
   ["the plugin / gzipped", ["size", "plain"], ["size", "zipped"]],
 ];
