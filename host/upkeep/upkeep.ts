@@ -75,7 +75,10 @@ export interface Upkeep {
    */
   restore(ctx: CallContext, name: string, options?: { readonly scope?: string }): Promise<TrashedFile>;
 
-  /** Removes for good what was trashed before a time, in all scopes. Returns what it removed. */
+  /**
+   * Removes for good what was trashed before a time, in all scopes. Returns what it removed. It needs no free room on the
+   * disk. It is not atomic: after a crash, some of the files can be left.
+   */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
 
   /**
