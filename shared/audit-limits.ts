@@ -7,10 +7,10 @@ export const auditLimits = {
   fileBytesMax: 64 * mib,
   /** The smallest size that can be configured. It holds some hundred calls; smaller files would only add file names. */
   fileBytesMin: 64 * kib,
-  /** One record, as a line. The longest valid one names 20,000 files of 255 characters, in 7 MB. */
-  recordBytesMax: 8 * mib,
-  /** Files written, trashed or removed, in one record: as many as a listing holds. */
-  recordFilesMax: 20_000,
+  /** One record, as a line. The longest valid one names 60,000 files of 255 characters, in 21 MB. */
+  recordBytesMax: 24 * mib,
+  /** Files written, trashed or removed, in one record: as many as one import has. */
+  recordFilesMax: 60_000,
   /** Files read, and listings, in one record; more are only counted. The largest repair reads 1,000. */
   recordUsesMax: 2_500,
   recordPluginsMax: 256,

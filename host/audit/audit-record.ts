@@ -181,6 +181,8 @@ const upkeep = z
     userId,
     ...labelled,
     removed: z.array(file).check(filesMax),
+    /** How many more were removed, if that was more than a record holds. The `staged` records name all. */
+    removedHidden: z.optional(count),
     ...outcome,
     durationMs,
   })

@@ -11,11 +11,12 @@ import { grantsFindings } from "./grants-finding.ts";
 import type { Operation } from "./operation.ts";
 
 export async function inspectUser(operation: Operation): Promise<Finding[]> {
-  const found: Finding[] = [];
+  const ofParts: Finding[][] = [];
   for (const scopes of await operation.parts()) {
     const options = { scopes, writes: false, isLookingOnly: true };
-    found.push(...(await operation.hold(options, async (held) => (await held.findings()).map(ofStore))));
+    ofParts.push(await operation.hold(options, async (held) => (await held.findings()).map(ofStore)));
   }
+  const found = ofParts.flat();
   // The store's own findings say it if it is no file.
   if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));

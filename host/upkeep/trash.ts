@@ -34,9 +34,10 @@ export const removalOf = (file: TrashedFile): SizedChange => ({
 export const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
 
 async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
-  const files: TrashedFile[] = [];
-  for (const scope of scopes) files.push(...(await trashOf(reader, scope)));
-  return latestFirst(files);
+  // Not pushed as arguments: a call has room for some 120,000, and a trash can have more files.
+  const files: TrashedFile[][] = [];
+  for (const scope of scopes) files.push(await trashOf(reader, scope));
+  return latestFirst(files.flat());
 }
 
 /**

@@ -109,11 +109,11 @@ test.for([
 test("refuses to write a record that is too long", () => {
   const file = { scope: "memory", path: "\u0001".repeat(255), bytes: 1 };
   const writes = Array.from({ length: auditLimits.recordFilesMax }, () => file);
-  expect(() => recordLine(callEntry(1, { writes }), null)).toThrow(/it is \d+ bytes, at most 8388608 allowed/);
+  expect(() => recordLine(callEntry(1, { writes }), null)).toThrow(/it is \d+ bytes, at most 25165824 allowed/);
 });
 
 test("writes the longest valid record", () => {
   const file = { scope: "s".repeat(32), path: "p".repeat(255), bytes: 2 ** 21 };
   const removed = Array.from({ length: auditLimits.recordFilesMax }, () => file);
-  expect(recordLine({ ...longEntry(1), removed }, null).bytes.length).toBeGreaterThan(6_000_000);
+  expect(recordLine({ ...longEntry(1), removed }, null).bytes.length).toBeGreaterThan(18_000_000);
 });

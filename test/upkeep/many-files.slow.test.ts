@@ -1,23 +1,36 @@
 /** As many files as tools can list, and more in the trash: it is there to be relieved. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
+import { auditLimits } from "../../shared/limits.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
-const count = 25_000;
 
-test("a trash of 25,000 files is listed, exported, imported, inspected and purged", { timeout: 180_000 }, async () => {
-  using folder = temporaryFolder();
-  const trash = join(userFolder(folder.path, "alice"), "memory", "trash");
+function fillTrash(dataDir: string, count: number): void {
+  const trash = join(userFolder(dataDir, "alice"), "memory", "trash");
   mkdirSync(trash, { recursive: true });
   writeFileSync(join(trash, "..", "MEMORY.md"), "");
   for (let at = 0; at < count; at++) writeFileSync(join(trash, `y${at}.20260101T000000000Z.md`), "");
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, durability: "relaxed" });
+}
+
+/** The last record of an operation in the audit log. */
+function recordOf(file: string, action: string): unknown {
+  const records = readFileSync(file, "utf8").trimEnd().split("\n");
+  const ofAction = records.map((line) => JSON.parse(line) as { kind: string; action?: string });
+  return ofAction.findLast((record) => record.kind === "upkeep" && record.action === action);
+}
+
+test("a trash of 25,000 files is listed, exported, imported, inspected and purged", { timeout: 180_000 }, async () => {
+  using folder = temporaryFolder();
+  const count = 25_000;
+  fillTrash(folder.path, count);
+  const auditLog = { file: join(folder.path, "audit.log") };
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, durability: "relaxed", auditLog });
   expect(await runtime.upkeep.listTrash(alice)).toHaveLength(count);
   expect(await runtime.upkeep.inspect(alice)).toEqual([]);
   const { files } = await runtime.upkeep.export(alice);
@@ -28,6 +41,20 @@ test("a trash of 25,000 files is listed, exported, imported, inspected and purge
   expect(restored.path).toBe("y7.md");
   expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.UTC(2027, 0) })).toHaveLength(count - 1);
   expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+});
+
+test("a trash of more files than a call has room for arguments is purged", { timeout: 180_000 }, async () => {
+  using folder = temporaryFolder();
+  const count = 150_000;
+  fillTrash(folder.path, count);
+  const auditLog = { file: join(folder.path, "audit.log") };
+  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, durability: "relaxed", auditLog });
+  expect(await runtime.upkeep.inspect(alice)).toEqual([]);
+  expect(await runtime.upkeep.listTrash(alice)).toHaveLength(count);
+  expect(await runtime.upkeep.restore(alice, "y7.20260101T000000000Z.md")).toMatchObject({ path: "y7.md" });
+  expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.UTC(2027, 0) })).toHaveLength(count - 1);
+  const removedHidden = count - 1 - auditLimits.recordFilesMax;
+  expect(recordOf(auditLog.file, "purge")).toMatchObject({ code: null, removedHidden });
 });
 
 test("one file more outside the trash than tools can list is not imported", { timeout: 120_000 }, async () => {

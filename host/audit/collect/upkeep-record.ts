@@ -1,4 +1,5 @@
 import type { FailureName } from "../../../shared/errors.ts";
+import { auditLimits } from "../../../shared/limits.ts";
 import type { AskedContext } from "../../values/call-context.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { UpkeepEntry } from "../audit-record.ts";
@@ -9,6 +10,7 @@ import { OperationRecord } from "./operation-record.ts";
 export class UpkeepRecord extends OperationRecord {
   readonly #name: string;
   readonly #removed: UpkeepEntry["removed"] = [];
+  #removedHidden = 0;
 
   constructor(parts: RecordParts, asked: { name: string; action: string; context: AskedContext }) {
     super(parts, asked.context, { tool: null, shownTool: "store", action: asked.action });
@@ -17,7 +19,10 @@ export class UpkeepRecord extends OperationRecord {
 
   override committed(): void {
     super.committed();
-    this.#removed.push(...(this.stagedFiles?.removed ?? []));
+    for (const file of this.stagedFiles?.removed ?? []) {
+      if (this.#removed.length < auditLimits.recordFilesMax) this.#removed.push(file);
+      else this.#removedHidden++;
+    }
   }
 
   /** A tool that the operation ran has committed changes. */
@@ -29,7 +34,8 @@ export class UpkeepRecord extends OperationRecord {
   end(failure: FailureName | null): ToolError | null {
     const { callId, userId } = this.named;
     const ofCall = { callId, userId, ...this.labelled };
-    const ended = { removed: this.#removed, ...this.outcome(failure) };
+    const hidden = this.#removedHidden > 0 && { removedHidden: this.#removedHidden };
+    const ended = { removed: this.#removed, ...hidden, ...this.outcome(failure) };
     const unrecorded = this.appendLast({ kind: "upkeep", action: this.#name, ...ofCall, ...ended }).failure;
     return this.isCommitted ? null : unrecorded;
   }

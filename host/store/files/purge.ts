@@ -20,7 +20,7 @@ export async function purge(
   const gone: GrowingFile[] = [];
   for (const together of byFolder(changes)) {
     using folders = openFolders();
-    gone.push(...together.flatMap((file) => removeFrom(folders, file)));
+    for (const file of together) gone.push(...removeFrom(folders, file));
     if (isFlushed) await folders.flush();
   }
   return gone;
