@@ -67,6 +67,7 @@ export function ownReader(held: HeldStores, own: StoreId): HeldReader {
   return {
     scopes: async () => (held.has(own) ? [ownStoreName] : []),
     list: (_scope, prefix) => reader.list(entriesScope, prefix),
+    listTrash: () => reader.listTrash(entriesScope),
     survey: () => reader.survey(entriesScope),
     scopeSize: () => reader.scopeSize(entriesScope),
     bytesOf: (_scope, path) => reader.bytesOf(entriesScope, path),

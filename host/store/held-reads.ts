@@ -8,6 +8,7 @@ export interface DirectFiles extends Partial<Disposable> {
   scopes(): string[];
   /** Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
   list(scope: string, prefix: string, filesMax: number): ListedFile[];
+  listTrash(scope: string): ListedFile[];
   survey(scope: string): ScopeSurvey;
   scopeSize(scope: string): ScopeSize;
   /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
@@ -39,6 +40,10 @@ export class HeldReads implements HeldReader {
   async list(scope: string, prefix: string): Promise<ListedFile[]> {
     // Upkeep is there to relieve the limits of tools, so it has none.
     return this.#listed(scope).list(scope, prefix, Infinity);
+  }
+
+  async listTrash(scope: string): Promise<ListedFile[]> {
+    return this.#listed(scope).listTrash(scope);
   }
 
   async survey(scope: string): Promise<ScopeSurvey> {

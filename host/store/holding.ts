@@ -36,6 +36,8 @@ export interface StoreFinding {
 export interface HeldReader {
   scopes(): Promise<string[]>;
   list(scope: string, prefix: string): Promise<ListedFile[]>;
+  /** The files in the trash, also those that `list` leaves out, with the time of each one's last change. */
+  listTrash(scope: string): Promise<ListedFile[]>;
   survey(scope: string): Promise<ScopeSurvey>;
   scopeSize(scope: string): Promise<ScopeSize>;
   bytesOf(scope: string, path: string): Promise<Uint8Array | null>;

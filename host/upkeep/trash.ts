@@ -41,13 +41,14 @@ async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
 }
 
 /**
- * The trash of one scope. Leaves out a file larger than `fileBytesMax`: it cannot be read, so it is not removed either.
+ * The trash of one scope: every file that counts in its quota. One whose name no host has given was put there by hand,
+ * at the time of its last change, and its place is the one with its name.
  */
 export async function trashOf(reader: HeldReader, scope: string): Promise<TrashedFile[]> {
-  const files = await reader.list(scope, `${trashFolder}/`);
-  return files.flatMap(({ path, bytes }) => {
-    const parsed = bytes > storeLimits.fileBytesMax ? null : parseTrashPath(path);
-    return parsed ? [{ scope, name: path.slice(trashFolder.length + 1), ...parsed, bytes }] : [];
+  return (await reader.listTrash(scope)).map(({ path, bytes, changedUs = 0 }) => {
+    const name = path.slice(trashFolder.length + 1);
+    const was = parseTrashPath(path) ?? { path: name, epochMs: Math.floor(changedUs / 1_000) };
+    return { scope, name, ...was, bytes };
   });
 }
 

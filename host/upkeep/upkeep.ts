@@ -11,7 +11,7 @@ export interface TrashedFile {
   readonly name: string;
   /** Where it was, inside its scope. */
   readonly path: string;
-  /** When it was trashed, in milliseconds since 1970-01-01 UTC. */
+  /** When it was trashed, in milliseconds since 1970-01-01 UTC. Of a file put there by hand: its last change. */
   readonly epochMs: number;
   readonly bytes: number;
 }

@@ -1,5 +1,5 @@
 /** The trash for the data's owner: listed, restored, purged. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -168,5 +168,27 @@ test("purge() empties a trash with more files than one call can change", async (
     const purged = await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
     expect(purged).toHaveLength(2300);
     expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+  });
+});
+
+test("lists, restores and purges whatever counts in the trash: files put there by hand, and files of any size", async () => {
+  await withRuntime(async (runtime, _at, dataDir) => {
+    await upsert(runtime, "keep", "k");
+    const folder = userFolder(dataDir, "alice");
+    writeUserFiles(dataDir, { alice: { "memory/trash/mine.md": "Mine.\n", "memory/trash/old/gone.md": "Gone.\n" } });
+    const large = "large.20260101T000000000Z.md";
+    writeFileSync(join(folder, "memory/trash", large), "x".repeat(3 * 2 ** 20));
+    linkSync(join(folder, "memory/keep.md"), join(folder, "memory/trash/linked.md"));
+    const since = Date.now();
+    const found = await runtime.upkeep.listTrash(alice);
+    expect(names(found).toSorted()).toEqual([large, "linked.md", "mine.md", "old/gone.md"]);
+    const mine = found.find(({ name }) => name === "mine.md");
+    expect(mine).toMatchObject({ scope: "memory", path: "mine.md", bytes: 6 });
+    expect(Math.abs(since - (mine?.epochMs ?? 0))).toBeLessThan(day);
+    await runtime.upkeep.restore(alice, "mine.md");
+    expect(readUserFiles(dataDir, "alice")["memory/mine.md"]).toBe("Mine.\n");
+    expect(await runtime.upkeep.purge(alice, { beforeEpochMs: since + day })).toHaveLength(3);
+    expect(await runtime.upkeep.listTrash(alice)).toEqual([]);
+    expect(readFileSync(join(folder, "memory/keep.md"), "utf8")).toContain("k");
   });
 });

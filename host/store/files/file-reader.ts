@@ -12,7 +12,7 @@ import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { Home, HomeKind } from "./home.ts";
-import { listFiles, liveFiles, trashedFiles } from "./list-files.ts";
+import { listFiles, listTrash, liveFiles, trashedFiles } from "./list-files.ts";
 import type { MeasuredFiles } from "./list-files.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
@@ -72,6 +72,11 @@ export class FileReader implements UserReader, DirectFiles {
     const folder = this.#folderOf(scope);
     const isTimed = this.#kind === "store";
     return folder === null ? [] : listFiles(folder, { prefix, filesMax, isTimed }, this.#sizesOf(scope));
+  }
+
+  listTrash(scope: string): ListedFile[] {
+    const folder = this.#folderOf(scope);
+    return folder === null ? [] : listTrash(folder);
   }
 
   sizeOf(scope: string, path: string): number | null {

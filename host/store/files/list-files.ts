@@ -30,6 +30,23 @@ export function listFiles(
   return sortedByPath(found);
 }
 
+/** All files that count in a scope's trash, with the times of their last changes. */
+export function listTrash(folder: Directory): ListedFile[] {
+  const found: ListedFile[] = [];
+  using trash = folder.openFolder(trashFolder);
+  if (trash === null) return found;
+  walkFiles(
+    trash,
+    `${trashFolder}/`,
+    () => true,
+    (path, measure) => {
+      const measured = measure();
+      if (measured !== null) found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
+    },
+  );
+  return sortedByPath(found);
+}
+
 /** Measures the files of a scope outside its trash, which is not entered. */
 export function liveFiles(folder: Directory, known: MeasuredFiles): FileSum {
   return sumBelow(folder, { above: "", isEntered: isNoTrash }, known);

@@ -39,8 +39,9 @@ function byFolder(changes: ChangeSet): Iterable<Change[]> {
 
 function removeFrom(folders: ScopeFolders, { scope, path }: Change): GrowingFile[] {
   const place = folders.find(scope, path);
-  const bytes = place && place.folder.sizeOf(place.name, path);
-  if (place === null || bytes === null) return [];
+  // Of any size, and with any number of names: the file is not read.
+  const measured = place && place.folder.measure(place.name);
+  if (place === null || measured === null) return [];
   place.folder.remove(place.name);
-  return [{ scope, path, growth: { files: -1, bytes: -bytes } }];
+  return [{ scope, path, growth: { files: -1, bytes: -measured.bytes } }];
 }

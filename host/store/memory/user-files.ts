@@ -1,6 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
-import { foldersOf, isListed } from "../../../shared/path.ts";
+import { foldersOf, isListed, trashFolder } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { DirectFiles } from "../held-reads.ts";
@@ -36,6 +36,12 @@ export class UserFiles implements PresentFiles, DirectFiles {
     const found = this.#filesOf(scope).filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
     if (found.length <= filesMax) return found;
     throw tooManyFiles();
+  }
+
+  listTrash(scope: string): ListedFile[] {
+    const { changedUs } = this.#scopes.get(checkedScope(scope)) ?? newScope();
+    const trashed = this.#filesOf(scope).filter(({ path }) => isListed(path, `${trashFolder}/`));
+    return trashed.map(({ path, bytes }) => ({ path, bytes, changedUs: changedUs.get(path) ?? 0 }));
   }
 
   survey(scope: string): ScopeSurvey {
