@@ -3,7 +3,7 @@
  * change must not say whose code runs and who reaches whose files.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -108,6 +108,25 @@ test("a file with plugins in a folder that others can write to is refused, also 
   // As /tmp: only a file's owner can replace it.
   chmodSync(join(folder.path, "writable"), 0o1777);
   expect((await settingsOf(["--config", file])).values.plugins).toHaveLength(1);
+});
+
+test("a file with plugins is refused if others can exchange a link on the way to it", async (context) => {
+  const file = place("kept/memcell.config.json", evil);
+  mkdirSync(join(folder.path, "open"));
+  chmodSync(join(folder.path, "open"), 0o777);
+  symlinkSync(file, join(folder.path, "open/link.json"));
+  symlinkSync("open/link.json", join(folder.path, "two-links.json"));
+  symlinkSync("kept", join(folder.path, "to-folder"));
+  for (const each of ["open/link.json", "two-links.json", "to-folder/../open/link.json"]) {
+    const said = await mistakeOf(["--config", `${folder.path}/${each}`]);
+    expect(said).toContain("others can write to a folder on the way to it");
+  }
+  expect((await settingsOf(["--config", join(folder.path, "to-folder")])).values.plugins).toHaveLength(1);
+  if (process.getuid?.() !== 0) skipWithReason(context, "only root can give a link away");
+  chmodSync(join(folder.path, "open"), 0o1777);
+  lchownSync(join(folder.path, "open/link.json"), 65_534, 65_534);
+  const said = await mistakeOf(["--config", join(folder.path, "open/link.json")]);
+  expect(said).toContain("a link on the way to it belongs to another user");
 });
 
 test("a file with plugins that belongs to another user is refused", async (context) => {
