@@ -35,6 +35,9 @@ export interface FolderHandle extends Disposable {
 
 export const identityOf = ({ dev, ino }: FileIdentity): string => `${dev}:${ino}`;
 
+/** The inode in an identity. Unlike the device's number, it stays the same when the machine starts again. */
+export const inodeIn = (identity: string): string => identity.split(":").at(-1) ?? "";
+
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const descriptors = "/proc/self/fd";
 

@@ -14,6 +14,7 @@ import {
 } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import type { JointMark } from "./commit/joint-mark.ts";
+import { inodesOnWay } from "./commit/judge-files.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
@@ -62,7 +63,8 @@ export class HomeChange implements Disposable {
   async record(joint?: JointMark): Promise<void> {
     // Until all stores of a joint change are done, nobody may retire this WAL.
     if (joint !== undefined) this.#place.setup.memo.tail = null;
-    await this.#write({ files: this.planned, joint, stagedUs: this.#staged.stagedUs });
+    const files = this.planned.map((file) => ({ ...file, way: inodesOnWay(this.folders, file) }));
+    await this.#write({ files, joint, stagedUs: this.#staged.stagedUs });
   }
 
   /** Whether someone has changed a file since the change was planned. */

@@ -69,14 +69,12 @@ export class ScopeFolders implements Disposable {
     return made;
   }
 
-  /** The deepest folder on the way to a file that is there; the home at least. */
-  nearest(scope: string, path: string): Directory {
-    const above = segmentsIn(this.#kind, scope, path).slice(0, -1);
-    for (let depth = above.length; depth >= 0; depth--) {
-      const folder = this.#walk(scope, above.slice(0, depth), openNext);
-      if (folder !== null) return folder;
-    }
-    return this.#home;
+  /** The folders on the way to a file, as far as they are there: first the home, last the deepest one. */
+  way(scope: string, path: string): [Directory, ...Directory[]] {
+    const names = segmentsIn(this.#kind, scope, path);
+    // Of a mounted folder, the scope's folder is the home.
+    const below = names.map((_, depth) => this.#walk(scope, names.slice(0, depth), openNext));
+    return [this.#home, ...below.filter((folder): folder is Directory => ![null, this.#home].includes(folder))];
   }
 
   read(scope: string, path: string): Buffer | null {

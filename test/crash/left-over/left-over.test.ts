@@ -50,6 +50,12 @@ const byHand: Readonly<Record<string, ByHand["change"]>> = {
     execFileSync("cp", ["-a", original, join(memory, "pref.md")]);
     return backup;
   },
+  // The files in it keep their times, which are older than the call.
+  "move of an older folder into place": (memory) => {
+    rmSync(memory, { recursive: true });
+    renameSync(olderFolders.pop() ?? "", memory);
+    return backup;
+  },
 };
 
 const boots = { "same start": readBootId(), "another start": "another start of the machine" };
@@ -67,6 +73,15 @@ const cases = Object.keys(byHand).flatMap((change) =>
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
+
+/** Older than what the processes write. One for each test that puts one in place. */
+const olderFolders = Array.from({ length: Object.keys(ends).length * 4 }, (_, at) => {
+  const older = join(folder.path, `older-${at}`);
+  mkdirSync(older);
+  writeFileSync(join(older, "pref.md"), backup);
+  writeFileSync(join(older, "secret.md"), "a secret\n");
+  return older;
+});
 
 /** One process for each end; its data folder has a user for each case. */
 const dataDirs = new Map(
@@ -120,6 +135,7 @@ test.for(Object.keys(ends).flatMap((end) => cases.map((each) => Object.assign({ 
     if (change === "delete") expect(Object.values(files).join("\n")).not.toContain("a secret");
     else expect(files["memory/secret.md"]).toContain("a secret");
     if (change === "rename") expect(files["memory/mine.md"]).toBe(second);
+    if (change === "move of an older folder into place") expect(files["memory/MEMORY.md"]).toBeUndefined();
     expect(hasRecords(walOf(dataDir, userId))).toBe(false);
     expect(existsSync(join(memory, "restored"))).toBe(false);
   },

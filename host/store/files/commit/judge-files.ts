@@ -7,10 +7,13 @@
  */
 import { isTrashPath } from "../../../../shared/path.ts";
 import type { Directory, Measured } from "../../../disk/directory.ts";
+import { inodeIn } from "../../../disk/folder-handle.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import type { StoredRecord } from "./find-records.ts";
+import type { TouchedFile } from "./retire.ts";
+import type { RecordedFile } from "./wal-format.ts";
 
 /**
  * - `done`: the file is as its last record says.
@@ -49,7 +52,7 @@ export interface Judging {
 }
 
 /** A file as its last record left it. */
-interface RecordedFile extends ChangedFile, Times {
+interface LastRecordedFile extends RecordedFile, Times {
   /** An interrupted recovery has found that no person had removed it. */
   readonly isJudged: boolean;
 }
@@ -65,15 +68,16 @@ export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
     const { scope, path, before, after } = file;
     const place = folders.find(scope, path);
     const measured = place && place.folder.measure(place.name);
+    const onDisk = { own, way: folders.way(scope, path) };
     const isPersons =
-      measured === null ? isRemoved(file, { own, folder: folders.nearest(scope, path) }) : isChanged(file, measured);
+      isInOtherFolder(file, onDisk) || (measured === null ? isRemoved(file, onDisk) : isChanged(file, measured));
     const isPerhapsTorn = measured !== null && !known.has(digest) && !isWrittenSince(file, measured);
     const verdict = digest === digestOf(after) ? "done" : isPersons ? "kept" : restoring(file, digest);
     return { scope, path, before, after, present, isPerhapsTorn, verdict };
   });
 }
 
-function restoring(file: RecordedFile, digest: string | null): Verdict {
+function restoring(file: LastRecordedFile, digest: string | null): Verdict {
   if (file.after !== null) return "put back";
   return isTrashPath(file.path) && !isPurge(file, digest) ? "kept" : "removed";
 }
@@ -81,8 +85,8 @@ function restoring(file: RecordedFile, digest: string | null): Verdict {
 const keyOf = ({ scope, path }: Pick<ChangedFile, "scope" | "path">): string => `${scope}:${path}`;
 
 /** Each file's state after all records were applied in order, without those that an interrupted recovery has kept. */
-function lastOfEach({ records, inode }: Recorded): RecordedFile[] {
-  const files = new Map<string, RecordedFile>();
+function lastOfEach({ records, inode }: Recorded): LastRecordedFile[] {
+  const files = new Map<string, LastRecordedFile>();
   for (const record of records) {
     const { appliedUs, stagedUs } = record.inode === inode ? record : noTimes;
     for (const file of record.files) files.set(keyOf(file), { ...file, appliedUs, stagedUs, isJudged: false });
@@ -97,29 +101,48 @@ function lastOfEach({ records, inode }: Recorded): RecordedFile[] {
  * Whether someone has changed the file since its record. A file that a crash has torn got its name when the record was
  * applied, and its content before the record was written.
  */
-function isChanged(file: RecordedFile, measured: Measured): boolean {
+function isChanged(file: LastRecordedFile, measured: Measured): boolean {
   const { appliedUs } = file;
   return appliedUs === null ? isWrittenSince(file, measured) : measured.changedUs > appliedUs;
 }
 
-const isWrittenSince = ({ stagedUs }: RecordedFile, { writtenUs }: Measured): boolean =>
+const isWrittenSince = ({ stagedUs }: LastRecordedFile, { writtenUs }: Measured): boolean =>
   stagedUs !== undefined && writtenUs > stagedUs;
 
+/** Whether someone has removed a file that is missing. Its folder, or the deepest one that is there, is then younger. */
+function isRemoved(file: LastRecordedFile, onDisk: OnDisk): boolean {
+  const folder = onDisk.way.at(-1) ?? onDisk.way[0];
+  return hasAllNames(file, onDisk) && folder.namesChangedUs > (file.appliedUs ?? 0);
+}
+
 /**
- * Whether someone has removed a file that is missing. A file system writes names to the disk in the order in which they
- * were changed, and a folder's time with them. So if the host's own folder, which only hosts change, is not older than
- * the application of the record, the crash has not lost the file's name. And whoever has removed it has changed its
- * folder since: `folder` is the deepest one on its way that is there.
+ * Whether the crash has lost no name of the record. A file system writes names to the disk in the order in which they
+ * were changed, and a folder's time with them. So the host's own folder, which only hosts change, must not be older than
+ * the application of the record.
  */
-function isRemoved({ appliedUs, isJudged }: RecordedFile, { own, folder }: OnDisk): boolean {
-  if (isJudged || appliedUs === null) return false;
-  return own.namesChangedUs >= appliedUs && folder.namesChangedUs > appliedUs;
+function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, { own }: OnDisk): boolean {
+  return !isJudged && appliedUs !== null && own.namesChangedUs >= appliedUs;
+}
+
+/**
+ * Whether someone has put another folder into the place of one on the file's way, such as a backup of a scope that was
+ * moved there. The times of what is in it are older than the record, and so say nothing.
+ */
+function isInOtherFolder(file: LastRecordedFile, onDisk: OnDisk): boolean {
+  const { way } = file;
+  return way !== undefined && hasAllNames(file, onDisk) && inodesOf(onDisk.way).some((inode, at) => inode !== way[at]);
 }
 
 interface OnDisk {
   readonly own: Directory;
-  readonly folder: Directory;
+  readonly way: readonly [Directory, ...Directory[]];
 }
+
+/** What a record says of the folders on a file's way. */
+export const inodesOnWay = (folders: ScopeFolders, { scope, path }: TouchedFile): string[] =>
+  inodesOf(folders.way(scope, path));
+
+const inodesOf = ([_home, ...below]: OnDisk["way"]): string[] => below.map(({ identity }) => inodeIn(identity));
 
 /** Whether a record has removed exactly this content from the trash, for good. */
 export const isPurge = ({ path, before, after }: ChangedFile, digest: string | null): boolean =>

@@ -137,6 +137,8 @@ const recordFields = {
     z.strictObject({
       scope: z.string().check(z.regex(scopeName)),
       path: pathSchema,
+      /** The inodes of the folders on the way to the file, the deepest last, when the record was written. */
+      way: z.optional(z.array(z.string())),
       /** SHA-256 of the old content; `null` if there was no file. */
       before: z.nullable(digestSchema),
       /** The new content, as text if it is UTF-8, else in base64; `null` if the file is removed. */
@@ -154,8 +156,12 @@ export interface WalRecord {
   readonly stagedUs?: number | undefined;
   readonly inode?: string | undefined;
   readonly kept?: readonly KeptFile[] | undefined;
-  readonly files: readonly ChangedFile[];
+  readonly files: readonly RecordedFile[];
   readonly joint?: JointMark | undefined;
+}
+
+export interface RecordedFile extends ChangedFile {
+  readonly way?: readonly string[] | undefined;
 }
 
 export type KeptFile = Pick<ChangedFile, "scope" | "path">;
@@ -163,9 +169,10 @@ export type KeptFile = Pick<ChangedFile, "scope" | "path">;
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
 export function encodeFiles({ files, ...facts }: WalRecord): Buffer {
   refuseBytes(files);
-  const written = files.map(({ scope, path, before, after }) => ({
+  const written = files.map(({ scope, path, way, before, after }) => ({
     scope,
     path,
+    way,
     before,
     after: after && encodeContent(after),
   }));
@@ -180,9 +187,10 @@ export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
   return {
     ...(facts as Pick<WalRecord, "boot" | "stagedUs" | "inode" | "joint">),
     kept,
-    files: files.map(({ scope, path, before, after }) => ({
+    files: files.map(({ scope, path, way, before, after }) => ({
       scope,
       path,
+      way,
       before,
       after: after && decodeContent(after),
     })),

@@ -3,6 +3,7 @@
  * are flushed.
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { inodeIn } from "../../../disk/folder-handle.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { blankWal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
@@ -91,7 +92,7 @@ export class Wal implements Disposable {
 
   /** Stays the same as long as nobody copies the WAL. */
   get inode(): string {
-    return this.#file.identity.split(":").at(-1) ?? "";
+    return inodeIn(this.#file.identity);
   }
 
   get bytes(): number {
