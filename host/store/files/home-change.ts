@@ -14,7 +14,6 @@ import {
 } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import type { JointMark } from "./commit/joint-mark.ts";
-import { inodesOnWay } from "./commit/judge-files.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
@@ -63,7 +62,9 @@ export class HomeChange implements Disposable {
   async record(joint?: JointMark): Promise<void> {
     // Until all stores of a joint change are done, nobody may retire this WAL.
     if (joint !== undefined) this.#place.setup.memo.tail = null;
-    const files = this.planned.map((file) => ({ ...file, way: inodesOnWay(this.folders, file) }));
+    const files = this.planned.map((file) =>
+      Object.assign({ way: this.folders.inodesOnWay(file.scope, file.path) }, file),
+    );
     await this.#write({ files, joint, stagedUs: this.#staged.stagedUs });
   }
 

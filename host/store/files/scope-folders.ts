@@ -1,4 +1,5 @@
 import type { Directory } from "../../disk/directory.ts";
+import { inodeIn } from "../../disk/folder-handle.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { segmentsIn, wayToScope } from "./home.ts";
 import type { HomeKind } from "./home.ts";
@@ -69,12 +70,14 @@ export class ScopeFolders implements Disposable {
     return made;
   }
 
-  /** The folders on the way to a file, as far as they are there: first the home, last the deepest one. */
-  way(scope: string, path: string): [Directory, ...Directory[]] {
-    const names = segmentsIn(this.#kind, scope, path);
-    // Of a mounted folder, the scope's folder is the home.
-    const below = names.map((_, depth) => this.#walk(scope, names.slice(0, depth), openNext));
-    return [this.#home, ...below.filter((folder): folder is Directory => ![null, this.#home].includes(folder))];
+  /** The deepest folder on the way to a file that is there; the home at least. */
+  nearest(scope: string, path: string): Directory {
+    return this.#way(scope, path).at(-1) ?? this.#home;
+  }
+
+  /** The inodes of the folders on the way to a file, as far as they are there, without the home's. They stay the same when the machine starts again. */
+  inodesOnWay(scope: string, path: string): string[] {
+    return this.#way(scope, path).map(({ identity }) => inodeIn(identity));
   }
 
   read(scope: string, path: string): Buffer | null {
@@ -134,6 +137,14 @@ export class ScopeFolders implements Disposable {
 
   [Symbol.dispose](): void {
     for (const way of this.#open.keys()) this.#close(way);
+  }
+
+  /** The folders on the way to a file, as far as they are there. */
+  #way(scope: string, path: string): Directory[] {
+    const names = segmentsIn(this.#kind, scope, path);
+    // Of a mounted folder, the scope's folder is the home.
+    const below = names.map((_, depth) => this.#walk(scope, names.slice(0, depth), openNext));
+    return below.filter((folder): folder is Directory => folder !== null && folder !== this.#home);
   }
 
   #locate(scope: string, path: string, step: Step): FileInFolder | null {

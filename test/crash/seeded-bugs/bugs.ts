@@ -113,19 +113,19 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "a person's change is undone after a restart",
     file: judge,
-    find: ": isChanged(file, measured);",
-    replacement: ": isChanged === null;",
+    find: ": isChanged(file, measured));",
+    replacement: ": isChanged === null);",
   },
   {
     name: "what a person has removed comes back after a restart",
     file: judge,
-    find: "return own.namesChangedUs >= appliedUs && folder.namesChangedUs > appliedUs;",
+    find: "return hasAllNames(file, onDisk) && onDisk.folder.namesChangedUs > (file.appliedUs ?? 0);",
     replacement: "return false;",
   },
   {
     name: "a name that a crash has lost counts as removed by a person",
     file: judge,
-    find: "own.namesChangedUs >= appliedUs && ",
+    find: " && own.namesChangedUs >= appliedUs",
     replacement: "",
   },
   {

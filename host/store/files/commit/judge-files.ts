@@ -7,12 +7,10 @@
  */
 import { isTrashPath } from "../../../../shared/path.ts";
 import type { Directory, Measured } from "../../../disk/directory.ts";
-import { inodeIn } from "../../../disk/folder-handle.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import type { StoredRecord } from "./find-records.ts";
-import type { TouchedFile } from "./retire.ts";
 import type { RecordedFile } from "./wal-format.ts";
 
 /**
@@ -68,7 +66,7 @@ export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
     const { scope, path, before, after } = file;
     const place = folders.find(scope, path);
     const measured = place && place.folder.measure(place.name);
-    const onDisk = { own, way: folders.way(scope, path) };
+    const onDisk = { own, folder: folders.nearest(scope, path), way: folders.inodesOnWay(scope, path) };
     const isPersons =
       isInOtherFolder(file, onDisk) || (measured === null ? isRemoved(file, onDisk) : isChanged(file, measured));
     const isPerhapsTorn = measured !== null && !known.has(digest) && !isWrittenSince(file, measured);
@@ -111,8 +109,7 @@ const isWrittenSince = ({ stagedUs }: LastRecordedFile, { writtenUs }: Measured)
 
 /** Whether someone has removed a file that is missing. Its folder, or the deepest one that is there, is then younger. */
 function isRemoved(file: LastRecordedFile, onDisk: OnDisk): boolean {
-  const folder = onDisk.way.at(-1) ?? onDisk.way[0];
-  return hasAllNames(file, onDisk) && folder.namesChangedUs > (file.appliedUs ?? 0);
+  return hasAllNames(file, onDisk) && onDisk.folder.namesChangedUs > (file.appliedUs ?? 0);
 }
 
 /**
@@ -130,19 +127,16 @@ function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, { own }: OnDisk)
  */
 function isInOtherFolder(file: LastRecordedFile, onDisk: OnDisk): boolean {
   const { way } = file;
-  return way !== undefined && hasAllNames(file, onDisk) && inodesOf(onDisk.way).some((inode, at) => inode !== way[at]);
+  return way !== undefined && hasAllNames(file, onDisk) && onDisk.way.some((inode, at) => inode !== way[at]);
 }
 
 interface OnDisk {
   readonly own: Directory;
-  readonly way: readonly [Directory, ...Directory[]];
+  /** The deepest folder on the file's way that is there. */
+  readonly folder: Directory;
+  /** The inodes of these folders, without the home's. */
+  readonly way: readonly string[];
 }
-
-/** What a record says of the folders on a file's way. */
-export const inodesOnWay = (folders: ScopeFolders, { scope, path }: TouchedFile): string[] =>
-  inodesOf(folders.way(scope, path));
-
-const inodesOf = ([_home, ...below]: OnDisk["way"]): string[] => below.map(({ identity }) => inodeIn(identity));
 
 /** Whether a record has removed exactly this content from the trash, for good. */
 export const isPurge = ({ path, before, after }: ChangedFile, digest: string | null): boolean =>
