@@ -45,10 +45,10 @@ async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
  * at the time of its last change, and its place is the one with its name.
  */
 export async function trashOf(reader: HeldReader, scope: string): Promise<TrashedFile[]> {
-  return (await reader.listTrash(scope)).map(({ path, bytes, changedUs = 0 }) => {
-    const name = path.slice(trashFolder.length + 1);
-    const was = parseTrashPath(path) ?? { path: name, epochMs: Math.floor(changedUs / 1_000) };
-    return { scope, name, ...was, bytes };
+  return (await reader.listTrash(scope)).map(({ path: inTrash, bytes, changedUs = 0 }) => {
+    const name = inTrash.slice(trashFolder.length + 1);
+    const { path, epochMs } = parseTrashPath(inTrash) ?? { path: name, epochMs: Math.floor(changedUs / 1_000) };
+    return { scope, name, path, epochMs, bytes };
   });
 }
 
