@@ -3,7 +3,7 @@
  * would change both copies, so every call is refused until the doctor has made each file one of its own.
  */
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
@@ -154,3 +154,19 @@ function linkedBelow(folder: string): string[] {
     return facts.isFile() && facts.nlink > 1 && facts.size > 0;
   });
 }
+
+test("a file with several names that is too large to be copied keeps no other from being mended", async () => {
+  using folder = temporaryFolder();
+  await fill(folder.path);
+  const memory = join(userFolder(folder.path, "alice"), "memory");
+  writeFileSync(join(memory, "giant.md"), "");
+  truncateSync(join(memory, "giant.md"), 5_000_000_000);
+  for (const name of ["giant.md", "a.md"]) linkSync(join(memory, name), join(folder.path, name));
+  await using runtime = await open(folder.path);
+  const mended = await runtime.upkeep.mend(alice);
+  expect(mended).toContainEqual(expect.objectContaining({ problem: "several-names", path: "memory/a.md" }));
+  expect(await bodyOf(runtime, alice, "a")).toBe("one");
+  expect(await runtime.upkeep.inspect(alice)).toEqual([
+    expect.objectContaining({ problem: "not-a-plain-file", path: "memory/giant.md", remedy: null }),
+  ]);
+});

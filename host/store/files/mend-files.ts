@@ -6,9 +6,11 @@
  *   one lock would keep out the hosts of both. The other names are not looked for.
  * - An empty folder in the place of a file is removed.
  */
+import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
 import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { walLimits } from "./commit/wal-limits.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
 import type { LockRequest } from "./home-lock.ts";
@@ -16,6 +18,8 @@ import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
 
 const staged = "staged-separate";
+/** The largest file of the host's own folder. */
+const ownBytesMax = walLimits.walBytesMax;
 
 /** Does nothing to a home without the host's own folder. Makes the lock file, if there is none. Throws as `lockHome` does. */
 export async function mendFiles(home: Home, waiting: Omit<LockRequest, "shown">): Promise<void> {
@@ -71,7 +75,7 @@ const isLock = (name: string): boolean => name === lockFile || name === turnstil
 
 /** The copy is durable before it gets the name. Returns whether there was anything to do. */
 async function separate(own: Directory, folder: Directory, name: string): Promise<boolean> {
-  if (!isLinked(folder, name)) return false;
+  if (!isLinked(folder, name, folder === own ? ownBytesMax : undefined)) return false;
   const like = folder.permissionsOf(name);
   using file = folder.openFile(name, name, "flush");
   if (file === null || like === null) return false;
@@ -87,10 +91,14 @@ async function separate(own: Directory, folder: Directory, name: string): Promis
 /** What `mendFiles` does with such a file, for findings. */
 export const separation = "make it a file of its own";
 
-/** The names of a folder's files that have several, as far as `mendFiles` reaches. */
+/** The names of the host's own files that have several, as far as `mendFiles` reaches. */
 export function linkedIn(folder: Directory): string[] {
   const files = folder.entries().filter(({ name, kind }) => kind === "file" && isScopePath(name));
-  return files.map(({ name }) => name).filter((name) => isLinked(folder, name));
+  return files.map(({ name }) => name).filter((name) => isLinked(folder, name, ownBytesMax));
 }
 
-export const isLinked = (folder: Directory, name: string): boolean => (folder.measure(name)?.names ?? 1) > 1;
+/** Whether a file has several names and is small enough to be copied. No call uses a larger one, whatever its names. */
+export function isLinked(folder: Directory, name: string, bytesMax: number = storeLimits.fileBytesMax): boolean {
+  const measured = folder.measure(name);
+  return measured !== null && measured.names > 1 && measured.bytes <= bytesMax;
+}
