@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../shared/errors.ts";
+import { quoted } from "../../shared/text.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 
 /** The same text, whether our check or the kernel refuses a link. */
@@ -34,13 +35,31 @@ export function failureOfDisk(error: unknown, action: string): ToolError {
   return new ToolError(code, `Cannot ${action}: ${reason}`, { cause: error });
 }
 
+/**
+ * As `failureOfDisk`, for one file. A file that the host may not open is like one that is no plain file: it has to be
+ * told, and the others can be used.
+ */
+export function failureOfFile(error: unknown, shown: string): ToolError {
+  const failure = failureOfDisk(error, `use ${quoted(shown)}`);
+  return isForbidden(error) ? new ToolError("STORAGE_UNSAFE", failure.message, { cause: error }) : failure;
+}
+
+/** Whether the system does not permit it. */
+export function isForbidden(error: unknown): boolean {
+  return systemCode(error instanceof ToolError ? error.cause : error) === "EACCES";
+}
+
 export function isMissing(error: unknown): boolean {
   return systemCode(error) === "ENOENT";
 }
 
+/** Whether it is a failure to write to a disk, or in a folder, that this process can only read. */
 export function isReadOnly(error: unknown): boolean {
-  const cause = error instanceof ToolError ? error.cause : error;
-  return systemCode(cause) === "EROFS" || systemCode(cause) === "EACCES";
+  return isOfReadOnlyDisk(error) || isForbidden(error);
+}
+
+export function isOfReadOnlyDisk(error: unknown): boolean {
+  return systemCode(error instanceof ToolError ? error.cause : error) === "EROFS";
 }
 
 export function systemCode(error: unknown): string | undefined {

@@ -22,10 +22,9 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 
-import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
-import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { failureOfDisk, failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
 import type { FolderHandle } from "./folder-handle.ts";
 import { exchangeNames } from "./native-calls.ts";
@@ -113,7 +112,7 @@ export class PinnedDirectory implements Directory {
       return Number(facts.size);
     } catch (error) {
       if (isMissing(error)) return null;
-      throw failureOfDisk(error, `use ${quoted(shown)}`);
+      throw failureOfFile(error, shown);
     }
   }
 
@@ -217,7 +216,7 @@ export class PinnedDirectory implements Directory {
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);
       if (isMissing(error) && !(flags & O_CREAT)) return null;
-      throw failureOfDisk(error, `use ${quoted(shown)}`);
+      throw failureOfFile(error, shown);
     }
   }
 

@@ -5,7 +5,9 @@
 import { setImmediate } from "node:timers/promises";
 
 import { ownScopesOf } from "../plugins/loaded-tools.ts";
+import type { HeldReader } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
@@ -45,12 +47,22 @@ async function exportPart({ reader, scopes }: HeldPart, sum: ExportSum): Promise
   }
   for (const [at, { scope, path }] of listed.entries()) {
     if (at % filesAtOnce === 0) await setImmediate();
-    const content = await reader.bytesOf(scope, path);
-    if (content === null) leftOut.push({ scope, path, reason: "it disappeared during the export" });
+    const content = await contentOf(reader, { scope, path });
+    if (typeof content === "string") leftOut.push({ scope, path, reason: content });
     else files.push({ scope, path, content });
-    sum.read(content?.length ?? 0);
+    sum.read(content.length);
   }
   return { files, leftOut };
+}
+
+/** A file's bytes, or why it cannot be read. */
+async function contentOf(reader: HeldReader, { scope, path }: Place): Promise<Uint8Array | string> {
+  try {
+    return (await reader.bytesOf(scope, path)) ?? "it disappeared during the export";
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
+    return error.message.split(": ").at(-1) ?? "";
+  }
 }
 
 /** How much of the export has been read, and how much is expected. */

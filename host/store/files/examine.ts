@@ -2,7 +2,7 @@
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { damagedWalPrefix } from "./commit/wal-names.ts";
@@ -13,6 +13,7 @@ import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { Home } from "./home.ts";
 import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
+import { whyUnusable } from "./survey-files.ts";
 
 const { pathCharsMax } = storeLimits;
 
@@ -42,8 +43,10 @@ function findingsInScopes({ kind: ofHome }: Home, home: Directory): StoreFinding
   const scopes = home.entries().filter(({ name }) => scopeName.test(name) && hasPlace(ofHome, name, ""));
   return scopes.flatMap(({ name, kind }) => {
     if (kind !== "folder") return [unsafe(name, "it is not a folder")];
-    using scope = home.openFolder(name);
-    return scope === null ? [] : strangeFiles(scope, `${name}/`);
+    return orFinding(name, () => {
+      using scope = home.openFolder(name);
+      return scope === null ? [] : strangeFiles(scope, `${name}/`);
+    });
   });
 }
 
@@ -61,6 +64,7 @@ function strangeFiles(top: Directory, scope: string, hidden: string | null = nul
       if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
       return orFinding(scope + path, () => {
         if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
+        using _file = kind === "file" ? folder.openFile(name, path, "read") : null;
         if (kind === "file") folder.sizeOf(name, path);
         using below = kind === "folder" ? folder.openFolder(name) : null;
         if (below === null) return [];
@@ -72,13 +76,12 @@ function strangeFiles(top: Directory, scope: string, hidden: string | null = nul
 
 const noTrash = "it is not a folder, so nothing can go to the trash";
 
-/** Turns `STORAGE_UNSAFE` into a finding. */
+/** Turns a failure at one place into a finding. */
 function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
   try {
     return look();
   } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    return [unsafe(path, error.message.split(": ").at(-1) ?? "")];
+    return [unsafe(path, whyUnusable(error))];
   }
 }
 
@@ -120,6 +123,8 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   const names = entries.map(({ name }) => name);
   const strange = entries.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
+  const unopened = names.flatMap((name) => orFinding(`${hostFolder}/${name}`, () => tryToOpen(own, name)));
+  if (unopened.length > 0) return unopened;
   const withLinks = home.kind === "mount" ? [] : linkedIn(own);
   // As long as they are, nothing else can be said.
   if (withLinks.length > 0) return withLinks.map((name) => linked(`${hostFolder}/${name}`));
@@ -133,6 +138,16 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
       .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
+}
+
+/** As calls open the lock and the WAL. On a disk that is read-only they need only to read. */
+function tryToOpen(own: Directory, name: string): StoreFinding[] {
+  try {
+    using _file = own.openFile(name, name, "lock");
+  } catch (error) {
+    if (!isOfReadOnlyDisk(error)) throw error;
+  }
+  return [];
 }
 
 const ofOwn = (code: FileProblem, name: string, message: string, remedy: string | null): StoreFinding => ({

@@ -19,8 +19,15 @@ export function surveyFiles(folder: Directory, hidden: string | null = null): Sc
       const found = isScopePath(path) ? measure(within, entry, path) : "its name is not a valid memory path";
       if (typeof found === "string") unfit.push({ path, reason: found });
       else if (found !== null) files.push({ path, bytes: found });
-      using below = found === null && entry.kind === "folder" ? within.openFolder(entry.name) : null;
+      if (found === null && entry.kind === "folder") enter(within, entry.name, path);
+    }
+  };
+  const enter = (within: Directory, name: string, path: string): void => {
+    try {
+      using below = within.openFolder(name);
       if (below !== null) visit(below, `${path}/`);
+    } catch (error) {
+      unfit.push({ path, reason: whyUnusable(error) });
     }
   };
   visit(folder, "");
@@ -33,7 +40,14 @@ function measure(folder: Directory, { name, kind }: DirectoryEntry, path: string
   try {
     return folder.sizeOf(name, path);
   } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    return error.message.split(": ").at(-1) ?? "";
+    return whyUnusable(error);
   }
 }
+
+/** Why a file or folder cannot be used, as a clause about "it". Throws errors of other kinds. */
+export function whyUnusable(error: unknown): string {
+  if (!(error instanceof ToolError) || !unusable.has(error.code)) throw error;
+  return error.message.split(": ").at(-1) ?? "";
+}
+
+const unusable: ReadonlySet<string> = new Set(["STORAGE_UNSAFE", "STORAGE_FAILED"]);

@@ -1,5 +1,6 @@
 /** Flushes every file that the WAL protects, then drops its records. */
 import type { DiskFile } from "../../../disk/directory.ts";
+import { isForbidden } from "../../../disk/disk-failure.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { settleAll } from "../settle-all.ts";
@@ -85,7 +86,9 @@ function openToFlush(folders: ScopeFolders, { scope, path }: TouchedFile): DiskF
     const place = folders.find(scope, path);
     return place && place.folder.openFile(place.name, path, "flush");
   } catch (error) {
-    if (error instanceof ToolError && (error.code === "STORAGE_UNSAFE" || error.code === "NAME_CONFLICT")) return null;
+    // A file that may not be opened can still be the host's, and not yet on the disk.
+    if (!(error instanceof ToolError) || isForbidden(error)) throw error;
+    if (error.code === "STORAGE_UNSAFE" || error.code === "NAME_CONFLICT") return null;
     throw error;
   }
 }
