@@ -47,7 +47,11 @@ export const errorTable = {
   MEMORY_EXCEEDED: entry("guest", false, "The plugin needed more wasm memory than its maximum."),
   OUTPUT_TOO_LARGE: entry("guest", false, "The plugin's answer is larger than allowed."),
   PLUGIN_REFUSED: entry("host", false, "The plugin file is not what its manifest or the host's policy says."),
-  STORAGE_UNSAFE: entry("host", false, "Something in the user's folder is not a plain file or folder that the host may open, such as a link."),
+  STORAGE_UNSAFE: entry(
+    "host",
+    false,
+    "Something in the user's folder is not a plain file or folder that the host may open, such as a link.",
+  ),
   STORAGE_FULL: entry("host", true, "The disk is full."),
   STORAGE_FAILED: entry("host", true, "The disk refused to read or write."),
   INTERNAL: entry("host", false, "A fault of the runtime itself."),

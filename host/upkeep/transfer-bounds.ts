@@ -13,9 +13,12 @@ const ofAll: TransferSum = { files: transferLimits.filesMax, bytes: transferLimi
 
 /** Throws `QUOTA_EXCEEDED` for more than one operation holds in memory. `scopes` is the number of scopes. */
 export function checkTransfer(action: "export" | "import", sum: TransferSum, scopes: number): void {
-  const remedy = scopes > 1 ? ' at once: name some of its scopes ("scopes", or --scope)' : "";
-  check(`Cannot ${action} the memory: it has`, sum, ofAll, remedy);
+  check(`Cannot ${action} the memory: it has`, sum, ofAll, scopes > 1 ? fewerScopes : action === "export" ? purge : "");
 }
+
+const fewerScopes = ' at once: name some of its scopes ("scopes", or --scope)';
+/** No quota permits so much in one scope: a person has put it there, or an earlier version into the trash. */
+const purge = '; "memcell trash purge" empties its trash';
 
 /** Throws `QUOTA_EXCEEDED` for more than a scope may hold. `sum.files`: outside its trash. */
 export function checkScope(scope: string, sum: TransferSum): void {

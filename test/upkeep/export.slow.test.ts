@@ -114,7 +114,9 @@ test("refuses more than 128 MiB before reading anything", async () => {
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({
     code: "QUOTA_EXCEEDED",
-    message: "Cannot export the memory: it has 136314880 bytes, at most 134217728 allowed",
+    message:
+      "Cannot export the memory: it has 136314880 bytes, at most 134217728 allowed; " +
+      '"memcell trash purge" empties its trash',
   });
 });
 

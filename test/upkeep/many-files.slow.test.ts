@@ -51,6 +51,10 @@ test("a trash of more files than a call has room for arguments is purged", { tim
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, durability: "relaxed", auditLog });
   expect(await runtime.upkeep.inspect(alice)).toEqual([]);
   expect(await runtime.upkeep.listTrash(alice)).toHaveLength(count);
+  await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: expect.stringContaining('at most 60000 allowed; "memcell trash purge" empties its trash'),
+  });
   expect(await runtime.upkeep.restore(alice, "y7.20260101T000000000Z.md")).toMatchObject({ path: "y7.md" });
   expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.UTC(2027, 0) })).toHaveLength(count - 1);
   const removedHidden = count - 1 - auditLimits.recordFilesMax;
