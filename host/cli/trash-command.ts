@@ -10,8 +10,8 @@ import { storePlace } from "./store-place.ts";
 
 export const trashCommand = defineCommand({
   name: "trash",
-  description: `Lists files that tools have deleted, restores them, or removes them for good. For the owner of the
-data; tools cannot do this.
+  description: `Lists files that tools have deleted or people have put into the trash, restores them, or removes them for
+good. For the owner of the data; tools cannot do this.
 
 "list" and "purge" cover all scopes of the user and print the scope of each file. "restore" prints the named file. If a
 plugin keeps an entry in several files, such as a run of an agent, all that were deleted together come back.`,
