@@ -1,6 +1,6 @@
 /** Moves trashed files back to where they were. Their content does not pass through a guest. */
 import { storeLimits } from "../../shared/limits.ts";
-import { isTrashPath } from "../../shared/path.ts";
+import { isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { HeldReader } from "../store/store.ts";
@@ -37,6 +37,7 @@ export async function moveOthersBack(
   for (const { trashed, path } of others) {
     const other = inTrash.get(trashed);
     if (other === undefined) throw refused(file, `${quoted(trashed)}, which is not in the trash`);
+    if (parseTrashPath(trashed) === null) throw refused(file, `${quoted(trashed)}, which no tool has deleted`);
     if (other.path !== path || isTrashPath(path))
       throw refused(file, `${quoted(path)}, where ${quoted(trashed)} was not`);
     if (restored.inTheWayOf(path) !== null) throw refused(file, `${quoted(path)}, where it has put a file already`);

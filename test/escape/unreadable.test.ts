@@ -9,21 +9,23 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { openFolderStage } from "./folder-stage.ts";
 import type { FolderStage, Outcomes } from "./folder-stage.ts";
 
+const all = (code: string): Outcomes => ({ read: code, index: code, upsert: code, remove: code });
 const failed = "STORAGE_FAILED";
-const closed: Outcomes = { read: failed, index: failed, upsert: failed, remove: failed };
+/** A forbidden file is like one that is no plain file. */
+const unsafe = all("STORAGE_UNSAFE");
 
 const rows: { place: string; outcomes: Outcomes }[] = [
-  { place: "", outcomes: closed },
-  { place: "memory", outcomes: closed },
+  { place: "", outcomes: all(failed) },
+  { place: "memory", outcomes: all(failed) },
   // A replacement that is not larger does not read the trash.
   { place: "memory/trash", outcomes: { read: "ok", index: "ok", upsert: "ok", remove: failed } },
-  { place: "memory/x.md", outcomes: { ...closed, index: "ok" } },
-  { place: "memory/MEMORY.md", outcomes: { ...closed, read: "ok" } },
-  { place: ".memcell", outcomes: closed },
-  { place: ".memcell/owner", outcomes: closed },
-  { place: ".memcell/lock", outcomes: closed },
-  { place: ".memcell/turnstile", outcomes: closed },
-  { place: ".memcell/journal", outcomes: closed },
+  { place: "memory/x.md", outcomes: { ...unsafe, index: "ok" } },
+  { place: "memory/MEMORY.md", outcomes: { ...unsafe, read: "ok" } },
+  { place: ".memcell", outcomes: all(failed) },
+  { place: ".memcell/owner", outcomes: unsafe },
+  { place: ".memcell/lock", outcomes: unsafe },
+  { place: ".memcell/turnstile", outcomes: unsafe },
+  { place: ".memcell/journal", outcomes: unsafe },
 ];
 
 /** Root may open everything, so the tests run as the user nobody. */
