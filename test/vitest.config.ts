@@ -8,6 +8,14 @@ const slow = "test/**/*.slow.test.ts";
 const polyglot = "test/polyglot/**/*.test.ts";
 const mcp = "test/mcp/**/*.test.ts";
 const load = "test/load/**/*.test.ts";
+/** Slow suites that need the whole machine: they fill it with processes of their own, or race against time. */
+const filling = [
+  "test/bounds/*.slow.test.ts",
+  "test/crash/backup/*.slow.test.ts",
+  "test/crash/kill/kill-under-load.slow.test.ts",
+  "test/escape/live-swap.slow.test.ts",
+  "test/hammer/*.slow.test.ts",
+];
 /** They measure the memory of their process, so no other suite may have run in it. */
 const alone = "test/escape/guest-floods.test.ts";
 
@@ -41,12 +49,16 @@ export default defineConfig({
           ...forAll,
           name: "slow",
           include: [slow],
-          exclude: [polyglot, mcp, load],
+          exclude: [polyglot, mcp, load, ...filling],
           globalSetup: ["test/support/run-folder.ts"],
-          // One file at a time: most suites fill the machine with processes of their own.
           sequence: { groupOrder: 1 },
-          maxWorkers: 1,
+          // Most of them keep one core busy.
+          maxWorkers: 2,
         },
+      },
+      {
+        root,
+        test: { ...forAll, name: "slow-alone", include: filling, sequence: { groupOrder: 2 }, maxWorkers: 1 },
       },
       {
         root,
@@ -56,7 +68,7 @@ export default defineConfig({
           include: [polyglot],
           globalSetup: ["test/polyglot/prepare-hosts.ts"],
           // After all others and one by one: what they time, they have the machine for.
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           maxWorkers: 1,
         },
       },
@@ -68,11 +80,11 @@ export default defineConfig({
           include: [mcp],
           globalSetup: ["test/mcp/prepare-clients.ts"],
           // Its suites start many processes: after those that are timed.
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       // All alone: it takes the whole machine.
-      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 4 }, maxWorkers: 1 } },
+      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 5 }, maxWorkers: 1 } },
     ],
   },
 });
