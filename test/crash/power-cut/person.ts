@@ -59,10 +59,14 @@ function filesOf(dataDir: string, owner: (typeof users)[number]): FoundFile[] {
   return files.map(([path, text]) => ({ owner, path, text, at: join(userFolder(dataDir, owner), path) }));
 }
 
-/** How the act fares: `kept` where it was made, `in the trash`, `undone`, or `lost`, which is a fault. */
+/**
+ * How the act fares: `kept` where it was made, `in the trash`, `undone`, or `lost`, which is a fault. Of an empty file
+ * there is nothing to put into the trash.
+ */
 export function fareOf({ paths, made }: Act, after: OwnerState): "kept" | "in the trash" | "undone" | "lost" {
   if (made === null) return paths.some((path) => path in after) ? "undone" : "kept";
   if (after[made.path] === made.text) return "kept";
+  if (made.text === "") return "undone";
   const trashed = Object.entries(after).filter(([path]) => path.includes("/trash/"));
   return trashed.some(([, text]) => text === made.text) ? "in the trash" : "lost";
 }
