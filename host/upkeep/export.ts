@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { reasonOf, ToolError } from "../values/tool-error.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
@@ -61,7 +61,7 @@ async function contentOf(reader: HeldReader, { scope, path }: Place): Promise<Ui
     return (await reader.bytesOf(scope, path)) ?? "it disappeared during the export";
   } catch (error) {
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    return error.message.split(": ").at(-1) ?? "";
+    return reasonOf(error);
   }
 }
 

@@ -56,6 +56,9 @@ export class ToolError extends Error {
   }
 }
 
+/** What a message says after "Cannot do this: ", as a clause about "it". */
+export const reasonOf = ({ message }: ToolError): string => message.split(": ").at(-1) ?? "";
+
 /** Converts any thrown value to a `ToolError`. A value without a code is a fault of the runtime. */
 export function asToolError(error: unknown, action: string): ToolError {
   if (error instanceof ToolError) return error;

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { auditLimits } from "../../shared/limits.ts";
@@ -11,11 +12,15 @@ import { userFolder } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
 
-function fillTrash(dataDir: string, count: number): void {
+const logIn = (dataDir: string): string => join(dataDir, "audit.log");
+
+async function openWithTrash(dataDir: string, count: number): Promise<Runtime> {
   const trash = join(userFolder(dataDir, "alice"), "memory", "trash");
   mkdirSync(trash, { recursive: true });
   writeFileSync(join(trash, "..", "MEMORY.md"), "");
   for (let at = 0; at < count; at++) writeFileSync(join(trash, `y${at}.20260101T000000000Z.md`), "");
+  const auditLog = { file: logIn(dataDir) };
+  return await createRuntime({ dataDir, threadsMax: 1, durability: "relaxed", auditLog });
 }
 
 /** The last record of an operation in the audit log. */
@@ -28,9 +33,7 @@ function recordOf(file: string, action: string): unknown {
 test("a trash of 25,000 files is listed, exported, imported, inspected and purged", { timeout: 180_000 }, async () => {
   using folder = temporaryFolder();
   const count = 25_000;
-  fillTrash(folder.path, count);
-  const auditLog = { file: join(folder.path, "audit.log") };
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, durability: "relaxed", auditLog });
+  await using runtime = await openWithTrash(folder.path, count);
   expect(await runtime.upkeep.listTrash(alice)).toHaveLength(count);
   expect(await runtime.upkeep.inspect(alice)).toEqual([]);
   const { files } = await runtime.upkeep.export(alice);
@@ -46,9 +49,7 @@ test("a trash of 25,000 files is listed, exported, imported, inspected and purge
 test("a trash of more files than a call has room for arguments is purged", { timeout: 180_000 }, async () => {
   using folder = temporaryFolder();
   const count = 150_000;
-  fillTrash(folder.path, count);
-  const auditLog = { file: join(folder.path, "audit.log") };
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, durability: "relaxed", auditLog });
+  await using runtime = await openWithTrash(folder.path, count);
   expect(await runtime.upkeep.inspect(alice)).toEqual([]);
   expect(await runtime.upkeep.listTrash(alice)).toHaveLength(count);
   await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({
@@ -58,7 +59,7 @@ test("a trash of more files than a call has room for arguments is purged", { tim
   expect(await runtime.upkeep.restore(alice, "y7.20260101T000000000Z.md")).toMatchObject({ path: "y7.md" });
   expect(await runtime.upkeep.purge(alice, { beforeEpochMs: Date.UTC(2027, 0) })).toHaveLength(count - 1);
   const removedHidden = count - 1 - auditLimits.recordFilesMax;
-  expect(recordOf(auditLog.file, "purge")).toMatchObject({ code: null, removedHidden });
+  expect(recordOf(logIn(folder.path), "purge")).toMatchObject({ code: null, removedHidden });
 });
 
 test("one file more outside the trash than tools can list is not imported", { timeout: 120_000 }, async () => {

@@ -75,7 +75,10 @@ export class ScopeFolders implements Disposable {
     return this.#way(scope, path).at(-1) ?? this.#home;
   }
 
-  /** The inodes of the folders on the way to a file, as far as they are there, without the home's. They stay the same when the machine starts again. */
+  /**
+   * The inodes of the folders on the way to a file, as far as they are there, without the home's. They stay the same when
+   * the machine starts again.
+   */
   inodesOnWay(scope: string, path: string): string[] {
     return this.#way(scope, path).map(({ identity }) => inodeIn(identity));
   }

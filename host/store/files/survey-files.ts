@@ -1,7 +1,7 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { isScopePath } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { reasonOf, ToolError } from "../../values/tool-error.ts";
 import { sortedByPath } from "../reading.ts";
 import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
@@ -47,7 +47,7 @@ function measure(folder: Directory, { name, kind }: DirectoryEntry, path: string
 /** Why a file or folder cannot be used, as a clause about "it". Throws errors of other kinds. */
 export function whyUnusable(error: unknown): string {
   if (!(error instanceof ToolError) || !unusable.has(error.code)) throw error;
-  return error.message.split(": ").at(-1) ?? "";
+  return reasonOf(error);
 }
 
 const unusable: ReadonlySet<string> = new Set(["STORAGE_UNSAFE", "STORAGE_FAILED"]);
