@@ -19,6 +19,7 @@
 ;;   D I W E (string)                logs: debug, info, warn, error
 ;;   l (number)          -> value    runs the deferred module of that number, returns its exports
 ;;   u (number, bigint)  -> bigint   calls the capability of that number with a block, returns the reply's handle
+;;   w (bigint, string)  -> string   the words of a block of JSON that begin with one of the given beginnings
 ;;
 ;; Handles are i64 everywhere, and bigint in JavaScript: some SDKs keep a block number in the upper bits.
 (module
@@ -179,6 +180,11 @@
         (i32.trunc_sat_f64_s (call $js_float (call $argument (local.get $argv) (i32.const 0))))
         (call $handle_of (call $argument (local.get $argv) (i32.const 1))))))))
 
+    (if (i32.eq (local.get $letter) (i32.const 0x77)) ;; w
+      (then (return (call $block_words
+        (call $handle_of (call $argument (local.get $argv) (i32.const 0)))
+        (call $argument (local.get $argv) (i32.const 1))))))
+
     ;; natives on a string: a block of exactly its UTF-8 bytes, 0 for the empty string
     (local.set $text (call $js_text (call $argument (local.get $argv) (i32.const 0)) (global.get $scratch)))
     (if (i32.eqz (local.get $text)) (then (return (call $out_of_memory))))
@@ -250,10 +256,19 @@
     (local.get $string))
 
   (func $block_string (param $handle i64) (result i32)
-    (local $bytes i32) (local $buffer i32) (local $at i32) (local $string i32)
+    (local $bytes i32) (local $buffer i32) (local $string i32)
     (local.set $bytes (i32.wrap_i64 (call $length (local.get $handle))))
-    (local.set $buffer (call $malloc (i32.add (local.get $bytes) (i32.const 1))))
+    (local.set $buffer (call $block_copy (local.get $handle) (local.get $bytes)))
     (if (i32.eqz (local.get $buffer)) (then (return (call $out_of_memory))))
+    (local.set $string (call $js_string (local.get $buffer) (local.get $bytes)))
+    (call $mfree (local.get $buffer))
+    (local.get $string))
+
+  ;; Copies a block into the engine's memory, with room for eight bytes more. The caller frees it. 0 without memory.
+  (func $block_copy (param $handle i64) (param $bytes i32) (result i32)
+    (local $buffer i32) (local $at i32)
+    (local.set $buffer (call $malloc (i32.add (local.get $bytes) (i32.const 8))))
+    (if (i32.eqz (local.get $buffer)) (then (return (i32.const 0))))
     (block $done
       (loop $words
         (br_if $done (i32.gt_u (i32.add (local.get $at) (i32.const 8)) (local.get $bytes)))
@@ -268,9 +283,7 @@
           (call $load_u8 (i64.add (local.get $handle) (i64.extend_i32_u (local.get $at)))))
         (local.set $at (i32.add (local.get $at) (i32.const 1)))
         (br $tail)))
-    (local.set $string (call $js_string (local.get $buffer) (local.get $bytes)))
-    (call $mfree (local.get $buffer))
-    (local.get $string))
+    (local.get $buffer))
 
   ;; Copies bytes of the engine's memory into a new block.
   (func $block_of (param $from i32) (param $bytes i64) (result i64)
@@ -293,6 +306,138 @@
         (local.set $at (i64.add (local.get $at) (i64.const 1)))
         (br $tail)))
     (local.get $handle))
+
+  ;; ---- words: a search reads many texts, and few of them have what it looks for ---------------------------------------
+  ;; Returns the words of a block of JSON that begin with one of the beginnings, in lower case, each with a space behind
+  ;; it, and a line end where the first line "---" ends. A beginning is lower-case ASCII, with a space behind it. A word
+  ;; is letters and digits of ASCII. Returns "undefined" for a text with any other character than $plain knows: JavaScript
+  ;; has to fold that.
+  (func $block_words (param $handle i64) (param $beginnings_box i32) (result i32)
+    (local $beginnings i32) (local $bytes i32) (local $buffer i32) (local $end i32) (local $words i32)
+    (local.set $bytes (i32.wrap_i64 (call $length (local.get $handle))))
+    (local.set $buffer (call $block_copy (local.get $handle) (local.get $bytes)))
+    (if (i32.eqz (local.get $buffer)) (then (return (call $out_of_memory))))
+    (local.set $end (i32.add (local.get $buffer) (local.get $bytes)))
+    ;; Ends the last word.
+    (i32.store8 (local.get $end) (i32.const 0x20))
+    (if (i32.eqz (call $plain (local.get $buffer) (local.get $end)))
+      (then
+        (call $mfree (local.get $buffer))
+        (return (call $js_undefined))))
+    (local.set $beginnings (call $js_text (local.get $beginnings_box) (global.get $scratch)))
+    (if (i32.eqz (local.get $beginnings))
+      (then
+        (call $mfree (local.get $buffer))
+        (return (call $out_of_memory))))
+    (local.set $words (call $js_string (local.get $buffer)
+      (call $keep_words
+        (local.get $buffer)
+        (local.get $end)
+        (local.get $beginnings)
+        (i32.add (local.get $beginnings) (i32.load (global.get $scratch))))))
+    (call $js_text_free (local.get $beginnings))
+    (call $mfree (local.get $buffer))
+    (local.get $words))
+
+  ;; Makes capital letters small, and spaces of the escapes of JSON and of U+2010 to U+2027: dashes, quotation marks,
+  ;; bullets, dots. Returns 0 at any other character beyond ASCII, and at "\u".
+  (func $plain (param $at i32) (param $end i32) (result i32)
+    (local $byte i32)
+    (loop $bytes
+      (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (i32.const 1))))
+      (local.set $byte (i32.load8_u (local.get $at)))
+      (if (i32.lt_u (i32.sub (local.get $byte) (i32.const 0x41)) (i32.const 26))
+        (then (i32.store8 (local.get $at) (i32.or (local.get $byte) (i32.const 0x20)))))
+      (if (i32.eq (local.get $byte) (i32.const 0x5c)) ;; a backslash
+        (then
+          (if (i32.eq (i32.load8_u offset=1 (local.get $at)) (i32.const 0x75)) (then (return (i32.const 0))))
+          (i32.store16 (local.get $at)
+            (select (i32.const 0x200a) (i32.const 0x2020)
+              (i32.eq (i32.load8_u offset=1 (local.get $at)) (i32.const 0x6e)))) ;; n
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))))
+      (if (i32.ge_u (local.get $byte) (i32.const 0x80))
+        (then
+          ;; E2 80 90 to E2 80 A7
+          (if (i32.gt_u (i32.sub (local.get $end) (local.get $at)) (i32.const 2))
+            (then
+              (if (i32.ne (i32.load16_u (local.get $at)) (i32.const 0x80e2)) (then (return (i32.const 0))))
+              (if (i32.ge_u
+                    (i32.sub (i32.load8_u offset=2 (local.get $at)) (i32.const 0x90)) (i32.const 0x18))
+                (then (return (i32.const 0)))))
+            (else (return (i32.const 0))))
+          (i32.store16 (local.get $at) (i32.const 0x2020))
+          (i32.store8 offset=2 (local.get $at) (i32.const 0x20))
+          (local.set $at (i32.add (local.get $at) (i32.const 2)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 1)))
+      (br $bytes))
+    (unreachable))
+
+  ;; Moves the words that begin with one of the beginnings to the front of a plain text, which a space ends. Returns how
+  ;; many bytes they are. They never overtake the words that are still to come.
+  (func $keep_words (param $at i32) (param $end i32) (param $beginnings i32) (param $beginnings_end i32) (result i32)
+    (local $front i32) (local $kept i32) (local $start i32) (local $is_behind_line i32)
+    (local.set $front (local.get $at))
+    (local.set $kept (local.get $at))
+    (block $done
+      (loop $words
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (if (i32.eqz (call $is_in_word (i32.load8_u (local.get $at))))
+          (then
+            (if (i32.eqz (local.get $is_behind_line))
+              (then
+                ;; A line end, a space, "---" and a line end. The text has at least two bytes behind its last line.
+                (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 0x0a))
+                  (then
+                    (if (i64.eq
+                          (i64.and (i64.load (local.get $at)) (i64.const 0xffffffffffff))
+                          (i64.const 0x0a2d2d2d200a))
+                      (then
+                        (local.set $is_behind_line (i32.const 1))
+                        (i32.store8 (local.get $kept) (i32.const 0x0a))
+                        (local.set $kept (i32.add (local.get $kept) (i32.const 1)))))))))
+            (local.set $at (i32.add (local.get $at) (i32.const 1)))
+            (br $words)))
+        (local.set $start (local.get $at))
+        (loop $rest
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (br_if $rest (call $is_in_word (i32.load8_u (local.get $at)))))
+        (br_if $words
+          (i32.eqz (call $begins (local.get $start) (local.get $beginnings) (local.get $beginnings_end))))
+        (memory.copy (local.get $kept) (local.get $start) (i32.sub (local.get $at) (local.get $start)))
+        (local.set $kept (i32.add (local.get $kept) (i32.sub (local.get $at) (local.get $start))))
+        (i32.store8 (local.get $kept) (i32.const 0x20))
+        (local.set $kept (i32.add (local.get $kept) (i32.const 1)))
+        (br $words)))
+    (i32.sub (local.get $kept) (local.get $front)))
+
+  ;; Whether a byte of a plain text is a letter or a digit.
+  (func $is_in_word (param $byte i32) (result i32)
+    (i32.or
+      (i32.lt_u (i32.sub (local.get $byte) (i32.const 0x61)) (i32.const 26))
+      (i32.lt_u (i32.sub (local.get $byte) (i32.const 0x30)) (i32.const 10))))
+
+  ;; Whether a word begins with one of the beginnings, which have a space behind them: no word has one.
+  (func $begins (param $word i32) (param $beginning i32) (param $end i32) (result i32)
+    (local $at i32) (local $byte i32)
+    (block $none
+      (loop $beginnings
+        (br_if $none (i32.ge_u (local.get $beginning) (local.get $end)))
+        (local.set $at (local.get $word))
+        (loop $same
+          (local.set $byte (i32.load8_u (local.get $beginning)))
+          (if (i32.eq (local.get $byte) (i32.const 0x20)) (then (return (i32.const 1))))
+          (local.set $beginning (i32.add (local.get $beginning) (i32.const 1)))
+          (if (i32.eq (local.get $byte) (i32.load8_u (local.get $at)))
+            (then
+              (local.set $at (i32.add (local.get $at) (i32.const 1)))
+              (br $same))))
+        ;; The next one is behind the next space.
+        (loop $skip
+          (local.set $byte (i32.load8_u (local.get $beginning)))
+          (local.set $beginning (i32.add (local.get $beginning) (i32.const 1)))
+          (br_if $skip (i32.ne (local.get $byte) (i32.const 0x20))))
+        (br $beginnings)))
+    (i32.const 0))
 
   ;; Raises JavaScript's own "out of memory", which the guest can catch. A native raises by returning 0.
   (func $out_of_memory (result i32)

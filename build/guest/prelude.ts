@@ -23,6 +23,7 @@ interface Natives {
   c(key: bigint): bigint;
   u(capability: number, request: bigint): bigint;
   l(deferredModule: number): unknown;
+  w(handle: bigint, beginnings: string): string | undefined;
   D(text: string): void;
   I(text: string): void;
   W(text: string): void;
@@ -50,6 +51,7 @@ const length = takeNative("n");
 const free = takeNative("f");
 const configValue = takeNative("c");
 const capability = takeNative("u");
+const words = takeNative("w");
 const log = { debug: takeNative("D"), info: takeNative("I"), warn: takeNative("W"), error: takeNative("E") };
 
 class BlockHandle {
@@ -76,6 +78,11 @@ class BlockHandle {
 
   free(): void {
     free(this.offset);
+  }
+
+  /** Not in the PDK: see `wordsOf` in `plugin/capabilities.ts`. */
+  wordsBeginning(beginnings: string): string | undefined {
+    return words(this.offset, beginnings);
   }
 }
 
