@@ -15,9 +15,11 @@ import type {
 import { ownStoreScope } from "../shared/shared-scope.ts";
 import type { AccessLevel } from "../shared/shared-scope.ts";
 import { LastRead } from "./last-read.ts";
+import { ReplyWords } from "./reply-words.ts";
 import { ToolError } from "./tool-error.ts";
 
 const lastRead = new LastRead();
+const replyWords = new ReplyWords();
 
 /** One scope of the user's folder, or a shared store. */
 export class Scope {
@@ -35,6 +37,21 @@ export class Scope {
     return reply.content;
   }
 
+  /**
+   * The words of a file that begin with one of the beginnings, each of which is lower-case ASCII with a space behind it.
+   * The words are in lower case, each with a space behind it, and a line end stands where the first line `---` ends.
+   * `null` if there are none, or if the host does not open the file.
+   *
+   * A search reads many files, and most have nothing that it looks for. To make a text of each would take twice as long.
+   * Returns `undefined` if the engine cannot tell: it knows ASCII, and a few other characters.
+   */
+  wordsOf(path: string, beginnings: string): string | null | undefined {
+    return withReply("store_read", JSON.stringify({ scope: this.#name, path }), (reply) => {
+      const words = (reply as MemoryHandle & WordFinder).wordsBeginning?.(beginnings);
+      return words === undefined ? undefined : replyWords.ofFile(words, beginnings);
+    });
+  }
+
   /** Lists files sorted by path: those whose path begins with the prefix; without a prefix, all outside `trash/`. */
   list(prefix?: string): ListedFile[] {
     return callHost("store_list", { scope: this.#name, ...(prefix !== undefined && { prefix }) }).entries;
@@ -50,6 +67,11 @@ export class Scope {
   trash(path: string): string {
     return callHost("store_trash", { scope: this.#name, path }).trashed;
   }
+}
+
+/** What memcell's engine adds to a block of the PDK. */
+interface WordFinder {
+  wordsBeginning?(beginnings: string): string | undefined;
 }
 
 /** A store that the caller reaches, or `level: null`; of the caller's own store also its grants. */
@@ -85,15 +107,22 @@ function callHost<Name extends CapabilityName>(name: Name, request: CapabilityRe
 }
 
 function ask(name: CapabilityName, request: string): string {
+  return withReply(name, request, (reply) => {
+    const text = reply.readString();
+    if (text === "") throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: the host gave no reply`);
+    return text;
+  });
+}
+
+function withReply<Result>(name: CapabilityName, request: string, use: (reply: MemoryHandle) => Result): Result {
   const capability = (Host.getFunctions() as Partial<Record<CapabilityName, (request: PTR) => PTR>>)[name];
   if (!capability) throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: this plugin does not import it`);
   const requestBlock = Memory.fromString(request);
-  const replyBlock = Memory.find(capability(requestBlock.offset));
-  const text = replyBlock.readString();
+  const reply = Memory.find(capability(requestBlock.offset));
+  const result = use(reply);
   requestBlock.free();
-  replyBlock.free();
-  if (text === "") throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: the host gave no reply`);
-  return text;
+  reply.free();
+  return result;
 }
 
 function parseReply<Name extends CapabilityName>(text: string): CapabilityReply<Name> {

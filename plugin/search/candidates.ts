@@ -5,7 +5,8 @@ import { positionOf } from "./position-of.ts";
 import { postingsContaining, postingsOf } from "./postings.ts";
 import type { PostingLines } from "./postings.ts";
 import type { Term } from "./query.ts";
-import type { SearchedEntry, SearchedStore } from "./searched.ts";
+import type { FoundEntry, SearchedEntry, SearchedFile, SearchedStore } from "./searched.ts";
+import { TermCounts } from "./term-counts.ts";
 
 /** An entry that has at least one word of the query. */
 export interface Candidate<Entry extends SearchedEntry> {
@@ -28,8 +29,16 @@ export class Candidates<Entry extends SearchedEntry> {
   /** All their lengths together. */
   length = 0;
 
+  readonly #counts: TermCounts;
+
   constructor(terms: readonly Term[]) {
     this.terms = terms;
+    this.#counts = new TermCounts(terms);
+  }
+
+  /** For `findEntry`. */
+  get beginnings(): string {
+    return this.#counts.beginnings;
   }
 
   /** Adds the entries of an index file. A row is `null` if its entry cannot be found through it. */
@@ -59,6 +68,19 @@ export class Candidates<Entry extends SearchedEntry> {
     const weights = this.terms.map((term) => weightIn(stems, term));
     if (weights.some((weight) => weight > 0))
       this.#add({ store, path, updatedMs: entry.updatedMs, length, entry }, weights);
+  }
+
+  /** Adds a file with nothing that the query looks for. */
+  addOther({ bytes }: SearchedFile): void {
+    this.#count(bytes);
+  }
+
+  /** Adds what a store without an index has found. */
+  addFound(store: SearchedStore<Entry>, { path, bytes, changedUs }: SearchedFile, found: FoundEntry<Entry>): void {
+    this.#count(bytes);
+    const weights = this.#counts.weightsOf(found);
+    if (!weights.some((weight) => weight > 0)) return;
+    this.#add({ store, path, updatedMs: changedUs / 1_000, length: bytes, entry: found.entry }, weights);
   }
 
   #count(length: number): void {

@@ -32,10 +32,7 @@ export function search<Entry extends SearchedEntry>(request: SearchRequest<Entry
   });
   const entries = divideReads(unindexed, searchLimits.readCostMax);
   for (const { store, files } of entries.read) {
-    for (const { path } of files) {
-      const entry = store.readEntry(path);
-      if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
-    }
+    for (const file of files) addUnindexed(candidates, { store, file }, nowMs);
   }
   return {
     hits: hitsOf(candidates, request),
@@ -68,6 +65,23 @@ function addIndexed<Entry extends SearchedEntry>(
     candidates.addIndexed(store, rows, index.lines);
   }
   return [...unknown.values()];
+}
+
+/** Adds what is in a file that no index knows. */
+function addUnindexed<Entry extends SearchedEntry>(
+  candidates: Candidates<Entry>,
+  { store, file }: { readonly store: SearchedStore<Entry>; readonly file: SearchedFile },
+  nowMs: number,
+): void {
+  const { path } = file;
+  if (store.findEntry) {
+    const found = store.findEntry(path, candidates.beginnings);
+    if (found) candidates.addFound(store, file, found);
+    else candidates.addOther(file);
+    return;
+  }
+  const entry = store.readEntry(path);
+  if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
 }
 
 /** The files that each search reads because the index does not have their words, except those for which it has no room. */

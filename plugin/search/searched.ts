@@ -35,6 +35,23 @@ export interface SearchedStore<Entry extends SearchedEntry> {
   readIndex(path: string): string | null;
   /** Returns the entry in a file, or `null` if there is nothing to find: an internal or encrypted entry, no entry at all. */
   readEntry(path: string): Entry | null;
+  /**
+   * Returns what is found in a file of words with one of the beginnings, or `null`. A store without an index can have
+   * this: it saves making a text of each file. Then a file is as long as its bytes, and as old as its last change.
+   */
+  findEntry?(path: string, beginnings: string): FoundEntry<Entry> | null;
+}
+
+export interface FoundEntry<Entry extends SearchedEntry> {
+  /** `null`: not read yet. Then `readEntry` returns it, if it is among the best. */
+  readonly entry: Entry | null;
+  /**
+   * The folded words of the value that begin with one of the beginnings, each with a space behind it. `undefined` if
+   * nobody has looked for them.
+   */
+  readonly valueWords: string | undefined;
+  /** Whether the key can have such a word. */
+  readonly keyCanHave: boolean;
 }
 
 /** Lists a store. A search calls it once at most, and can forget what it returns. */
