@@ -4,6 +4,12 @@ export const entryLimits = {
   descriptionCharsMax: 300,
   bodyBytesMax: 65_536,
   entriesMax: 1_000,
+  queryCharsMax: 1_000,
+  cursorCharsMax: 200,
+  /** Entries in one answer of `SearchUserMemory`. */
+  entriesPerPage: 20,
+  /** A search shows no more than the best ones. */
+  searchHitsMax: 40,
   /** Lines of the index in a prompt; later lines are not shown. */
   indexLinesMax: 200,
   /** 25 KB, whole lines only. */

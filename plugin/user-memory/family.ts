@@ -8,6 +8,7 @@ import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts
 import * as z from "../../shared/zod.ts";
 import { entriesInput, indexInput, inspectInput, restoreInput } from "../role-inputs.ts";
 import { readInput, readOutput } from "./schemas/read.ts";
+import { searchInput, searchOutput } from "./schemas/search.ts";
 import { updateInputFlat } from "./schemas/update-flat.ts";
 import { updateOutput } from "./schemas/update.ts";
 
@@ -42,6 +43,19 @@ export const family: Family = {
       output: readOutput,
       scopes: ["memory"],
       rights: ["read"],
+    },
+    {
+      name: "SearchUserMemory",
+      export: "search_user_memory",
+      audience: "model",
+      description:
+        "Finds memory entries of the caller by words in their names, descriptions and texts, the best first, each with " +
+        "a line of its text. Without a query it lists the entries, the one updated last first. " +
+        "The index in the system prompt can be cut: this finds the rest. ReadUserMemory gives the full text.",
+      input: searchInput(),
+      output: searchOutput,
+      scopes: ["memory"],
+      rights: ["read", "list"],
     },
     {
       name: "PromptIndex",

@@ -9,7 +9,9 @@ import { promptIndex } from "./prompt-index.ts";
 import { readEntry } from "./read-entry.ts";
 import { restoreEntry } from "./restore-entry.ts";
 import { readInput } from "./schemas/read.ts";
+import { searchInput } from "./schemas/search.ts";
 import { updateInput, updateInputFor } from "./schemas/update.ts";
+import { searchOrList } from "./search-entries.ts";
 import { upsertEntry } from "./upsert-entry.ts";
 
 /** Created once: the tool is called before each prompt. */
@@ -28,6 +30,10 @@ export function update_user_memory(): number {
 
 export function read_user_memory(): number {
   return serveTool("ReadUserMemory", readInput, ({ name }) => readEntry(name));
+}
+
+export function search_user_memory(): number {
+  return serveTool("SearchUserMemory", searchInput, searchOrList);
 }
 
 export function prompt_index(): number {

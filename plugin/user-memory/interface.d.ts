@@ -5,6 +5,7 @@
 declare module "main" {
   export function update_user_memory(): I32;
   export function read_user_memory(): I32;
+  export function search_user_memory(): I32;
   export function prompt_index(): I32;
   export function list_entries(): I32;
   export function inspect_memory(): I32;

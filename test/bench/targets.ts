@@ -20,6 +20,7 @@ export const targets = {
   growthTo1000: atMost(3, "×", "the time with 10 entries"),
   /** The guest's computing time, without the host's reads. */
   journalSearch: atMost(150, "ms", "the guest's own time in a search of 10,000 blocks"),
+  memorySearch: atMost(100, "ms", "the guest's own time in a search of 1,000 entries"),
   storesSearch: atMost(100, "ms", "the guest's own time in a search of 1,000 entries"),
   appendGrowth: atMost(1.5, "×", "an append to a run of 10 events"),
   loadSince: atMost(2, "×", "a load of a run that does not exist"),

@@ -1,5 +1,5 @@
 /** Stores full of entries, as the tool itself writes them, with their search indexes and without. */
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
@@ -48,6 +48,31 @@ async function write(dataDir: string, users: readonly string[], entries: number)
     }
   }
 }
+
+/** The memory of one user, with as many entries of the same texts. */
+export async function fillMemory(dataDir: string, entries: number): Promise<void> {
+  const random = seededRandom(9);
+  const folder = join(dataDir, "users", memoryUserId, "memory");
+  mkdirSync(folder, { recursive: true });
+  const lines: string[] = [];
+  for (let at = 0; at < entries; at++) {
+    const [name, description] = [`entry-${at}`, `What was said on day ${at}`];
+    const time = new Date(Date.UTC(2026, 0, 1) + at * 60_000).toISOString();
+    const fields = [
+      `name: ${name}`,
+      `description: ${description}`,
+      "type: project",
+      `created: '${time}'`,
+      `updated: '${time}'`,
+    ];
+    const body = textOf(random, at % 50 === 7 ? "needle" : "straw");
+    writeFileSync(join(folder, `${name}.md`), ["---", ...fields, "---", body].join("\n"));
+    lines.push(`- [${name}](${name}.md) — ${description}\n`);
+  }
+  writeFileSync(join(folder, "MEMORY.md"), lines.join(""));
+}
+
+export const memoryUserId = "alice";
 
 /** Words as frequent as in a natural text: the second half as frequent as the first, and so on. */
 function textOf(random: () => number, rare: string): string {

@@ -1,0 +1,115 @@
+/** Finds entries by words. */
+import type { FoundEntry, SearchedEntry, SearchedStore } from "../search/searched.ts";
+import type { Answer } from "../serve-tool.ts";
+import { ToolError } from "../tool-error.ts";
+import type { Entry } from "./entry-file.ts";
+import { entryLimits } from "./entry-limits.ts";
+import { entryNameAt } from "./entry-name.ts";
+import { asIndexDescription, loadEntry, memory } from "./memory-scope.ts";
+import { countedEntries, newestEntries, unknownCursor } from "./newest-entries.ts";
+import { searchRanked } from "./ranked-search.deferred.ts";
+import type { EntryType } from "./schemas/fields.ts";
+import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
+
+/** The tool `SearchUserMemory`: without a query it lists the entries. */
+export function searchOrList(input: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
+  const query = input.query ?? "";
+  return query.trim() === "" ? newestEntries(input) : searchEntries(query, input);
+}
+
+/** An entry as the search sees it: name and description count several times, as the key. */
+interface Searched extends SearchedEntry {
+  readonly name: string;
+  readonly entry: Entry;
+}
+
+function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
+  const { searchHitsMax, entriesPerPage } = entryLimits;
+  const start = cursor === undefined ? 0 : offsetOf(cursor);
+  const end = Math.min(start + entriesPerPage, searchHitsMax);
+  const stores = [() => allEntries(type)];
+  const { hits, filesLeftOut } = searchRanked({ query, stores, limit: end + 1, nowMs: 0 });
+  const entries = hits.slice(start, end).map(({ entry, snippet }) => shown(entry, snippet));
+  const found = entries.length === 0 ? "No entry found" : `${countedEntries(entries.length)} found, the best first`;
+  const left = filesLeftOut === 0 ? "" : `; ${filesLeftOut} entries were not searched, because there is too much text`;
+  const nextCursor = hits.length > end && end < searchHitsMax ? String(end) : null;
+  return { message: found + left, data: { entries, nextCursor } };
+}
+
+/** All entries that a search can find, of one type if it is given. */
+function allEntries(type: EntryType | undefined): SearchedStore<Searched> {
+  const listed = memory.list();
+  const files = listed
+    .filter(({ path }) => entryNameAt(path) !== null)
+    .map(({ path, bytes, changedUs = 0 }) => ({ path, bytes, changedUs }));
+  const readEntry = (path: string): Searched | null => readSearched(path, type);
+  const names = new SearchedNames(files.map(({ path }) => path));
+  const findEntry = (path: string, beginnings: string): FoundEntry<Searched> | null => {
+    const words = names.canHave(path, beginnings) ? undefined : memory.wordsOf(path, beginnings);
+    if (words === null) return null;
+    const end = words?.indexOf("\n") ?? -1;
+    // If all words are behind the first line `---`, none is in the front matter, wherever that ends.
+    if (words !== undefined && end === 0) return { entry: null, valueWords: words.slice(1), keyCanHave: false };
+    const entry = readEntry(path);
+    // Only in the canonical form does the front matter surely end at that line.
+    const valueWords = entry?.entry.frontMatter === null && end > 0 ? words?.slice(end + 1) : undefined;
+    return entry && { entry, valueWords, keyCanHave: true };
+  };
+  return { store: "", listed: listed.length, files, indexFiles: [], readIndex: () => null, readEntry, findEntry };
+}
+
+function readSearched(path: string, type: EntryType | undefined): Searched | null {
+  const name = entryNameAt(path);
+  const entry = name === null ? null : orNull(() => loadEntry(name));
+  if (name === null || entry === null || "unreadable" in entry) return null;
+  if (type !== undefined && entry.type !== type) return null;
+  const key = `${wordsOfName(name)} ${entry.description}`;
+  return { key, value: entry.body, updatedMs: 0, expiresMs: null, name, entry };
+}
+
+/** Which files are found by their names. A file that a person made need not have its name in its text. */
+class SearchedNames {
+  readonly #all: string;
+  #beginnings = "";
+  /** Those that any name has. */
+  #present: readonly string[] = [];
+
+  constructor(paths: readonly string[]) {
+    this.#all = wordsOfName(paths.join("\n")).toLowerCase();
+  }
+
+  canHave(path: string, beginnings: string): boolean {
+    if (beginnings !== this.#beginnings) {
+      const all = beginnings.split(" ").slice(0, -1);
+      this.#present = all.filter((each) => this.#all.includes(each));
+      this.#beginnings = beginnings;
+    }
+    if (this.#present.length === 0) return false;
+    const name = wordsOfName(path).toLowerCase();
+    return this.#present.some((each) => name.includes(each));
+  }
+}
+
+/** A person writes `editorTheme` and looks for the theme. */
+const wordsOfName = (name: string): string => name.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
+
+/** What cannot be read, or the host does not open, has nothing to find. The doctor reports it. */
+function orNull<Value>(read: () => Value): Value | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ToolError && (error.code === "ENTRY_UNREADABLE" || error.code === "STORAGE_UNSAFE"))
+      return null;
+    throw error;
+  }
+}
+
+function shown({ name, entry }: Searched, snippet: string): ShownEntry {
+  const { type, description, updated } = entry;
+  return { name, type, description: asIndexDescription(description, name), updated, snippet };
+}
+
+function offsetOf(cursor: string): number {
+  if (!/^[1-9][0-9]{0,3}$/.test(cursor)) throw unknownCursor(cursor);
+  return Number(cursor);
+}
