@@ -4,21 +4,20 @@
  * An index saves reading the entries. Where it does not know a file, or people changed the file after the index was
  * written, the search reads the file itself. So an index changes only what a search costs.
  */
-import { bestOf } from "./best-of.ts";
-import { Candidates } from "./candidates.ts";
 import { heldStores } from "./held-stores.ts";
+import { hitsOf } from "./hits.ts";
 import { readIndex } from "./index-file.ts";
 import { isFresh, withoutRoom } from "./index-row.ts";
+import { IndexedCandidates } from "./indexed-candidates.ts";
 import { termsOf } from "./query.ts";
 import { divideReads } from "./read-budget.ts";
 import type { Reads } from "./read-budget.ts";
 import { searchLimits } from "./search-limits.ts";
-import type { Hit, SearchedEntry, SearchedFile, SearchedStore, SearchRequest, SearchResult } from "./searched.ts";
-import { snippetOf } from "./snippet.ts";
+import type { SearchedEntry, SearchedFile, SearchedStore, SearchRequest, SearchResult } from "./searched.ts";
 
 export function search<Entry extends SearchedEntry>(request: SearchRequest<Entry>): SearchResult<Entry> {
   const { query, nowMs } = request;
-  const candidates = new Candidates<Entry>(termsOf(query));
+  const candidates = new IndexedCandidates<Entry>(termsOf(query));
   if (candidates.terms.length === 0) return { hits: [], filesLeftOut: 0, storesLeftOut: 0 };
   const { stores, filesLeftOut, storesLeftOut } = heldStores(request.stores);
   const indexes = divideReads(stores.map(indexOf), searchLimits.indexCostMax);
@@ -32,10 +31,13 @@ export function search<Entry extends SearchedEntry>(request: SearchRequest<Entry
   });
   const entries = divideReads(unindexed, searchLimits.readCostMax);
   for (const { store, files } of entries.read) {
-    for (const file of files) addUnindexed(candidates, { store, file }, nowMs);
+    for (const { path } of files) {
+      const entry = store.readEntry(path);
+      if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
+    }
   }
   return {
-    hits: hitsOf(candidates, request),
+    hits: hitsOf(candidates, request.limit, (entry) => !isExpired(entry, nowMs)),
     filesLeftOut: left.reduce((sum, each) => sum + each, filesLeftOut + entries.filesLeftOut),
     storesLeftOut,
   };
@@ -48,7 +50,7 @@ const indexOf = <Entry extends SearchedEntry>(store: SearchedStore<Entry>): Read
 
 /** Adds what these files of the store's index know, and returns the files of which they do not know the present words. */
 function addIndexed<Entry extends SearchedEntry>(
-  candidates: Candidates<Entry>,
+  candidates: IndexedCandidates<Entry>,
   { store, files }: Reads<SearchedStore<Entry>>,
   nowMs: number,
 ): SearchedFile[] {
@@ -67,23 +69,6 @@ function addIndexed<Entry extends SearchedEntry>(
   return [...unknown.values()];
 }
 
-/** Adds what is in a file that no index knows. */
-function addUnindexed<Entry extends SearchedEntry>(
-  candidates: Candidates<Entry>,
-  { store, file }: { readonly store: SearchedStore<Entry>; readonly file: SearchedFile },
-  nowMs: number,
-): void {
-  const { path } = file;
-  if (store.findEntry) {
-    const found = store.findEntry(path, candidates.beginnings);
-    if (found) candidates.addFound(store, file, found);
-    else candidates.addOther(file);
-    return;
-  }
-  const entry = store.readEntry(path);
-  if (entry && !isExpired(entry, nowMs)) candidates.addRead(store, path, entry);
-}
-
 /** The files that each search reads because the index does not have their words, except those for which it has no room. */
 export function unindexedFiles(store: SearchedStore<SearchedEntry>): SearchedFile[] {
   const unknown = new Map(store.files.map((file) => [file.path, file]));
@@ -95,25 +80,6 @@ export function unindexedFiles(store: SearchedStore<SearchedEntry>): SearchedFil
     }
   }
   return [...unknown.values()];
-}
-
-/** An entry that is gone, or that the index should not have had, makes room for the next. */
-function hitsOf<Entry extends SearchedEntry>(
-  candidates: Candidates<Entry>,
-  request: SearchRequest<Entry>,
-): Hit<Entry>[] {
-  const { nowMs } = request;
-  const limit = Math.min(request.limit, searchLimits.hitsMax);
-  const hits: Hit<Entry>[] = [];
-  for (let seen = 0; hits.length < limit && seen < candidates.found.length; seen += limit) {
-    for (const { candidate, score } of bestOf(candidates, seen + limit).slice(seen)) {
-      const { store, path } = candidate;
-      const entry = candidate.entry ?? store.readEntry(path);
-      if (!entry || isExpired(entry, nowMs) || hits.length === limit) continue;
-      hits.push({ store: store.store, path, entry, score, snippet: snippetOf(entry.value, candidates.terms) });
-    }
-  }
-  return hits;
 }
 
 const isExpired = ({ expiresMs }: { readonly expiresMs: number | null }, nowMs: number): boolean =>

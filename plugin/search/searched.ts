@@ -21,10 +21,16 @@ export interface SearchedEntry {
   readonly expiresMs: number | null;
 }
 
-/** One source of a search. A family passes only the stores that the caller has the right to search. */
-export interface SearchedStore<Entry extends SearchedEntry> {
+/** Where entries are read. */
+export interface EntrySource<Entry extends SearchedEntry> {
   /** The store's id, for hits. */
   readonly store: string;
+  /** Returns the entry in a file, or `null` if there is nothing to find: an internal or encrypted entry, no entry at all. */
+  readEntry(path: string): Entry | null;
+}
+
+/** One source of a search. A family passes only the stores that the caller has the right to search. */
+export interface SearchedStore<Entry extends SearchedEntry> extends EntrySource<Entry> {
   /** How many files the host has listed to find these, of any kind. */
   readonly listed: number;
   /** The files of the entries. */
@@ -33,25 +39,6 @@ export interface SearchedStore<Entry extends SearchedEntry> {
   readonly indexFiles: readonly SearchedFile[];
   /** Returns the text of a file of the index, or `null` if it cannot be read. */
   readIndex(path: string): string | null;
-  /** Returns the entry in a file, or `null` if there is nothing to find: an internal or encrypted entry, no entry at all. */
-  readEntry(path: string): Entry | null;
-  /**
-   * Returns what is found in a file of words with one of the beginnings, or `null`. A store without an index can have
-   * this: it saves making a text of each file. Then a file is as long as its bytes, and as old as its last change.
-   */
-  findEntry?(path: string, beginnings: string): FoundEntry<Entry> | null;
-}
-
-export interface FoundEntry<Entry extends SearchedEntry> {
-  /** `null`: not read yet. Then `readEntry` returns it, if it is among the best. */
-  readonly entry: Entry | null;
-  /**
-   * The folded words of the value that begin with one of the beginnings, each with a space behind it. `undefined` if
-   * nobody has looked for them.
-   */
-  readonly valueWords: string | undefined;
-  /** Whether the key can have such a word. */
-  readonly keyCanHave: boolean;
 }
 
 /** Lists a store. A search calls it once at most, and can forget what it returns. */
