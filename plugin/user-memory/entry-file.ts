@@ -3,8 +3,8 @@ import { utf8Bytes } from "../../shared/text.ts";
 import { formatFields, joinFrontMatter, splitFrontMatter, whyNoFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
-import { entryTypes } from "./schemas/fields.ts";
-import type { EntryType } from "./schemas/fields.ts";
+import { entryTypes } from "./entry-types.ts";
+import type { EntryType } from "./entry-types.ts";
 
 export interface Entry {
   readonly description: string;

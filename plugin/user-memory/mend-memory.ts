@@ -11,11 +11,11 @@ import { formatEntry } from "./entry-file.ts";
 import type { EntryFields } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
+import { entryTypes } from "./entry-types.ts";
+import type { EntryType } from "./entry-types.ts";
 import { readText } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { asIndexDescription, loadIndex, memory } from "./memory-scope.ts";
-import { entryTypes } from "./schemas/fields.ts";
-import type { EntryType } from "./schemas/fields.ts";
 
 /** The type of an entry whose front matter has no valid type. */
 const typeWhenUnknown: EntryType = "reference";

@@ -1,14 +1,15 @@
-/** Finds entries by words. */
-import type { FoundEntry, SearchedEntry, SearchedStore } from "../search/searched.ts";
+import type { FoundEntry, SearchedFiles } from "../search/search-files.ts";
+import type { SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Entry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt } from "./entry-name.ts";
+import type { EntryType } from "./entry-types.ts";
 import { asIndexDescription, loadEntry, memory } from "./memory-scope.ts";
 import { countedEntries, newestEntries, unknownCursor } from "./newest-entries.ts";
-import { searchRanked } from "./ranked-search.deferred.ts";
-import type { EntryType } from "./schemas/fields.ts";
+/** Finds entries by words. */
+import { searchFiles } from "./ranked-search.deferred.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
 
 /** The tool `SearchUserMemory`: without a query it lists the entries. */
@@ -27,8 +28,7 @@ function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): 
   const { searchHitsMax, entriesPerPage } = entryLimits;
   const start = cursor === undefined ? 0 : offsetOf(cursor);
   const end = Math.min(start + entriesPerPage, searchHitsMax);
-  const stores = [() => allEntries(type)];
-  const { hits, filesLeftOut } = searchRanked({ query, stores, limit: end + 1, nowMs: 0 });
+  const { hits, filesLeftOut } = searchFiles(query, allEntries(type), end + 1);
   const entries = hits.slice(start, end).map(({ entry, snippet }) => shown(entry, snippet));
   const found = entries.length === 0 ? "No entry found" : `${countedEntries(entries.length)} found, the best first`;
   const left = filesLeftOut === 0 ? "" : `; ${filesLeftOut} entries were not searched, because there is too much text`;
@@ -37,9 +37,9 @@ function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): 
 }
 
 /** All entries that a search can find, of one type if it is given. */
-function allEntries(type: EntryType | undefined): SearchedStore<Searched> {
-  const listed = memory.list();
-  const files = listed
+function allEntries(type: EntryType | undefined): SearchedFiles<Searched> {
+  const files = memory
+    .list()
     .filter(({ path }) => entryNameAt(path) !== null)
     .map(({ path, bytes, changedUs = 0 }) => ({ path, bytes, changedUs }));
   const readEntry = (path: string): Searched | null => readSearched(path, type);
@@ -55,7 +55,7 @@ function allEntries(type: EntryType | undefined): SearchedStore<Searched> {
     const valueWords = entry?.entry.frontMatter === null && end > 0 ? words?.slice(end + 1) : undefined;
     return entry && { entry, valueWords, keyCanHave: true };
   };
-  return { store: "", listed: listed.length, files, indexFiles: [], readIndex: () => null, readEntry, findEntry };
+  return { store: "", files, readEntry, findEntry };
 }
 
 function readSearched(path: string, type: EntryType | undefined): Searched | null {
@@ -63,7 +63,7 @@ function readSearched(path: string, type: EntryType | undefined): Searched | nul
   const entry = name === null ? null : orNull(() => loadEntry(name));
   if (name === null || entry === null || "unreadable" in entry) return null;
   if (type !== undefined && entry.type !== type) return null;
-  const key = `${wordsOfName(name)} ${entry.description}`;
+  const key = `${wordsOfName(name)} ${entry.description} ${otherFields(entry.frontMatter ?? "")}`;
   return { key, value: entry.body, updatedMs: 0, expiresMs: null, name, entry };
 }
 
@@ -75,7 +75,7 @@ class SearchedNames {
   #present: readonly string[] = [];
 
   constructor(paths: readonly string[]) {
-    this.#all = wordsOfName(paths.join("\n")).toLowerCase();
+    this.#all = paths.map(partsOf).join("\n");
   }
 
   canHave(path: string, beginnings: string): boolean {
@@ -85,13 +85,27 @@ class SearchedNames {
       this.#beginnings = beginnings;
     }
     if (this.#present.length === 0) return false;
-    const name = wordsOfName(path).toLowerCase();
+    const name = partsOf(path);
     return this.#present.some((each) => name.includes(each));
   }
 }
 
-/** A person writes `editorTheme` and looks for the theme. */
-const wordsOfName = (name: string): string => name.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
+const partsOf = (path: string): string => wordsOfName(path.slice(0, -".md".length)).toLowerCase();
+
+/** The name, and its parts: an agent writes `editorTheme` and looks for the theme. */
+function wordsOfName(name: string): string {
+  const parts = name.replaceAll(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, "$1$3 $2$4");
+  return parts === name ? name : `${name} ${parts}`;
+}
+
+const ownKey = /^(?:name|description|type|created|updated):/;
+
+/** What people have added to a front matter, such as tags. */
+const otherFields = (frontMatter: string): string =>
+  frontMatter
+    .split("\n")
+    .filter((line) => !ownKey.test(line))
+    .join("\n");
 
 /** What cannot be read, or the host does not open, has nothing to find. The doctor reports it. */
 function orNull<Value>(read: () => Value): Value | null {

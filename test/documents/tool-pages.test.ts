@@ -52,6 +52,18 @@ const pages: Readonly<Record<string, Page>> = {
     },
     before: (userId) => play("UpdateUserMemory", userId, examplesIn("UpdateUserMemory").slice(0, 1)),
   },
+  SearchUserMemory: {
+    plugin: "user-memory",
+    ownCodes: [],
+    neverAnswered: {
+      PLUGIN_REFUSED: "a runtime is not made then",
+      ENTRY_NOT_FOUND: "what is not there is not found",
+      ENTRY_UNREADABLE: "entries that cannot be read are passed over",
+      NAME_RESERVED: "it makes no name",
+      NAME_CONFLICT: "it makes no name",
+    },
+    before: (userId) => play("UpdateUserMemory", userId, examplesIn("UpdateUserMemory").slice(0, 1)),
+  },
   ReadRunHistory: {
     plugin: "run-history",
     ownCodes: ["AGENT_ID_REQUIRED", "RUN_ID_REQUIRED"],

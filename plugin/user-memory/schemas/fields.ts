@@ -6,6 +6,7 @@ import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../..
 import * as z from "../../../shared/zod.ts";
 import { breaksLine } from "../../one-line.ts";
 import { entryLimits } from "../entry-limits.ts";
+import { entryTypes } from "../entry-types.ts";
 
 const { nameCharsMax, descriptionCharsMax, bodyBytesMax } = entryLimits;
 
@@ -18,9 +19,6 @@ export const nameField = z
     z.regex(new RegExp(`^[a-zA-Z0-9_-]{1,${nameCharsMax}}$`), { error: nameAllowed }),
     z.meta({ description: "Entry identifier: letters, digits, dash and underscore only; no .md extension" }),
   );
-
-export const entryTypes = ["user", "feedback", "project", "reference"] as const;
-export type EntryType = (typeof entryTypes)[number];
 
 export const typeField = z
   .enum(entryTypes, { error: `one of ${entryTypes.map((type) => `"${type}"`).join(", ")}` })

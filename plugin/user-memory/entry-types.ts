@@ -1,0 +1,3 @@
+export const entryTypes = ["user", "feedback", "project", "reference"] as const;
+
+export type EntryType = (typeof entryTypes)[number];

@@ -1,0 +1,110 @@
+/**
+ * `SearchUserMemory` finds every entry that has a word of the query, and no other. The engine looks for words in the
+ * host's replies without making texts of them; the expectation cuts each entry into words.
+ */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import fc from "fast-check";
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { fold } from "../../plugin/search/fold.ts";
+import { termsOf } from "../../plugin/search/query.ts";
+import { stemOf } from "../../plugin/search/stem.ts";
+import { wordsIn } from "../../plugin/search/words.ts";
+import { parseEntry } from "../../plugin/user-memory/entry-file.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const data = temporaryFolder();
+const folder = join(data.path, "users", "alice", "memory");
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ dataDir: data.path, plugins: ["user-memory"], threadsMax: 1 });
+});
+afterAll(async () => {
+  await runtime.close();
+  data[Symbol.dispose]();
+});
+
+/** Words, what JSON escapes, what the engine knows beyond ASCII, what it leaves to JavaScript, and fences. */
+const piece = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom("boat", "Boats", "BOATING", "row", "rowed", "ok", "true", "content", "type", "x1"),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(" ", "\n", "-", "\t", '"', "\\", "/", "\r\n", "\u2014", "\u2019", "\u2026", "_"),
+  },
+  fc.constantFrom(
+    "\n---\n",
+    "---",
+    "\n--- \n",
+    "\\n",
+    "\\u0041",
+    "\u0001",
+    "\u2028",
+    "\u200d",
+    "\u00ad",
+    "\u2010",
+    "\u202e",
+  ),
+  fc.constantFrom("café", "cafe\u0301", "東京都", "猫", "Straße", "ﬁre", "😀", "Ｂｏａｔ", "ёлка", "\u00a0", "\ufffd"),
+  fc.string({ unit: "binary-ascii", maxLength: 3 }),
+);
+const text = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join("").toWellFormed());
+
+const canonical = (description: string, body: string): string =>
+  `---\nname: a\ndescription: ${description}\ntype: user\ncreated: '2026-01-02T03:04:05.000Z'\nupdated: '2026-01-02T03:04:05.000Z'\n---\n${body}`;
+const file = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom("A boat", "Row", "café", "None"), text)
+      .map(([line, body]) => canonical(line, body)),
+  },
+  text.map((body) => `---\r\ndescription: boats\r\ntype: user\r\n---\r\n${body}`),
+  fc
+    .tuple(text, text)
+    .map(([tag, body]) => `---\ntags: ${JSON.stringify(tag)}\ndescription: d\ntype: user\n---  \n${body}`),
+  text,
+);
+const names = ["a", "boat", "rowBoat", "x1_y", "HTTPBoats"];
+const query = fc.oneof(
+  fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(" ").toWellFormed()),
+  text,
+);
+
+test("an entry is found if and only if it has a word of the query", { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(file, { maxLength: names.length }), query, async (files, asked) => {
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      for (const [at, each] of files.entries()) writeFileSync(join(folder, `${names[at]}.md`), each);
+      const stems = new Set(termsOf(asked).map(({ stem }) => stem));
+      const expected =
+        asked.trim() === ""
+          ? []
+          : files.flatMap((each, at) => (hasOne(each, names[at] ?? "", stems) ? [names[at]] : []));
+      const result = await runtime.call("SearchUserMemory", { query: `${asked}\u0020?` }, { userId: "alice" });
+      if (!result.ok) throw new Error(result.error.message);
+      const { entries } = result.data as { entries: { name: string }[] };
+      expect(entries.map(({ name }) => name).toSorted()).toEqual(expected.toSorted());
+    }),
+    { numRuns: 600 },
+  );
+});
+
+function hasOne(each: string, name: string, stems: ReadonlySet<string>): boolean {
+  const entry = parseEntry(each);
+  if ("unreadable" in entry) return false;
+  const parts = name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replace("HTTPB", "HTTP B");
+  const others = (entry.frontMatter ?? "").split("\n").filter((line) => line.startsWith("tags:"));
+  const words = wordsIn(fold([name, parts, entry.description, ...others, entry.body].join("\n")));
+  return words.some(
+    (word) =>
+      stems.has(stemOf(word)) || [...word].some((unit) => stems.has(unit) && word.length === 2 && !/^\w+$/.test(word)),
+  );
+}
