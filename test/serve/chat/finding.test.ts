@@ -1,0 +1,127 @@
+/**
+ * A chat client that shows its model tools and nothing else finds entries with `SearchUserMemory`: no index, no
+ * resource and no prompt tells it a name.
+ */
+import { join } from "node:path";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { writeUserFiles } from "../../support/user-files.ts";
+import { connect } from "../mcp-clients.ts";
+import type { Connected } from "../mcp-clients.ts";
+import { entries } from "./entries.ts";
+import type { EntryType } from "./entries.ts";
+import { questions } from "./questions.ts";
+import type { Question } from "./questions.ts";
+
+interface Page {
+  readonly entries: { readonly name: string; readonly type: EntryType }[];
+  readonly nextCursor?: string | null;
+}
+
+const hitsRead = 5;
+const foundMin = 18;
+
+const folder = temporaryFolder();
+let served: Connected;
+beforeAll(async () => {
+  const dataDir = join(folder.path, "data");
+  writeUserFiles(dataDir, { hanna: memoryFiles() });
+  served = await connect("2025-11-25", ["--user", "hanna", "--data", dataDir]);
+});
+afterAll(async () => {
+  await served[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+/** Files as the tool writes them, each entry an hour later than the one before. */
+function memoryFiles(): Record<string, string> {
+  const lines = entries.map(({ name, description }) => `- [${name}](${name}.md) \u2014 ${description}\n`);
+  const files = entries.map(({ name, type, description, body }, hour) => {
+    const time = new Date(Date.UTC(2024, 0, 1, hour)).toISOString();
+    const quoted = `'${description.replaceAll("'", "''")}'`;
+    const fields = `name: ${name}\ndescription: ${quoted}\ntype: ${type}\ncreated: '${time}'\nupdated: '${time}'\n`;
+    return [`memory/${name}.md`, `---\n${fields}---\n${body}`];
+  });
+  return { "memory/MEMORY.md": lines.join(""), ...Object.fromEntries(files) };
+}
+
+async function call<T>(name: string, input: object): Promise<T> {
+  const result = await served.client.callTool({ name, arguments: { ...input } });
+  if (result.isError) throw new Error(`${name} failed: ${JSON.stringify(result.content)}`);
+  return result.structuredContent as T;
+}
+
+async function allPages(input: object): Promise<Page["entries"]> {
+  const found: Page["entries"] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await call<Page>("SearchUserMemory", { ...input, ...(cursor !== undefined && { cursor }) });
+    expect(page.entries).not.toEqual([]);
+    found.push(...page.entries);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
+test("there are 500 entries, and each question has its answer in one of them", () => {
+  expect(entries).toHaveLength(500);
+  expect(new Set(entries.map(({ name }) => name.toLowerCase())).size).toBe(500);
+  for (const { name, fact } of questions) {
+    expect(entries.filter(({ body }) => body.includes(fact)).map((entry) => entry.name)).toEqual([name]);
+  }
+});
+
+test("the tools' descriptions show which one finds entries, and it needs no field", async () => {
+  const { tools } = await served.client.listTools();
+  const finding = tools.filter(({ description = "" }) => /\b(find|search)/i.test(firstParagraph(description)));
+  expect(finding.map(({ name }) => name)).toContain("SearchUserMemory");
+  const { inputSchema } = tools.find(({ name }) => name === "SearchUserMemory") ?? {};
+  expect(Object.keys(inputSchema?.properties ?? {}).toSorted()).toEqual(["cursor", "query", "type"]);
+  expect(inputSchema?.required ?? []).toEqual([]);
+});
+
+const firstParagraph = (description: string): string => description.replace(/^# .*\n+/, "").split("\n\n")[0] ?? "";
+
+test(`the right entry is among the first ${hitsRead} hits for ${foundMin} of ${questions.length} questions`, async () => {
+  const lines: string[] = [];
+  let found = 0;
+  for (const question of questions) {
+    const names = await hitsFor(question);
+    const rank = names.indexOf(question.name) + 1;
+    const isFound = rank > 0 && rank <= hitsRead;
+    if (isFound) {
+      const { body } = await call<{ body: string }>("ReadUserMemory", { name: names[rank - 1] });
+      expect(body).toContain(question.fact);
+      found++;
+    }
+    lines.push(`${isFound ? "found" : "MISSED"}, rank ${rank || "none"}: ${question.query} (${question.name})`);
+  }
+  console.log(lines.join("\n"));
+  expect(found, lines.join("\n")).toBeGreaterThanOrEqual(foundMin);
+});
+
+/** The names on the first page. */
+async function hitsFor({ query, type }: Question): Promise<string[]> {
+  const page = await call<Page>("SearchUserMemory", { query, ...(type && { type }) });
+  if (type) expect(page.entries.map((hit) => hit.type)).toEqual(page.entries.map(() => type));
+  return page.entries.map(({ name }) => name);
+}
+
+test("without a query it lists every entry once, the newest first", async () => {
+  const [oldest, ...others] = entries;
+  await call("UpdateUserMemory", { action: "upsert", ...oldest });
+  const newestFirst = [...others, oldest].toReversed().map((entry) => entry?.name);
+  expect((await allPages({})).map(({ name }) => name)).toEqual(newestFirst);
+});
+
+const asLine = ({ name, type }: Page["entries"][number]): string => `${type} ${name}`;
+
+test.for(["user", "feedback", "project", "reference"] as const)(
+  "with the type %s it lists those only",
+  async (type) => {
+    const expected = entries.filter((entry) => entry.type === type).map(asLine);
+    expect((await allPages({ type })).map(asLine).toSorted()).toEqual(expected.toSorted());
+  },
+);
