@@ -7,7 +7,7 @@ import { hitsOf } from "./hits.ts";
 import { termsOf } from "./query.ts";
 import { readCostOf } from "./read-budget.ts";
 import { searchLimits } from "./search-limits.ts";
-import type { EntrySource, Hit, SearchedEntry, SearchedFile } from "./searched.ts";
+import type { EntrySource, FoundEntry, Hit, SearchedEntry, SearchedFile } from "./searched.ts";
 import { TermCounts } from "./term-counts.ts";
 
 export interface SearchedFiles<Entry extends SearchedEntry> extends EntrySource<Entry> {
@@ -17,18 +17,6 @@ export interface SearchedFiles<Entry extends SearchedEntry> extends EntrySource<
    * ASCII, with a space behind it.
    */
   findEntry(path: string, beginnings: string): FoundEntry<Entry> | null;
-}
-
-export interface FoundEntry<Entry extends SearchedEntry> {
-  /** `null`: not read yet. Then `readEntry` returns it, if it is among the best. */
-  readonly entry: Entry | null;
-  /**
-   * The folded words of the value that begin with one of the beginnings, each with a space behind it. `undefined` if the
-   * engine has not looked for them.
-   */
-  readonly valueWords: string | undefined;
-  /** Whether the key can have such a word. */
-  readonly keyCanHave: boolean;
 }
 
 export interface FoundInFiles<Entry extends SearchedEntry> {

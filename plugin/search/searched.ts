@@ -41,6 +41,19 @@ export interface SearchedStore<Entry extends SearchedEntry> extends EntrySource<
   readIndex(path: string): string | null;
 }
 
+/** What is in a file without an index. */
+export interface FoundEntry<Entry extends SearchedEntry> {
+  /** `null`: not read yet. Then `readEntry` returns it, if it is among the best. */
+  readonly entry: Entry | null;
+  /**
+   * The folded words of the value that begin with one of the beginnings, each with a space behind it. `undefined` if the
+   * engine has not looked for them.
+   */
+  readonly valueWords: string | undefined;
+  /** Whether the key can have such a word. */
+  readonly keyCanHave: boolean;
+}
+
 /** Lists a store. A search calls it once at most, and can forget what it returns. */
 export type ListedStore<Entry extends SearchedEntry> = () => SearchedStore<Entry>;
 

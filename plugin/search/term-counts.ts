@@ -2,8 +2,7 @@ import { fold } from "./fold.ts";
 import { occurrencesIn } from "./occurrences.ts";
 import type { Term } from "./query.ts";
 import { keyWeight } from "./ranking.ts";
-import type { FoundEntry } from "./search-files.ts";
-import type { SearchedEntry } from "./searched.ts";
+import type { FoundEntry, SearchedEntry } from "./searched.ts";
 import { stemOf } from "./stem.ts";
 import { wordsIn } from "./words.ts";
 

@@ -1,5 +1,5 @@
-import type { FoundEntry, SearchedFiles } from "../search/search-files.ts";
-import type { SearchedEntry } from "../search/searched.ts";
+import type { SearchedFiles } from "../search/search-files.ts";
+import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Entry } from "./entry-file.ts";
@@ -30,11 +30,13 @@ function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): 
   const end = Math.min(start + entriesPerPage, searchHitsMax);
   const { hits, filesLeftOut } = searchFiles(query, allEntries(type), end + 1);
   const entries = hits.slice(start, end).map(({ entry, snippet }) => shown(entry, snippet));
-  const found = entries.length === 0 ? "No entry found" : `${countedEntries(entries.length)} found, the best first`;
+  const found = entries.length === 0 ? nothingFound : `${countedEntries(entries.length)} found, the best first`;
   const left = filesLeftOut === 0 ? "" : `; ${filesLeftOut} entries were not searched, because there is too much text`;
   const nextCursor = hits.length > end && end < searchHitsMax ? String(end) : null;
   return { message: found + left, data: { entries, nextCursor } };
 }
+
+const nothingFound = "No entry found: try other words, or list the entries without a query";
 
 /** All entries that a search can find, of one type if it is given. */
 function allEntries(type: EntryType | undefined): SearchedFiles<Searched> {
