@@ -169,7 +169,7 @@ describe.each(names)("%s", (name) => {
       expect(isInput(input)).toBe(true);
       if (result.ok) expect(isOutput(result.data)).toBe(true);
     }
-    expect(isInput({})).toBe(false);
+    expect(isInput({ unknown: 1 })).toBe(false);
     expect(isOutput({})).toBe(false);
   });
 });
