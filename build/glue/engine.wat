@@ -310,8 +310,8 @@
   ;; ---- words: a search reads many texts, and few of them have what it looks for ---------------------------------------
   ;; Returns the words of a block of JSON that begin with one of the beginnings, in lower case, each with a space behind
   ;; it, and a line end where the first line "---" ends. A beginning is lower-case ASCII, with a space behind it. A word
-  ;; is letters and digits of ASCII. Returns "undefined" for a text with any other character than $plain knows: JavaScript
-  ;; has to fold that.
+  ;; is letters and digits of ASCII. Returns "undefined" for a refusal, and for a text with any other character than
+  ;; $plain knows: JavaScript has to look at these.
   (func $block_words (param $handle i64) (param $beginnings_box i32) (result i32)
     (local $beginnings i32) (local $bytes i32) (local $buffer i32) (local $end i32) (local $words i32)
     (local.set $bytes (i32.wrap_i64 (call $length (local.get $handle))))
@@ -320,7 +320,10 @@
     (local.set $end (i32.add (local.get $buffer) (local.get $bytes)))
     ;; Ends the last word.
     (i32.store8 (local.get $end) (i32.const 0x20))
-    (if (i32.eqz (call $plain (local.get $buffer) (local.get $end)))
+    (if (i32.eqz
+          (if (result i32) (i64.eq (i64.load (local.get $buffer)) (i64.const 0x72743a226b6f227b)) ;; {"ok":tr
+            (then (call $plain (local.get $buffer) (local.get $end)))
+            (else (i32.const 0))))
       (then
         (call $mfree (local.get $buffer))
         (return (call $js_undefined))))

@@ -63,7 +63,8 @@ export const family: Family = {
       description:
         "Finds the blocks of the caller's memory that hold a text in key or content, without regard to case, and have " +
         "all tags that are given. Blocks of MEMORY.md (kind summary) come first, then those of the daily files, of " +
-        "each the newest first; each comes with its whole content. An empty query finds every block that has the tags.",
+        "each the newest first; each comes with its whole content. An empty query finds every block that has the tags. " +
+        'With match "words" it finds the blocks that have any of the query\'s words, the best first.',
       input: searchInput,
       output: searchOutput,
       scopes: ["journal"],

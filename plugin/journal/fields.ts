@@ -76,7 +76,7 @@ const queryAllowed = `0 to ${queryCharsMax} characters`;
 export const queryField = z.string({ error: queryAllowed }).check(
   z.refine((query) => codePoints(query) <= queryCharsMax, { error: queryAllowed }),
   z.meta({
-    description: "Text to find in keys and contents, without regard to case; empty finds everything that has the tags",
+    description: "What to find in keys and contents, without regard to case; empty finds everything that has the tags",
     maxLength: queryCharsMax,
   }),
 );
@@ -84,5 +84,15 @@ export const queryField = z.string({ error: queryAllowed }).check(
 export const limitField = z.optional(z.nullable(wholeNumber("a whole number from 0", 0))).check(
   z.meta({
     description: `How many results at most. Default ${resultsDefault}; 0 counts as 1, over ${resultsMax} as ${resultsMax}`,
+  }),
+);
+
+export const matches = ["text", "words"] as const;
+
+export const matchField = z.optional(z.nullable(z.enum(matches, { error: '"text" or "words"' }))).check(
+  z.meta({
+    description:
+      "text: blocks that have the query as it is, MEMORY.md first, each newest first; the default. words: blocks that " +
+      "have one or more of its words, in any form, the best first",
   }),
 );

@@ -1,7 +1,7 @@
 /** The inputs of the tools. The fields are in the order in which agentool checks them. */
 import * as z from "../../shared/zod.ts";
 import type { CodeOfField } from "../parse-input.ts";
-import { contentField, keyField, limitField, queryField, tagsField, targetField } from "./fields.ts";
+import { contentField, keyField, limitField, matchField, queryField, tagsField, targetField } from "./fields.ts";
 
 export const writeInput = z.strictObject(
   {
@@ -44,8 +44,9 @@ export const searchInput = z.strictObject(
     query: queryField,
     tags: tagsField("Only blocks that have all of these labels, compared exactly; case counts"),
     limit: limitField,
+    match: matchField,
   },
-  { error: "no other fields than query, tags and limit" },
+  { error: "no other fields than query, tags, limit and match" },
 );
 
 export type SearchInput = z.infer<typeof searchInput>;

@@ -55,6 +55,11 @@ export class JournalFiles {
     }
   }
 
+  /** Whether a file surely has no word with one of the beginnings. See `Scope.wordsOf`. */
+  hasNoneOf(path: string, beginnings: string): boolean {
+    return journal.wordsOf(path, beginnings) === null;
+  }
+
   /** Throws `MEMORY_STORAGE_ERROR` if the call has cut files into more blocks than it has time for. */
   countCut(count: number): void {
     this.#blocksCut += count;

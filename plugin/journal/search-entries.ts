@@ -1,11 +1,11 @@
 import type { ListedFile } from "../../shared/abi.ts";
-import { counted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { bytesMinOf, BestHits } from "./best-hits.ts";
 import type { Hit } from "./best-hits.ts";
 import { cutBlocks, portionsOf } from "./cut-blocks.ts";
 import type { Portion } from "./cut-blocks.ts";
+import { foundNote } from "./found-note.ts";
 import type { SearchInput } from "./input.ts";
 import { JournalFiles } from "./journal-files.ts";
 import type { BlockKind } from "./journal-files.ts";
@@ -13,17 +13,17 @@ import { journalLimits } from "./journal-limits.ts";
 import { isSurelyOlder } from "./newest-in.ts";
 import type { SearchOutput } from "./output.ts";
 import { SearchFilter } from "./search-filter.ts";
+import { searchWords } from "./search-words.ts";
 import { StoredBlock } from "./stored-block.ts";
+import { trim } from "./white-space.ts";
 
 /** Returns the best blocks that match a query and tags. If a key has several blocks, each can be a result. */
-export function searchEntries({ query, tags, limit }: SearchInput): Answer<SearchOutput> {
+export function searchEntries({ query, tags, limit, match }: SearchInput): Answer<SearchOutput> {
   const { resultsDefault, resultsMax } = journalLimits;
+  const count = Math.min(Math.max(limit ?? resultsDefault, 1), resultsMax);
+  if (match === "words" && trim(query) !== "") return searchWords(query, tags ?? [], count);
   const files = new JournalFiles();
-  const search = {
-    filter: new SearchFilter(query, tags),
-    best: new BestHits(Math.min(Math.max(limit ?? resultsDefault, 1), resultsMax)),
-    files,
-  };
+  const search = { filter: new SearchFilter(query, tags), best: new BestHits(count), files };
   // Backwards from the end of the last file: the newest blocks are there, so older portions can soon be skipped.
   for (const file of files.of("summary").toReversed()) searchFile(search, file, "summary");
   for (const file of files.of("daily").toReversed()) {
@@ -81,10 +81,4 @@ function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">)
   const { key, content, tags } = block;
   const result = { key, content, tags, file, kind };
   return { bytesMin: bytesMinOf(result), result };
-}
-
-function foundNote(count: number, leftOut: number): string {
-  const found = count === 0 ? "No block found" : `${counted(count, "block")} found`;
-  if (leftOut === 0) return found;
-  return `${found}; ${leftOut} more left out for lack of room: use a longer query, tags or memory_read`;
 }

@@ -31,6 +31,14 @@ export class TermCounts {
     return weights;
   }
 
+  /** The same of texts that are folded. */
+  weightsIn(key: string, value: string): number[] {
+    const weights = this.#terms.map(() => 0);
+    this.#addIn(weights, value, 1);
+    this.#addIn(weights, key, keyWeight);
+    return weights;
+  }
+
   #addIn(weights: number[], folded: string, weight: number): void {
     for (const { term } of occurrencesIn(folded, this.#terms)) weights[term] = (weights[term] ?? 0) + weight;
   }

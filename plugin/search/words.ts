@@ -7,7 +7,7 @@ const everyUnspaced = new RegExp(unspaced, "gu");
 const twoCharacters = /../gu;
 
 /** A word counts by its first characters only, so that encoded data does not fill the index. */
-const wordUnitsMax = 40;
+export const wordUnitsMax = 40;
 
 /**
  * Returns the words of a folded text. Chinese, Japanese and Korean text becomes pairs of neighbouring characters; a

@@ -33,6 +33,19 @@ const search = (query: object): Pick<Work, "tool" | "input" | "bound"> => ({
 const works: readonly Work[] = [
   { key: "some", name: "a word of 20 blocks", userId: "ascii", ...search({ query: "needle", limit: 100 }) },
   { key: "all", name: "a word of all blocks", userId: "ascii", ...search({ query: "common", limit: 100 }) },
+  {
+    key: "words",
+    name: "by words: two, one of them in all blocks",
+    userId: "ascii",
+    tool: "memory_search",
+    input: () => ({ query: "needles of numbers", match: "words", limit: 100 }),
+  },
+  {
+    key: "words-some",
+    name: "by words: one of 20 blocks",
+    userId: "ascii",
+    ...search({ query: "needles", match: "words", limit: 100 }),
+  },
   { key: "every", name: "every block", userId: "ascii", ...search({ query: "", limit: 100 }) },
   { key: "tag", name: "a tag of 100 blocks", userId: "ascii", ...search({ query: "", tags: ["t7"], limit: 100 }) },
   {
