@@ -78,7 +78,7 @@ test("--propose prints a policy under which the file passes and a runtime loads 
   writeFileSync(policy, stdout);
   expect(runAudit([file, "--policy", policy]).status).toBe(0);
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy });
-  expect(runtime.tools()).toHaveLength(2);
+  expect(runtime.tools()).toHaveLength(3);
 });
 
 test("--propose prints no policy for a file that no runtime would load", () => {

@@ -72,7 +72,7 @@ test("tools prints the fields that a function-calling API needs", () => {
 });
 
 test("tools --doc prints only the page of a tool", () => {
-  for (const name of ["UpdateUserMemory", "ReadUserMemory"]) {
+  for (const name of ["UpdateUserMemory", "ReadUserMemory", "SearchUserMemory"]) {
     const page = readFileSync(new URL(`../../plugin/user-memory/${name}.md`, import.meta.url), "utf8");
     expect(memcell(["tools", "--doc", name])).toEqual(expect.objectContaining({ status: 0, stdout: page, stderr: "" }));
   }
@@ -86,7 +86,7 @@ test.for(["PromptIndex", "updateusermemory", "../README"])("tools --doc %s is TO
     error: {
       code: "TOOL_UNKNOWN",
       message: expect.stringMatching(
-        /^Cannot document ".+": no such tool, allowed: .*UpdateUserMemory, ReadUserMemory/,
+        /^Cannot document ".+": no such tool, allowed: .*UpdateUserMemory, ReadUserMemory, SearchUserMemory/,
       ) as string,
     },
   });

@@ -55,6 +55,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(annotations).toMatchObject({
       UpdateUserMemory: changing,
       ReadUserMemory: reading,
+      SearchUserMemory: reading,
       memory_write: changing,
       memory_update: changing,
       memory_read: reading,

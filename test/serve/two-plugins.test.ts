@@ -66,6 +66,7 @@ test.for(clientKinds)(
       memory_search: reading,
       UpdateUserMemory: writing,
       ReadUserMemory: reading,
+      SearchUserMemory: reading,
       ReadRunHistory: reading,
     });
     const names = tools.map(({ name }) => name);
