@@ -16,6 +16,9 @@ interface Candidate<Place> {
 const candidatesMax = 20_000;
 const keptMax = 5_000;
 
+/** How many of the best are sorted at once: a native search for the worst of them is far faster than a sort of all. */
+const batch = 200;
+
 export class BlockRanking<Place> {
   readonly #terms: readonly Term[];
   readonly #counts: TermCounts;
@@ -64,25 +67,45 @@ export class BlockRanking<Place> {
       if (weight > 0) this.#blocksWith[term] = (this.#blocksWith[term] ?? 0) + 1;
     }
     this.#candidates.push({ place, length, weights });
-    if (this.#candidates.length === candidatesMax) this.#candidates = this.#sorted().slice(0, keptMax);
+    if (this.#candidates.length === candidatesMax) this.#dropWorst();
   }
 
-  /** All that were kept, the best first; of equals, the one that was added first. */
-  get best(): Place[] {
-    return this.#sorted().map(({ place }) => place);
+  /** All that were kept, the best first; of equals, the one that was added first. Nearly always only some are asked for. */
+  *best(): Generator<Place> {
+    const scores = this.#scores();
+    const sorted = scores.toSorted();
+    for (let [above, seen] = [Infinity, 0]; seen < sorted.length;) {
+      const worst = sorted.at(-Math.min(seen + batch, sorted.length)) ?? 0;
+      const found = this.#candidates.flatMap(({ place }, at) => {
+        const score = scores[at] ?? 0;
+        return score >= worst && score < above ? [{ place, score }] : [];
+      });
+      for (const { place } of found.toSorted((one, other) => other.score - one.score)) yield place;
+      above = worst;
+      seen += found.length;
+    }
   }
 
-  #sorted(): Candidate<Place>[] {
+  get count(): number {
+    return this.#candidates.length;
+  }
+
+  #dropWorst(): void {
+    const scores = this.#scores();
+    const worst = scores.toSorted().at(-keptMax) ?? 0;
+    this.#candidates = this.#candidates.filter((_, at) => (scores[at] ?? 0) >= worst).slice(0, keptMax);
+  }
+
+  #scores(): Float64Array {
     const averageLength = this.#length / Math.max(1, this.#blocks);
     const blocks = this.#blocks + this.#uncutBytes / Math.max(1, averageLength);
     const rarities = this.#blocksWith.map((count) => rarityOf(count, blocks));
-    const scored = this.#candidates.map((candidate) => {
-      const relativeLength = candidate.length / averageLength;
-      const scores = candidate.weights.map((weight, term) =>
-        weight > 0 ? (rarities[term] ?? 0) * scoreOf(weight, relativeLength) : 0,
-      );
-      return { candidate, score: scores.reduce((sum, each) => sum + each, 0) };
+    return Float64Array.from(this.#candidates, ({ weights, length }) => {
+      let score = 0;
+      for (const [term, weight] of weights.entries()) {
+        if (weight > 0) score += (rarities[term] ?? 0) * scoreOf(weight, length / averageLength);
+      }
+      return score;
     });
-    return scored.toSorted((one, other) => other.score - one.score).map(({ candidate }) => candidate);
   }
 }

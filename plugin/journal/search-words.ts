@@ -40,11 +40,10 @@ export function searchWords(query: string, tags: readonly string[], limit: numbe
 
 /** Of equal blocks, the summary's come first, and then the newest: those at the end of the last file. */
 function shownOf(search: Search, limit: number): { results: SearchResult[]; leftOut: number } {
-  const { files, ranking } = search;
   for (const kind of ["summary", "daily"] as const) {
-    for (const file of files.of(kind).toReversed()) rankFile(search, file, kind);
+    for (const file of search.files.of(kind).toReversed()) rankFile(search, file, kind);
   }
-  return bestResults(search, ranking.best, limit);
+  return bestResults(search, limit);
 }
 
 function rankFile({ files, ranking, filter }: Search, { path, bytes }: ListedFile, kind: BlockKind): void {
@@ -83,11 +82,13 @@ function textsOf(block: string): { readonly key: string; readonly value: string 
 }
 
 /** Reads the best blocks again, because all that were found do not fit into memory. */
-function bestResults({ files, filter }: Search, places: readonly Place[], limit: number): Shown {
+function bestResults({ files, filter, ranking }: Search, limit: number): Shown {
   const results: SearchResult[] = [];
   let [bytes, path, file]: [number, string, string | null] = [0, "", null];
-  for (const [seen, place] of places.entries()) {
+  let seen = 0;
+  for (const place of ranking.best()) {
     if (results.length === limit) break;
+    seen++;
     if (place.path !== path) [path, file] = [place.path, files.read(place.path)];
     const block = new StoredBlock(file?.slice(place.start, place.end) ?? "");
     if (trim(block.key) === "" || block.isTooLarge || !filter.hasTags(block)) continue;
@@ -97,7 +98,7 @@ function bestResults({ files, filter }: Search, places: readonly Place[], limit:
     if (own > journalLimits.resultsBytesMax) continue;
     bytes += own;
     if (bytes > journalLimits.resultsBytesMax) {
-      return { results, leftOut: Math.min(limit - results.length, places.length - seen) };
+      return { results, leftOut: Math.min(limit - results.length, ranking.count - seen + 1) };
     }
     results.push(result);
   }

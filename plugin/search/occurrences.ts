@@ -25,12 +25,17 @@ export function occurrencesIn(folded: string, terms: readonly Term[]): Occurrenc
     .toSorted((one, other) => one.start - other.start);
 }
 
+/** How often a folded text has a term. */
+export const countOf = (folded: string, term: Term): number => startsOf(folded, term).length;
+
 function startsOf(folded: string, { stem, beginning }: Term): number[] {
   const starts: number[] = [];
+  const parts = folded.split(beginning, occurrencesMax);
+  if (parts.length === 1) return starts;
   const isPair = isUnspaced(stem);
   let at = 0;
   // Only `split` finds all places in one pass that is not a loop of the guest.
-  for (const before of folded.split(beginning, occurrencesMax)) {
+  for (const before of parts) {
     at += before.length;
     if (at < folded.length && (isPair || hasStem(folded, at, stem))) starts.push(at);
     at += beginning.length;

@@ -1,5 +1,5 @@
 import { fold } from "./fold.ts";
-import { occurrencesIn } from "./occurrences.ts";
+import { countOf } from "./occurrences.ts";
 import type { Term } from "./query.ts";
 import { keyWeight } from "./ranking.ts";
 import type { FoundEntry, SearchedEntry } from "./searched.ts";
@@ -40,7 +40,9 @@ export class TermCounts {
   }
 
   #addIn(weights: number[], folded: string, weight: number): void {
-    for (const { term } of occurrencesIn(folded, this.#terms)) weights[term] = (weights[term] ?? 0) + weight;
+    for (const [number, term] of this.#terms.entries()) {
+      weights[number] = (weights[number] ?? 0) + weight * countOf(folded, term);
+    }
   }
 
   #addWords(weights: number[], words: string): void {
