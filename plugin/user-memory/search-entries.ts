@@ -7,7 +7,7 @@ import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt } from "./entry-name.ts";
 import type { EntryType } from "./entry-types.ts";
 import { asIndexDescription, loadEntry, memory } from "./memory-scope.ts";
-import { countedEntries, newestEntries, unknownCursor } from "./newest-entries.ts";
+import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
 /** Finds entries by words. */
 import { searchFiles } from "./ranked-search.deferred.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
@@ -15,7 +15,7 @@ import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "
 /** The tool `SearchUserMemory`: without a query it lists the entries. */
 export function searchOrList(input: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
   const query = input.query ?? "";
-  return query.trim() === "" ? newestEntries(input) : searchEntries(query, input);
+  return query.trim() === "" ? listEntries(input) : searchEntries(query, input);
 }
 
 /** An entry as the search sees it: name and description count several times, as the key. */

@@ -13,7 +13,7 @@ interface Place {
   readonly name: string;
 }
 
-export function newestEntries({ type, cursor }: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
+export function listEntries({ type, cursor }: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
   const after = cursor === undefined ? null : placeOf(cursor);
   const found: (Place & { readonly entry: ShownEntry })[] = [];
   for (const name of listEntryNames()) {
