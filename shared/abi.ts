@@ -105,7 +105,10 @@ export type CapabilityRequest<Name extends CapabilityName> = z.infer<(typeof req
 const listedFile = z.strictObject({
   path: z.string(),
   bytes: z.int(),
-  /** Only in a shared store: when the file was last changed, in microseconds; 0 if this call has staged it. */
+  /**
+   * When the file was last changed, in microseconds since 1970; 0 if this call has staged it. A host can leave it out in
+   * version 1. It is always there in a shared store.
+   */
   changedUs: z.optional(z.int()),
 });
 

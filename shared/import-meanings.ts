@@ -26,7 +26,7 @@ export const kernelMeanings: Readonly<Record<KernelFunction, string>> = {
 /** They reach only the calling user's files, and only in the scopes of the called tool. */
 export const capabilityMeanings: Readonly<Record<CapabilityName, string>> = {
   store_read: "reads a file of the calling user in the tool's scopes",
-  store_list: "lists files of the calling user in the tool's scopes",
+  store_list: "lists files of the calling user there: path, size, time",
   store_write: "creates or replaces a file of the calling user there",
   store_trash: "moves a file of the calling user to the trash there",
   clock_now: "returns the time of the call",

@@ -12,7 +12,9 @@ import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 const mebibyte = 2 ** 20;
 
 /** A listing of files that contain their own path. */
-const listed = (...names: string[]): object => ({ value: names.map((path) => ({ path, bytes: path.length })) });
+const listed = (...names: string[]): object => ({ value: names.map((path) => file(path, path.length)) });
+
+const file = (path: string, bytes: number): object => ({ path, bytes, changedUs: expect.any(Number) as number });
 
 describe.each(storeKinds)("%s", (kind) => {
   test("a user without files reads as empty, and reading creates nothing", async () => {
@@ -83,7 +85,7 @@ describe.each(storeKinds)("%s", (kind) => {
       listed("2026/01/02.md", "B.md", "a-b.md", "a.md", "a/b/c.md", "a/z.md", "b.md"),
       listed("a-b.md", "a.md", "a/b/c.md", "a/z.md"),
       listed("a/b/c.md", "a/z.md"),
-      { value: [{ path: "trash/gone.1.md", bytes: 5 }] },
+      { value: [file("trash/gone.1.md", 5)] },
       { value: [] },
       { value: [] },
       { value: [] },
@@ -167,7 +169,7 @@ describe.each(storeKinds)("%s", (kind) => {
     for (const change of [write(path, "x"), remove(path), trash("a.md", path)]) {
       await expect(stage.commit("alice", [change])).rejects.toMatchObject(denied);
     }
-    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [{ path: "a.md", bytes: 1 }] }]);
+    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [file("a.md", 1)] }]);
   });
 
   test("a file is not a folder, and a folder is not a file", async () => {
@@ -179,7 +181,7 @@ describe.each(storeKinds)("%s", (kind) => {
       await expect(stage.commit("alice", [write(path, "z")])).rejects.toMatchObject(unsafe);
     }
     await stage.commit("alice", [remove("b/c")]);
-    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [{ path: "a", bytes: 1 }] }]);
+    expect(await stage.ask("alice", ["list", "memory", ""])).toEqual([{ value: [file("a", 1)] }]);
   });
 
   test("a file over 2 MiB is not read or listed, and is reported as unfit", async () => {
@@ -195,7 +197,7 @@ describe.each(storeKinds)("%s", (kind) => {
       ["scopeSize", "memory"],
     );
     const unsafe = { code: "STORAGE_UNSAFE" };
-    const fullAlone = { value: [{ path: "full.md", bytes: 2 * mebibyte }] };
+    const fullAlone = { value: [file("full.md", 2 * mebibyte)] };
     expect(answers).toEqual([
       { value: 2 * mebibyte },
       unsafe,

@@ -53,7 +53,7 @@ function currentEntries(call: GuestCall, scope: string, prefix: string): ListedF
   const byPath = new Map(stored.map((each) => [each.path, each]));
   for (const { path, file } of touched) {
     if (file.kind === "gone") byPath.delete(path);
-    else byPath.set(path, { path, bytes: stagedBytes(file), ...(call.reached && { changedUs: 0 }) });
+    else byPath.set(path, { path, bytes: stagedBytes(file), changedUs: 0 });
   }
   return sortedByPath([...byPath.values()]);
 }

@@ -365,19 +365,19 @@ func (c *call) storeRead(at place, _ string) map[string]any {
 func (c *call) storeList(at place, prefix string) map[string]any {
 	isBeginning := prefix == "" || isPath(strings.TrimSuffix(prefix, "/"))
 	refuse(!isBeginning, denied, "Cannot list %s: it is not the beginning of a path", quoted(prefix))
-	sizes := map[string]int{}
+	files := map[string]listed{}
 	if hasFolder(c.user, at.scope, false) {
-		c.size(sizes, at.scope, "")
+		c.walk(files, at.scope, "")
 	}
 	for staged, change := range c.staged {
 		if staged.scope == at.scope {
-			sizes[staged.path] = change.bytes
+			files[staged.path] = listed{bytes: change.bytes}
 		}
 	}
 	entries := []any{}
-	for _, path := range slices.Sorted(maps.Keys(sizes)) {
-		if sizes[path] >= 0 && strings.HasPrefix(path, prefix) && (isTrash(prefix) || !isTrash(path)) {
-			entries = append(entries, map[string]any{"path": path, "bytes": sizes[path]})
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if file := files[path]; file.bytes >= 0 && strings.HasPrefix(path, prefix) && (isTrash(prefix) || !isTrash(path)) {
+			entries = append(entries, map[string]any{"path": path, "bytes": file.bytes, "changedUs": file.changedUs})
 		}
 	}
 	return map[string]any{"entries": entries}
@@ -479,8 +479,14 @@ func (c *call) read(at place) []byte {
 	return must(io.ReadAll(io.LimitReader(file, fileBytesMax)))
 }
 
-// size finds the size of every file of a scope. It leaves out files that read would refuse, and files that vanish meanwhile.
-func (c *call) size(sizes map[string]int, scope, prefix string) {
+// A listed file. changedUs is 0 if this call has staged it.
+type listed struct {
+	bytes     int
+	changedUs int64
+}
+
+// walk finds every file of a scope. It leaves out files that read would refuse, and files that vanish meanwhile.
+func (c *call) walk(files map[string]listed, scope, prefix string) {
 	folder := found(c.user.OpenFile(path.Join(scope, prefix), os.O_RDONLY|syscall.O_DIRECTORY, 0))
 	// Only names: before Go 1.25.8, the details from ReadDir can be those of files outside the os.Root.
 	names, err := folder.Readdirnames(-1)
@@ -489,9 +495,10 @@ func (c *call) size(sizes map[string]int, scope, prefix string) {
 		at := place{scope, prefix + name}
 		status := found(c.user.Lstat(at.name()))
 		if isThere := status != nil && isPath(at.path); isThere && status.IsDir() {
-			c.size(sizes, scope, at.path+"/")
+			c.walk(files, scope, at.path+"/")
 		} else if isThere && status.Mode().IsRegular() && namesOf(status) == 1 && status.Size() <= fileBytesMax {
-			sizes[at.path] = int(status.Size())
+			changed := status.Sys().(*syscall.Stat_t).Ctim // not the time of the last write, which programs can set
+			files[at.path] = listed{int(status.Size()), changed.Nano() / 1000}
 		}
 	}
 }

@@ -360,16 +360,16 @@ public final class Host {
         JsonObject list(String scope, String prefix) throws IOException {
             if (!prefix.isEmpty() && !isPath(prefix.replaceFirst("/\\z", "")))
                 throw denied("Cannot list " + quoted(prefix) + ": it is not the beginning of a path");
-            var sizes = new TreeMap<String, Long>();
-            files.walk(files.user, scope, "", sizes);
+            var found = new TreeMap<String, Listed>();
+            files.walk(files.user, scope, "", found);
             staged.forEach((place, content) -> {
                 String path = place.substring(place.indexOf('/') + 1);
-                if (place.startsWith(scope + '/')) sizes.put(path, content == null ? null : (long) content.length);
+                if (place.startsWith(scope + '/')) found.put(path, content == null ? null : new Listed(content.length, 0));
             });
             var entries = new ArrayList<JsonObject>();
-            sizes.forEach((path, bytes) -> {
-                if (bytes != null && path.startsWith(prefix) && (isTrash(prefix) || !isTrash(path)))
-                    entries.add(object("path", path, "bytes", bytes));
+            found.forEach((path, file) -> {
+                if (file != null && path.startsWith(prefix) && (isTrash(prefix) || !isTrash(path)))
+                    entries.add(object("path", path, "bytes", file.bytes, "changedUs", file.changedUs));
             });
             return object("ok", true, "entries", entries);
         }
@@ -400,6 +400,9 @@ public final class Host {
             return staged.containsKey(place) ? staged.get(place) : files.read(Path.of(place));
         }
     }
+
+    /** A listed file. {@code changedUs} is 0 if this call has staged it. */
+    private record Listed(long bytes, long changedUs) {}
 
     private record Folder(SecureDirectoryStream<Path> handle, Path path) implements Closeable {
         @Override
@@ -473,8 +476,8 @@ public final class Host {
             }
         }
 
-        /** Finds the size of every file. Leaves out files that could not be read. */
-        void walk(Folder parent, String of, String prefix, Map<String, Long> found) throws IOException {
+        /** Finds every file. Leaves out files that could not be read. */
+        void walk(Folder parent, String of, String prefix, Map<String, Listed> found) throws IOException {
             try (var folder = enter(parent, of, false)) {
                 if (folder == null) return;
                 for (Path each : folder.handle) {
@@ -483,7 +486,8 @@ public final class Host {
                         var status = look(folder, name);
                         if (status == null || !isPath(prefix + name)) continue;
                         if (status.isDirectory()) walk(folder, name.toString(), prefix + name + '/', found);
-                        else if (unfit(folder, name, status) == null) found.put(prefix + name, status.size());
+                        else if (unfit(folder, name, status) == null)
+                            found.put(prefix + name, new Listed(status.size(), changedUs(folder, name)));
                     } catch (NoSuchFileException cause) {
                         // vanished meanwhile
                     }
@@ -553,6 +557,12 @@ public final class Host {
             if (names != 1) return "it has " + names + " names on the disk, only 1 is allowed";
             if (status.size() <= FILE_BYTES_MAX) return null;
             return "it is " + status.size() + " bytes, at most " + FILE_BYTES_MAX + " allowed";
+        }
+
+        /** Not the time of the last write, which programs can set. */
+        static long changedUs(Folder folder, Path name) throws IOException {
+            var changed = (FileTime) Files.getAttribute(folder.path.resolve(name), "unix:ctime", NOFOLLOW_LINKS);
+            return changed.to(TimeUnit.MICROSECONDS);
         }
 
         static FileChannel file(Folder folder, String name, OpenOption... how) throws IOException {

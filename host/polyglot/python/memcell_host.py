@@ -247,14 +247,14 @@ class Call:
     def store_list(self, scope: str, prefix: str = "") -> dict:
         if prefix and not is_path(prefix.removesuffix("/")):
             raise denied(f"Cannot list {quoted(prefix)}: it is not the beginning of a path")
-        on_disk = self.files.sizes(scope)
-        sizes: dict[str, int | None] = dict(on_disk)
+        on_disk = self.files.walk(scope)
+        files: dict[str, tuple[int | None, int]] = dict(on_disk)
         for (of, path), change in self.staged.items():
             if of == scope:
-                sizes[path] = len(change) if isinstance(change, bytes) else on_disk.get(change or "")
+                files[path] = (len(change) if isinstance(change, bytes) else on_disk.get(change or "", (None,))[0], 0)
         entries = [
-            {"path": path, "bytes": size}
-            for path, size in sorted(sizes.items())
+            {"path": path, "bytes": size, "changedUs": changed_us}
+            for path, (size, changed_us) in sorted(files.items())
             if size is not None and path.startswith(prefix) and (is_trash(prefix) or not is_trash(path))
         ]
         return {"entries": entries}
@@ -366,9 +366,9 @@ class UserFiles:
         finally:
             os.close(file)
 
-    def sizes(self, scope: str) -> dict[str, int]:
-        """Returns the size of every file of a scope. Leaves out files that could not be read."""
-        found: dict[str, int] = {}
+    def walk(self, scope: str) -> dict[str, tuple[int, int]]:
+        """Returns the size of every file of a scope, and when it was last changed. Leaves out files that could not be read."""
+        found: dict[str, tuple[int, int]] = {}
 
         def walk(parent: int, name: str, prefix: str) -> None:
             with ExitStack() as opened:
@@ -379,7 +379,8 @@ class UserFiles:
                         if is_path(prefix + name) and stat.S_ISDIR(status.st_mode):
                             walk(folder, name, f"{prefix}{name}/")
                         elif is_path(prefix + name) and not unfit(status):
-                            found[prefix + name] = status.st_size
+                            # Not the time of the last write, which programs can set.
+                            found[prefix + name] = (status.st_size, status.st_ctime_ns // 1000)
 
         if self.user is not None:
             walk(self.user, scope, "")

@@ -70,8 +70,7 @@ export class FileReader implements UserReader, DirectFiles {
 
   list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {
     const folder = this.#folderOf(scope);
-    const isTimed = this.#kind === "store";
-    return folder === null ? [] : listFiles(folder, { prefix, filesMax, isTimed }, this.#sizesOf(scope));
+    return folder === null ? [] : listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
   }
 
   listTrash(scope: string): ListedFile[] {

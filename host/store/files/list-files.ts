@@ -10,11 +10,11 @@ export type MeasuredFiles = Map<string, Measured>;
 
 /**
  * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
- * more than `filesMax`. `isTimed`: with the time of each file's last change.
+ * more than `filesMax`.
  */
 export function listFiles(
   folder: Directory,
-  { prefix, filesMax, isTimed }: { readonly prefix: string; readonly filesMax: number; readonly isTimed: boolean },
+  { prefix, filesMax }: { readonly prefix: string; readonly filesMax: number },
   known: MeasuredFiles,
 ): ListedFile[] {
   const found: ListedFile[] = [];
@@ -24,13 +24,12 @@ export function listFiles(
     const measured = measureOnce(path, measure, known);
     if (!measured?.isPlain) return;
     if (found.length >= filesMax) throw tooManyFiles();
-    const { bytes, changedUs } = measured;
-    found.push({ path, bytes, ...(isTimed && { changedUs }) });
+    found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
   });
   return sortedByPath(found);
 }
 
-/** All files that count in a scope's trash, with the times of their last changes. */
+/** All files that count in a scope's trash. */
 export function listTrash(folder: Directory): ListedFile[] {
   const found: ListedFile[] = [];
   using trash = folder.openFolder(trashFolder);

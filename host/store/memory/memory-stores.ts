@@ -63,7 +63,7 @@ export class MemoryStores implements SharedStores {
 
   /** The present files, for the guest of a call that holds the store. */
   filesOf(id: StoreId): UserFiles {
-    return this.#stores.get(id)?.files ?? new UserFiles({ isTimed: true });
+    return this.#stores.get(id)?.files ?? new UserFiles();
   }
 
   /** Notes the stores' versions. Returns whether they are the same still. */
@@ -111,7 +111,7 @@ export class MemoryStores implements SharedStores {
     refuseBytes(parts.flatMap(({ planned }) => planned));
     this.#hints.check(grants);
     for (const { id, planned } of parts) {
-      const store = this.#stores.get(id) ?? { files: new UserFiles({ isTimed: true }), creator: by, version: 0 };
+      const store = this.#stores.get(id) ?? { files: new UserFiles(), creator: by, version: 0 };
       if (ownStoreOf(by) === id) store.creator = by;
       this.#stores.set(id, store);
       store.files.apply(planned);

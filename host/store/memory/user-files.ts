@@ -20,13 +20,7 @@ interface Scope {
 /** One user's files, or those of a shared store, in memory. Grammar, order, bounds and refusals are those of files on a disk. */
 export class UserFiles implements PresentFiles, DirectFiles {
   readonly #scopes = new Map<string, Scope>();
-  readonly #isTimed: boolean;
   #lastUs = 0;
-
-  /** `isTimed`: listings have the time of each file's last change. */
-  constructor({ isTimed = false }: { readonly isTimed?: boolean } = {}) {
-    this.#isTimed = isTimed;
-  }
 
   scopes(): string[] {
     return [...this.#scopes.keys()].toSorted();
@@ -39,9 +33,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
   }
 
   listTrash(scope: string): ListedFile[] {
-    const { changedUs } = this.#scopes.get(checkedScope(scope)) ?? newScope();
-    const trashed = this.#filesOf(scope).filter(({ path }) => isListed(path, `${trashFolder}/`));
-    return trashed.map(({ path, bytes }) => ({ path, bytes, changedUs: changedUs.get(path) ?? 0 }));
+    return this.#filesOf(scope).filter(({ path }) => isListed(path, `${trashFolder}/`));
   }
 
   survey(scope: string): ScopeSurvey {
@@ -111,7 +103,7 @@ export class UserFiles implements PresentFiles, DirectFiles {
     const all = Array.from(files, ([path, content]) => ({
       path,
       bytes: content.length,
-      ...(this.#isTimed && { changedUs: changedUs.get(path) ?? 0 }),
+      changedUs: changedUs.get(path) ?? 0,
     }));
     return sortedByPath(all);
   }

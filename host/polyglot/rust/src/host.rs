@@ -312,13 +312,14 @@ impl Call {
         if !prefix.is_empty() && !is_path(prefix.strip_suffix('/').unwrap_or(prefix)) {
             return deny(format!("Cannot list {}: it is not the beginning of a path", quoted(prefix)));
         }
-        let mut sizes = self.files.sizes(scope)?;
+        let mut files = self.files.walk(scope)?;
         for (_, path) in self.staged.keys().filter(|(of, _)| of == scope) {
-            sizes.remove(path);
-            sizes.extend(self.content(scope, path)?.map(|bytes| (path.clone(), bytes.len() as u64)));
+            files.remove(path);
+            files.extend(self.content(scope, path)?.map(|bytes| (path.clone(), (bytes.len() as u64, 0))));
         }
-        sizes.retain(|path, _| path.starts_with(prefix) && (is_trash(prefix) || !is_trash(path)));
-        let entries: Vec<_> = sizes.iter().map(|(path, bytes)| json!({ "path": path, "bytes": bytes })).collect();
+        files.retain(|path, _| path.starts_with(prefix) && (is_trash(prefix) || !is_trash(path)));
+        let entry = |(path, (bytes, us))| json!({ "path": path, "bytes": bytes, "changedUs": us });
+        let entries: Vec<_> = files.iter().map(entry).collect();
         Ok(json!({ "ok": true, "entries": entries }))
     }
 
@@ -400,8 +401,9 @@ impl UserFiles {
         Ok(Some(bytes))
     }
 
-    /// Returns the size of every file of a scope. Leaves out files that could not be read or that vanish meanwhile.
-    fn sizes(&self, scope: &str) -> io::Result<BTreeMap<String, u64>> {
+    /// Returns the size of every file of a scope, and when it was last changed, in microseconds. Leaves out files that
+    /// could not be read or that vanish meanwhile.
+    fn walk(&self, scope: &str) -> io::Result<BTreeMap<String, (u64, i64)>> {
         let (mut found, mut ahead) = (BTreeMap::new(), vec![String::new()]);
         while let Some(prefix) = ahead.pop() {
             // Opened again from the top, because descriptors are few.
@@ -411,7 +413,11 @@ impl UserFiles {
                 let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
                 match present(entry.metadata())?.filter(|_| is_path(&path)) {
                     Some(metadata) if metadata.is_dir() => ahead.push(path + "/"),
-                    Some(metadata) if check_file(&path, &metadata).is_ok() => _ = found.insert(path, metadata.len()),
+                    Some(metadata) if check_file(&path, &metadata).is_ok() => {
+                        // Not the time of the last write, which programs can set.
+                        let changed_us = metadata.ctime() * 1_000_000 + metadata.ctime_nsec() / 1_000;
+                        found.insert(path, (metadata.len(), changed_us));
+                    }
                     _ => {}
                 }
             }
