@@ -11,12 +11,12 @@ import { indexPath } from "./entry-name.ts";
 import { derivedAmong, unfitAmong } from "./fit-paths.ts";
 import { findingsOf, readMemory } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryProblem } from "./memory-findings.ts";
-import { entrySizes, memory } from "./memory-scope.ts";
+import { listEntryFiles, memory } from "./memory-scope.ts";
 import { mendMemory } from "./mend-memory.ts";
 
 export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   if (paths) return answerPaths(unfitAmong(paths), derivedAmong(paths));
-  const sizes = entrySizes();
+  const sizes = new Map(listEntryFiles().map(({ name, bytes }) => [name, bytes]));
   const isTooMany = incoming !== undefined && sizes.size > entryLimits.entriesMax;
   const state = readMemory(isTooMany ? new Map() : sizes);
   const found = isTooMany ? [] : [...findingsOf(state), ...unusedFiles()];

@@ -7,17 +7,22 @@ import type { Entry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
+import type { EntryFile } from "./newest-entries.ts";
 
 export const memory: Scope = new Scope("memory");
 
-/** The bytes of all entries that have a file, by name, sorted. */
-export function entrySizes(): Map<string, number> {
-  const named = memory.list().map(({ path, bytes }) => [entryNameAt(path), bytes] as const);
-  return new Map(named.filter((each): each is readonly [string, number] => each[0] !== null));
+/** The files of all entries, sorted by path. */
+export function listEntryFiles(): EntryFile[] {
+  const files: EntryFile[] = [];
+  for (const { path, bytes, changedUs = null } of memory.list()) {
+    const name = entryNameAt(path);
+    if (name !== null) files.push({ name, bytes, changedUs });
+  }
+  return files;
 }
 
 /** The names of all entries that have a file, sorted. */
-export const listEntryNames = (): string[] => [...entrySizes().keys()];
+export const listEntryNames = (): string[] => listEntryFiles().map(({ name }) => name);
 
 /** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
 export function loadEntry(name: string): Entry | { unreadable: string } | null {

@@ -1,0 +1,103 @@
+/** Entries newest first: the order is that of a sort, and few files are read for it. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { isNewer, newestFirst } from "../../plugin/user-memory/newest-entries.ts";
+import type { EntryFile, EntrySummary } from "../../plugin/user-memory/newest-entries.ts";
+
+interface Stored {
+  readonly changedMs: number;
+  /** Absent: as `changedMs`, as for a file without front matter. */
+  readonly updatedMs?: number;
+}
+
+/** What `newestFirst` gives for files, at most `countMax`, and how many files it has read for that. */
+function newest(
+  stored: readonly Stored[],
+  { countMax = Infinity, isTimed = true } = {},
+): { names: string[]; reads: number } {
+  const files = stored.map(({ changedMs }, at): EntryFile => {
+    return { name: nameOf(at), bytes: 1, changedUs: isTimed ? changedMs * 1_000 : null };
+  });
+  let reads = 0;
+  const names: string[] = [];
+  const read = ({ name }: EntryFile): EntrySummary => {
+    reads++;
+    return summaryAt(stored, Number(name.slice(1)));
+  };
+  for (const { name } of newestFirst(files, read)) {
+    if (names.push(name) >= countMax) break;
+  }
+  return { names, reads };
+}
+
+const nameOf = (at: number): string => `e${String(at).padStart(4, "0")}`;
+
+function summaryAt(stored: readonly Stored[], at: number): EntrySummary {
+  const { changedMs = 0, updatedMs = changedMs } = stored[at] ?? {};
+  return { name: nameOf(at), type: "user", description: "d", created: null, updated: null, updatedMs };
+}
+
+const sorted = (stored: readonly Stored[]): string[] =>
+  stored
+    .map((_, at) => summaryAt(stored, at))
+    .toSorted((a, b) => (isNewer(a, b) ? -1 : 1))
+    .map(({ name }) => name);
+
+const base = Date.UTC(2026, 0, 1);
+const aMinute = 60_000;
+
+/** Some are restored, so their last change is long after their last update; the clock can lag by up to 2 s. */
+const anyFile = fc
+  .tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: -1_999, max: 20 * aMinute }), fc.boolean())
+  .map(([minute, laterMs, isDated]): Stored => {
+    const changedMs = base + minute * aMinute;
+    return isDated ? { changedMs, updatedMs: changedMs - laterMs } : { changedMs };
+  });
+
+describe("newestFirst()", () => {
+  test("has the order of a sort, with and without the times of changes", () => {
+    fc.assert(
+      fc.property(fc.array(anyFile, { maxLength: 60 }), fc.nat(60), fc.boolean(), (stored, countMax, isTimed) => {
+        expect(newest(stored, { countMax: countMax + 1, isTimed }).names).toEqual(
+          sorted(stored).slice(0, countMax + 1),
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  const apart = Array.from({ length: 1_000 }, (_, at): Stored => ({ changedMs: base + at * aMinute }));
+
+  test.for<readonly [name: string, stored: readonly Stored[], isTimed: boolean, reads: number]>([
+    [
+      "written by tools, one after the other",
+      apart.map(({ changedMs }) => ({ changedMs, updatedMs: changedMs - 5 })),
+      true,
+      200,
+    ],
+    ["without front matter", apart, true, 200],
+    [
+      "of which 100 were restored",
+      apart.map(({ changedMs }, at) => ({ changedMs: at < 100 ? base * 2 : changedMs, updatedMs: changedMs })),
+      true,
+      300,
+    ],
+    [
+      "all restored at one time",
+      apart.map(({ changedMs }) => ({ changedMs: base * 2, updatedMs: changedMs })),
+      true,
+      1_000,
+    ],
+    ["of a host that tells no times", apart, false, 1_000],
+  ])("for 200 of 1,000 files %s it reads only the files that it must", ([, stored, isTimed, reads]) => {
+    const found = newest(stored, { countMax: 200, isTimed });
+    expect(found.names).toEqual(sorted(stored).slice(0, 200));
+    expect(found.reads).toBe(reads);
+  });
+
+  test("a file that this call has changed can be the newest", () => {
+    const stored = [{ changedMs: base }, { changedMs: 0, updatedMs: base + aMinute }, { changedMs: base - aMinute }];
+    expect(newest(stored).names).toEqual(["e0001", "e0000", "e0002"]);
+  });
+});
