@@ -2,20 +2,19 @@
 
 /** The bytes of a string in UTF-8. A lone surrogate counts as three, like the replacement character. */
 export function utf8Bytes(text: string): number {
-  // In the guest, this regular expression takes a tenth of the loop's time.
+  // In the guest, regular expressions take a tenth of a loop's time.
   if (!beyondAscii.test(text)) return text.length;
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) continue;
-    const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
-    bytes += unit < 0x800 ? 1 : 2;
-    if (isPair) index++;
-  }
-  return bytes;
+  const ofSeveralBytes = text.replaceAll(ascii, "");
+  const ofThree = ofSeveralBytes.replaceAll(twoBytes, "");
+  const pairs = surrogate.test(ofThree) ? text.length - text.replaceAll(surrogatePair, "x").length : 0;
+  return text.length + ofSeveralBytes.length + ofThree.length - 2 * pairs;
 }
 
 const beyondAscii = /[^\0-\x7f]/;
+const ascii = /[\0-\x7f]+/g;
+const twoBytes = /[\x80-\u07ff]+/g;
+const surrogate = /[\ud800-\udfff]/;
+const surrogatePair = /[\ud800-\udbff][\udc00-\udfff]/g;
 
 /** Whether a string takes more than `bytesMax` in UTF-8. Counts bytes only if the length allows more. */
 export function exceedsUtf8Bytes(text: string, bytesMax: number): boolean {
