@@ -70,7 +70,7 @@ const cases: Case[] = [
   {
     name: "a file without front matter",
     before: { "memory/MEMORY.md": "", "memory/plain.md": "\nA thought.\nMore of it" },
-    found: ["memory/plain.md entry-unreadable"],
+    found: ["memory/plain.md entry-incomplete", "memory/plain.md entry-without-line"],
     after: {
       "memory/MEMORY.md": "- [plain](plain.md) \u2014 A thought.\n",
       "memory/plain.md":
@@ -85,7 +85,7 @@ const cases: Case[] = [
       "memory/MEMORY.md": "- [half](half.md) \u2014 listed so\n",
       "memory/half.md": "---\ncreated: long ago\nmine: 1\n---\nbody\r\n",
     },
-    found: ["memory/half.md entry-unreadable"],
+    found: ["memory/half.md entry-incomplete"],
     after: {
       "memory/MEMORY.md": "- [half](half.md) \u2014 listed so\n",
       "memory/half.md":
@@ -182,6 +182,15 @@ test("names files and folders that no tool finds because of their names, in ever
       `stores/${storeIdOf("alice")}/.memcell/staged-0 temporary-file`,
     ].toSorted(),
   );
+  const adviceAt = (at: string): string | undefined =>
+    found
+      .find(({ path }) => path === at)
+      ?.message.split("; ")
+      .at(-1);
+  expect(adviceAt("memory/Über.md")).toBe('rename it, for example to "Uber.md"');
+  expect(adviceAt("journal/a b.md")).toBe('rename it, for example to "a-b.md"');
+  expect(adviceAt("memory/notes.txt")).toBe("to make it an entry, rename it to notes.md");
+  expect(adviceAt("memory/sub/c.md")).toBe("to make it an entry, move it to c.md");
   const ofNames = found.filter(({ remedy }) => remedy === null);
   expect(ofNames).toHaveLength(found.length - 2);
   await runtime.upkeep.mend(alice);

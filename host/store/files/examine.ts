@@ -106,8 +106,17 @@ const unnamed = (path: string): StoreFinding =>
   inScope(
     "name-not-allowed",
     path,
-    `it has a path that no tool reads, allowed: names of A-Z, a-z, 0-9, "_", "-" and ".", ${pathCharsMax} characters in all`,
+    `it has a path that no tool reads, allowed: names of A-Z, a-z, 0-9, "_", "-" and ".", ${pathCharsMax} characters in all${renaming(path)}`,
   );
+
+/** Proposes the nearest name that is allowed, if the name is what is wrong. */
+function renaming(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const [, stem = "", ending = ""] = /^(.*?)(\.[A-Za-z0-9]+)?$/s.exec(name) ?? [];
+  const ascii = stem.normalize("NFKD").replaceAll(/\p{M}+/gu, "");
+  const nearest = ascii.replaceAll(/[^A-Za-z0-9_-]+/g, "-").replaceAll(/^-+|-+$/g, "");
+  return nearest === "" || nearest === stem ? "" : `; rename it, for example to "${nearest}${ending}"`;
+}
 
 const inScope = (code: FileProblem, path: string, message: string): StoreFinding => ({
   code,
