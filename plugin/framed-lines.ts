@@ -7,7 +7,11 @@ export interface Frame {
   readonly note: string;
   readonly linesMax: number;
   readonly bytesMax: number;
+  /** The last line, if entries are not shown. */
+  readonly cut?: (hidden: number) => string;
 }
+
+const notShown = (hidden: number): string => `(${hidden} more ${hidden === 1 ? "entry is" : "entries are"} not shown)`;
 
 /**
  * Returns the lines that fit, in their order. Skips a line that alone exceeds the budget, so that it does not hide all
@@ -27,7 +31,7 @@ export function linesWithin(lines: readonly string[], { linesMax, bytesMax }: Fr
 }
 
 /** `hidden`: how many entries are not shown. */
-export function framed(lines: readonly string[], hidden: number, { tag, note }: Frame): string {
-  const cut = hidden === 0 ? [] : [`(${hidden} more ${hidden === 1 ? "entry is" : "entries are"} not shown)`];
-  return [`<${tag}>`, note, ...lines, ...cut, `</${tag}>`, ""].join("\n");
+export function framed(lines: readonly string[], hidden: number, { tag, note, cut = notShown }: Frame): string {
+  const last = hidden === 0 ? [] : [cut(hidden)];
+  return [`<${tag}>`, note, ...lines, ...last, `</${tag}>`, ""].join("\n");
 }

@@ -1,9 +1,10 @@
 /**
  * Reads and writes front matter.
  *
- * Only a plain `---` opens front matter; `---js` and the like are ignored. (The guest has no `eval` either.)
+ * Only a plain `---` opens front matter, and no other language than YAML is read. (The guest has no `eval` either.)
  */
-import { whyTooLarge } from "./front-matter-bounds.ts";
+import { frontMatterLimits, whyTooLarge } from "./front-matter-bounds.ts";
+import { lineAt, whyNoYaml, wrongIn } from "./front-matter-fault.ts";
 import { ToolError } from "./tool-error.ts";
 import { readYaml, writeYaml } from "./yaml.deferred.ts";
 
@@ -18,45 +19,94 @@ export interface FrontMatter {
 const opening = /^\uFEFF?---[ \t]*\r?\n/;
 const closing = /(^|\n)---[ \t]*\r?(?:\n|$)/;
 
-/** Splits a file. Returns `null` if it has no front matter that is a YAML mapping, or if that is too large. */
-export function splitFrontMatter(file: string): FrontMatter | null {
-  const found = fencedText(file);
-  const fields = found && parseFields(found.text);
-  return fields && { ...found, fields };
+/** Whether a file begins with the fence of front matter, or with that of another language, such as `---js`. */
+export function opensFrontMatter(file: string): boolean {
+  const [first = ""] = file.slice(0, firstLineCharsMax).split("\n", 1);
+  return /^\uFEFF?---[ \t]*\w*\s*$/.test(first);
 }
 
-/** Why `splitFrontMatter` returns `null`, as a clause about the file. */
-export function whyNoFrontMatter(file: string): string {
-  const why = whyTooLarge(fencedText(file)?.text ?? "");
-  return why === null ? 'it does not begin with YAML front matter between "---" lines' : `its front matter ${why}`;
+/** A longer line is a sentence. */
+const firstLineCharsMax = 64;
+
+/**
+ * Splits a file. If it has no front matter that is a YAML mapping, returns the reason as a clause about the file, with
+ * the line where that is known.
+ */
+export function readFrontMatter(file: string): FrontMatter | { readonly unreadable: string } {
+  const fenced = fencedText(file);
+  if (fenced === null) return { unreadable: whyNotFenced(file) };
+  const fields = readFields(fenced.text);
+  return "wrong" in fields ? { unreadable: `its front matter ${fields.wrong}` } : { ...fenced, fields: fields.found };
 }
+
+/** As `readFrontMatter`, but returns `null` without a reason. */
+export function splitFrontMatter(file: string): FrontMatter | null {
+  const front = readFrontMatter(file);
+  return "unreadable" in front ? null : front;
+}
+
+/** The text behind front matter that is closed, whether or not it can be read; the whole text if there is none. */
+export function textBehindFrontMatter(file: string): string {
+  return fencedText(file)?.body ?? file;
+}
+
+function whyNotFenced(file: string): string {
+  if (!opensFrontMatter(file)) return 'it does not begin with YAML front matter between "---" lines';
+  if (openingOf(file) === null) return `its front matter ${wrongIn(1, 'only "---" alone begins it')}`;
+  const isLong = file.length > frontMatterLimits.charsMax;
+  const within = isLong ? ` within ${frontMatterLimits.charsMax} characters` : "";
+  return `its front matter ${wrongIn(1, `no "---" line closes it${within}`)}`;
+}
+
+/** The guest's engine would look for the beginning in the whole file. */
+const openingOf = (file: string): string | null =>
+  /^\uFEFF?---/.test(file.slice(0, 4)) ? (opening.exec(file)?.[0] ?? null) : null;
 
 function fencedText(file: string): Pick<FrontMatter, "text" | "body"> | null {
-  // The guest's engine would look for the beginning in the whole file.
-  const open = /^\uFEFF?---/.test(file.slice(0, 4)) ? opening.exec(file) : null;
-  if (!open) return null;
-  const rest = file.slice(open[0].length);
-  const close = closing.exec(rest);
+  const open = openingOf(file);
+  if (open === null) return null;
+  const rest = file.slice(open.length);
+  const close = closingIn(rest);
   if (!close) return null;
   const text = rest.slice(0, close.index) + (close[1] ?? "");
   // The line break that ends the closing fence belongs to the fence, every byte after it to the body.
   return { text, body: rest.slice(close.index + close[0].length) };
 }
 
+/** Looks only where front matter that is within the bounds can end: a file can have 2 MiB. */
+function closingIn(rest: string): RegExpExecArray | null {
+  const start = rest.slice(0, frontMatterLimits.charsMax + closingCharsMax);
+  const close = closing.exec(start);
+  const isCut = start.length < rest.length && close?.[0].endsWith("\n") === false;
+  return isCut ? null : close;
+}
+
+const closingCharsMax = 64;
+
 /**
  * Returns the fields of a front matter text in file order, or `null` if it is not a YAML mapping, or is too large for
  * the library.
  */
 export function parseFields(text: string): ReadonlyMap<string, unknown> | null {
-  if (whyTooLarge(text) !== null) return null;
+  const fields = readFields(text);
+  return "wrong" in fields ? null : fields.found;
+}
+
+/** `wrong`: the reason, as a clause about the front matter. Lines are counted in the file. */
+function readFields(text: string): { readonly found: ReadonlyMap<string, unknown> } | { readonly wrong: string } {
+  const tooLarge = whyTooLarge(text);
+  if (tooLarge !== null) return { wrong: tooLarge };
   // gray-matter would read any line that begins like this as the closing fence and drop the text after it.
-  if (/^---/m.test(text)) return null;
+  const dashed = /^---/m.exec(text);
+  if (dashed)
+    return { wrong: wrongIn(lineAt(text, dashed.index), 'it begins with "---" and does not end the front matter') };
   try {
     const data = readYaml(text);
-    if (typeof data !== "object" || data === null || Array.isArray(data)) return null;
-    return new Map(Object.entries(data));
-  } catch {
-    return null;
+    if (typeof data === "object" && data !== null && !Array.isArray(data))
+      return { found: new Map(Object.entries(data)) };
+    return { wrong: wrongIn(lineAt(text, text.search(/\S/)), 'it is not a list of lines "key: value"') };
+  } catch (error) {
+    return { wrong: whyNoYaml(error, text) };
   }
 }
 

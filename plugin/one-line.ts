@@ -10,5 +10,5 @@ export function oneLine(text: string, charsMax: number, otherwise: string): stri
     .replaceAll(everyLineBreaker, " ")
     .toWellFormed()
     .trim();
-  return Array.from(line).slice(0, charsMax).join("") || otherwise;
+  return Array.from(line).slice(0, charsMax).join("").trimEnd() || otherwise;
 }

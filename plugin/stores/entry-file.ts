@@ -2,7 +2,7 @@
  * An entry's file: front matter, then the value as it is. A person can also put a plain text there, without front
  * matter: an entry of the store's owner.
  */
-import { joinFrontMatter, splitFrontMatter, whyNoFrontMatter } from "../front-matter.ts";
+import { joinFrontMatter, readFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";
 import { noteIn, noteKeys, noteLines, notePattern, noteOf } from "./note-lines.ts";
@@ -101,8 +101,8 @@ function readOwnForm(file: string): Entry | Unreadable | null {
 }
 
 function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Unreadable {
-  const front = splitFrontMatter(file);
-  if (front === null) return plainText(file, place, store);
+  const front = readFrontMatter(file);
+  if ("unreadable" in front) return plainText(file, place, store) ?? front;
   const text = (name: string): string | null => {
     const value = front.fields.get(name);
     return typeof value === "string" ? value : null;
@@ -132,11 +132,9 @@ function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Un
   );
 }
 
-/** A file that begins like front matter and has none that can be read is not taken for a text. */
-function plainText(file: string, { key, owner, isInternal, namespace }: EntryPlace, store: string): Entry | Unreadable {
-  if (key === null || namespace === null || owner !== store || /^\uFEFF?---/.test(file.slice(0, 4))) {
-    return { unreadable: whyNoFrontMatter(file) };
-  }
+/** Returns `null` where no text can be. A file that begins like front matter is not taken for one. */
+function plainText(file: string, { key, owner, isInternal, namespace }: EntryPlace, store: string): Entry | null {
+  if (key === null || namespace === null || owner !== store || /^\uFEFF?---/.test(file.slice(0, 4))) return null;
   const times = { created: null, updated: null, expires: null };
   const value: Value = { format: "text", content: file };
   return { key, owner, namespace, isInternal, encrypted: false, ...times, value, frontMatter: null };

@@ -21,6 +21,8 @@ const head =
   /^---\nname: ([^\n]+)\ndescription: ([^\n]+)\ntype: ([a-z]+)\ncreated: '([0-9TZ:.-]+)'\nupdated: '([0-9TZ:.-]+)'\n---\n/;
 
 export function readCanonicalFile(file: string): CanonicalFile | null {
+  // The guest's engine would look for the beginning in the whole file.
+  if (file.slice(0, 4) !== "---\n") return null;
   const found = head.exec(file);
   if (!found) return null;
   const [whole, nameScalar = "", descriptionScalar = "", type = "", created = "", updated = ""] = found;
@@ -48,7 +50,7 @@ function readScalar(scalar: string): string | null {
 }
 
 function formatScalar(text: string): string | null {
-  if (timestamp.test(text)) return `'${text}'`;
+  if (isTimestamp(text)) return `'${text}'`;
   if (!isOrdinary(text) || text.trim() === "") return null;
   if (!isPlain(text)) return `'${text.replaceAll("'", "''")}'`;
   return mayBeNoString.test(text) ? null : text;
@@ -56,7 +58,9 @@ function formatScalar(text: string): string | null {
 
 const singleQuoted = /^'(?:[^']|'')*'$/;
 
-/** Always quoted, because some YAML readers would read it as a date. */
+/** Whether a text is a time as tools write it. Always quoted, because some YAML readers would read it as a date. */
+export const isTimestamp = (text: string | null): boolean => text !== null && timestamp.test(text);
+
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Everything that some YAML reader could read as a number, a date, a boolean, null, a merge or a default value. */

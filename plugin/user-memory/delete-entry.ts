@@ -1,6 +1,7 @@
 import type { Answer } from "../serve-tool.ts";
 import { entryNotFound, entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
-import { loadEntry, loadIndex, memory } from "./memory-scope.ts";
+import { loadIndex } from "./load-index.ts";
+import { loadEntry, memory } from "./memory-scope.ts";
 import type { UpdateUserMemoryOutput } from "./schemas/update.ts";
 
 /**

@@ -1,10 +1,21 @@
-/** An entry's file: five fields in front matter, any keys that people added by hand, then the body. */
+/**
+ * An entry's file: five fields in front matter, any keys that people added by hand, then the body. People can leave out
+ * fields, or all of the front matter: then the file is the body, and the body gives the description.
+ */
 import { utf8Bytes } from "../../shared/text.ts";
-import { formatFields, joinFrontMatter, splitFrontMatter, whyNoFrontMatter } from "../front-matter.ts";
+import {
+  formatFields,
+  joinFrontMatter,
+  opensFrontMatter,
+  readFrontMatter,
+  textBehindFrontMatter,
+} from "../front-matter.ts";
+import type { FrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { entryTypes } from "./entry-types.ts";
 import type { EntryType } from "./entry-types.ts";
+import { describedByText } from "./index-description.ts";
 
 export interface Entry {
   readonly description: string;
@@ -15,14 +26,32 @@ export interface Entry {
   readonly body: string;
   /** The bytes of the file before the body: to count those of a large body takes the engine long. */
   readonly headBytes: number;
-  /** The front matter as it is in the file; `null` for the canonical form, which has no other keys to keep. */
+  /** The front matter as it is in the file; `null` if there are no other keys to keep. */
   readonly frontMatter: string | null;
+  /** What a person left out, as a clause about "it"; `null` if description and type are from the front matter. */
+  readonly incomplete: string | null;
 }
 
-/** Parses a file. If it is not an entry, returns the reason as a clause about "it". */
-export function parseEntry(file: string): Entry | { unreadable: string } {
-  const entry = parseCanonicalEntry(file) ?? parseAnyEntry(file);
-  if ("unreadable" in entry) return entry;
+/** A file that is not an entry. */
+export interface Unreadable {
+  /** The reason, as a clause about "it". */
+  readonly unreadable: string;
+  /** What a list says of it. */
+  readonly description: string;
+}
+
+/** The characters of front matter that a call still gives to the YAML library. */
+export interface YamlBudget {
+  charsLeft: number;
+}
+
+/** The type of an entry whose file has none. */
+export const typeWhenMissing: EntryType = "reference";
+
+/** Parses a file. `budget`: for calls that read many. */
+export function parseEntry(file: string, name: string, budget: YamlBudget | null = null): Entry | Unreadable {
+  const entry = parseCanonicalEntry(file) ?? parseAnyEntry(file, name, budget);
+  if ("unreadable" in entry) return { ...entry, description: describedByText(file, name) };
   return { ...entry, headBytes: utf8Bytes(file.slice(0, file.length - entry.body.length)) };
 }
 
@@ -31,32 +60,58 @@ type ParsedEntry = Omit<Entry, "headBytes">;
 function parseCanonicalEntry(file: string): ParsedEntry | null {
   const found = readCanonicalFile(file);
   const type = found && typeOf(found.type);
-  if (!type) return null;
+  if (!type || found.description.trim() === "") return null;
   const { description, created, updated, body } = found;
-  return { description, type, created, updated, body, frontMatter: null };
+  return { description, type, created, updated, body, frontMatter: null, incomplete: null };
 }
 
 /** Parses a file that people or other programs wrote, in any YAML. */
-function parseAnyEntry(file: string): ParsedEntry | { unreadable: string } {
-  const front = splitFrontMatter(file);
-  if (!front) return { unreadable: whyNoFrontMatter(file) };
-  const text = (key: string): string | null => {
-    const value = front.fields.get(key);
-    return typeof value === "string" ? value : null;
-  };
-  const description = text("description");
-  if (description === null) return { unreadable: "its front matter has no description" };
-  const type = typeOf(text("type"));
-  if (!type) return { unreadable: `its front matter's type is not one of ${entryTypes.join(", ")}` };
+function parseAnyEntry(
+  file: string,
+  name: string,
+  budget: YamlBudget | null,
+): ParsedEntry | Pick<Unreadable, "unreadable"> {
+  if (!opensFrontMatter(file)) return textWithoutFrontMatter(file, name);
+  if (budget !== null) {
+    budget.charsLeft -= file.length - textBehindFrontMatter(file).length;
+    if (budget.charsLeft < 0) return { unreadable: "its front matter is too long to be read beside that of others" };
+  }
+  const front = readFrontMatter(file);
+  return "unreadable" in front ? front : completed(front, name);
+}
+
+function textWithoutFrontMatter(body: string, name: string): ParsedEntry {
   return {
-    description,
-    type,
-    created: text("created"),
-    updated: text("updated"),
-    body: front.body,
-    frontMatter: front.text,
+    description: describedByText(body, name),
+    type: typeWhenMissing,
+    created: null,
+    updated: null,
+    body,
+    frontMatter: null,
+    incomplete: "it has no front matter",
   };
 }
+
+function completed({ fields, body, text: frontMatter }: FrontMatter, name: string): ParsedEntry {
+  const text = (key: string): string | null => {
+    const value = fields.get(key);
+    return typeof value === "string" && value.trim() !== "" ? value : null;
+  };
+  const description = text("description");
+  const type = typeOf(text("type"));
+  const lacks = [...(description === null ? ["no description"] : []), ...(type ? [] : [`no type of ${allowedTypes}`])];
+  return {
+    description: description ?? describedByText(body, name),
+    type: type ?? typeWhenMissing,
+    created: text("created"),
+    updated: text("updated"),
+    body,
+    frontMatter,
+    incomplete: lacks.length > 0 ? `its front matter has ${lacks.join(" and ")}` : null,
+  };
+}
+
+const allowedTypes = entryTypes.join(", ");
 
 const typeOf = (text: string | null): EntryType | undefined => entryTypes.find((each) => each === text);
 

@@ -74,7 +74,8 @@ export const family: Family = {
       entryFile: "{name}.md",
       export: "list_entries",
       audience: "host",
-      description: "All entries of the caller's index in its order, names and descriptions. Reads only.",
+      description:
+        "All entries of the caller, names and descriptions: the index in its order, then those without a line. Reads only.",
       input: entriesInput(),
       output: entriesOutput,
       scopes: ["memory"],

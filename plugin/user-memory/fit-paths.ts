@@ -1,6 +1,7 @@
 /** Which paths this family keeps files under. No file is read. */
 import type { RefusedPath } from "../../shared/roles.ts";
-import { entryNameAt, indexPath, isReserved } from "./entry-name.ts";
+import { entryLimits } from "./entry-limits.ts";
+import { entryNameAt, entryPath, indexPath, isReserved } from "./entry-name.ts";
 
 /** The paths that are neither the index's nor an entry's. */
 export function unfitAmong(paths: readonly string[]): RefusedPath[] {
@@ -15,6 +16,24 @@ export function derivedAmong(paths: readonly string[]): string[] {
 function refusalOf(path: string): RefusedPath {
   const name = /^([a-zA-Z0-9_-]+)\.md$/i.exec(path)?.[1];
   if (name !== undefined && isReserved(name)) return { path, code: "NAME_RESERVED", reason: "its name is reserved" };
-  const reason = `it is not ${indexPath}, <name>.md with a valid entry name, or below trash/`;
+  const reason = `it is not ${indexPath}, <name>.md with a valid entry name, or below trash/${adviceFor(path)}`;
   return { path, code: "INPUT_INVALID", reason };
+}
+
+/** How a person makes an entry of a text. Other files, such as pictures, stay what they are. */
+function adviceFor(path: string): string {
+  const [, stem = ""] = /([^/]*)\.(?:md|markdown|mdown|txt|text)$/i.exec(path) ?? /(?:^|\/)([^/.]+)$/.exec(path) ?? [];
+  const name = nearestName(stem);
+  if (name === "" || isReserved(name)) return "";
+  return `; to make it an entry, ${path.includes("/") ? "move" : "rename"} it to ${entryPath(name)}`;
+}
+
+/** The nearest name that an entry can have; nothing if that has no letter or digit. */
+function nearestName(stem: string): string {
+  const ascii = stem
+    .slice(0, entryLimits.nameCharsMax)
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "");
+  const name = ascii.replaceAll(/[^a-zA-Z0-9_-]+/g, "-").slice(0, entryLimits.nameCharsMax);
+  return name.replaceAll(/^[-_]+|[-_]+$/g, "");
 }

@@ -126,7 +126,7 @@ export class IndexFile {
   }
 }
 
-function lineOf(name: string, description: string): string {
+export function lineOf(name: string, description: string): string {
   return `${linkTo(name)} \u2014 ${description}`;
 }
 

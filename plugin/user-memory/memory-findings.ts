@@ -2,6 +2,7 @@
 import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
+import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
@@ -14,6 +15,7 @@ export type MemoryProblem =
   | "line-without-entry"
   | "line-repeated"
   | "entry-without-line"
+  | "entry-incomplete"
   | "entry-unreadable"
   | "entry-too-large"
   | "names-differ-by-case"
@@ -27,7 +29,11 @@ export interface MemoryFinding extends InspectFinding {
  * The facts about an entry that the checks need. Its text is not kept: 1,000 of the largest do not fit into a guest's
  * memory.
  */
-export type FoundEntry = { readonly description: string; readonly bodyBytes: number } | { readonly unreadable: string };
+export type FoundEntry = FoundFacts | Unreadable;
+
+interface FoundFacts extends Pick<Entry, "description" | "created" | "incomplete"> {
+  readonly bodyBytes: number;
+}
 
 /** A user's files as they are. */
 export interface MemoryState {
@@ -128,23 +134,26 @@ function entryFindings({ index, entries }: MemoryState, name: string, twin: stri
     found.push(of("names-differ-by-case", `its name differs from "${twin}" only by case`, null));
   }
   if (entry !== null && "unreadable" in entry) {
+    const remedy = remedyFor(name);
+    found.push(of("entry-unreadable", entry.unreadable, remedy));
     // Mending this also adds or removes its line.
-    return [...found, of("entry-unreadable", entry.unreadable, remedyFor(name))];
-  }
-  if (entry !== null && entry.bodyBytes > entryLimits.bodyBytesMax) {
+    if (remedy !== null) return found;
+  } else if (entry !== null && entry.bodyBytes > entryLimits.bodyBytesMax) {
     const message = `its text is ${entry.bodyBytes} bytes, at most ${entryLimits.bodyBytesMax} can be read`;
     found.push(of("entry-too-large", message, null));
+  } else if (entry !== null && entry.incomplete !== null) {
+    found.push(of("entry-incomplete", entry.incomplete, "add what is missing; the old file goes to the trash"));
   }
   if (index && !index.has(name)) found.push(of("entry-without-line", "the index does not list it", "add its line"));
   return found;
 }
 
-/** A file with readable text becomes an entry; any other file can only go to the trash. */
-function remedyFor(name: string): string {
+/** A text becomes an entry, unless it is too large: then a person must mend it. What is no text can only go to the trash. */
+function remedyFor(name: string): string | null {
   const text = readText(name);
-  return text === null || utf8Bytes(text) > entryLimits.bodyBytesMax
-    ? "move it to the trash"
-    : "add the missing front matter; the old file goes to the trash";
+  if (text === null) return "move it to the trash";
+  if (utf8Bytes(text) > entryLimits.bodyBytesMax) return null;
+  return "write front matter above all of it; the old file goes to the trash";
 }
 
 /** Returns a file's text, or `null` if it is missing or not text. */
@@ -160,5 +169,6 @@ export function readText(name: string): string | null {
 function findEntry(name: string, bytes: number): FoundEntry | null {
   const entry = loadUnlessUnsafe(name);
   if (entry === null || "unreadable" in entry) return entry;
-  return { description: entry.description, bodyBytes: bytes - entry.headBytes };
+  const { description, created, incomplete, headBytes } = entry;
+  return { description, created, incomplete, bodyBytes: bytes - headBytes };
 }

@@ -4,7 +4,8 @@
  * every file that has not been read, it is the next. If a host does not tell the changes, or a restored backup has
  * changed all files at one time, more files are read, and the order is the same.
  */
-import type { EntryType } from "./schemas/fields.ts";
+import { entryLimits } from "./entry-limits.ts";
+import type { EntryType } from "./entry-types.ts";
 
 /** A file that has the name of an entry. */
 export interface EntryFile {
@@ -17,9 +18,9 @@ export interface EntryFile {
 /** What a list shows of an entry. */
 export interface EntrySummary {
   readonly name: string;
-  /** `null` if the file cannot be read as an entry. */
+  /** `null` if the file cannot be read as an entry, or not within the bounds of a call. */
   readonly type: EntryType | null;
-  /** One line within the limit; the name for a file that cannot be read. */
+  /** One line within the limit. */
   readonly description: string;
   /** As the file has them: UTC, ISO 8601, unless a person wrote something else; `null` if they are missing. */
   readonly created: string | null;
@@ -33,9 +34,15 @@ const clockLagMs = 2_000;
 
 export type ReadSummary = (file: EntryFile) => EntrySummary;
 
+/**
+ * Twice as many as tools create. A call can read only some thousands, and people can put more there: then those that
+ * were changed last count.
+ */
+const filesMax = 2 * entryLimits.entriesMax;
+
 /** `read` gets a file only when its entry can be the next. */
 export function* newestFirst(files: readonly EntryFile[], read: ReadSummary): Generator<EntrySummary> {
-  const ahead = oldestChangeFirst(files);
+  const ahead = oldestChangeFirst(files).slice(-filesMax);
   /** What has been read and is not the next yet, the newest last. */
   const found: EntrySummary[] = [];
   for (;;) {

@@ -5,7 +5,9 @@ import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
-import { asIndexDescription, listEntryNames, loadIndex, memory } from "./memory-scope.ts";
+import { asIndexDescription } from "./index-description.ts";
+import { loadIndex } from "./load-index.ts";
+import { listEntryNames, memory } from "./memory-scope.ts";
 
 /**
  * Writes the text of a trashed file back under its name, byte for byte, and lists it in the index. The host takes the
@@ -27,11 +29,11 @@ export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: st
   if (other !== undefined) {
     throw new ToolError("NAME_CONFLICT", `Cannot restore "${trashed}": an entry "${other}" exists, delete it first`);
   }
-  const entry = parseEntry(text);
+  const entry = parseEntry(text, name);
   const index = loadIndex();
   const path = entryPath(name);
   memory.write(path, text);
-  index.set(name, asIndexDescription("unreadable" in entry ? "" : entry.description, name));
+  index.set(name, asIndexDescription(entry.description, name));
   memory.write(indexPath, index.toString());
   return { message: `Memory entry "${name}" restored`, data: { name, path, trashed } };
 }

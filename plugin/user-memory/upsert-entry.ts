@@ -1,15 +1,19 @@
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
+import { isTimestamp } from "./canonical-form.ts";
 import { formatEntry } from "./entry-file.ts";
+import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
-import { listEntryNames, loadEntry, loadIndex, memory } from "./memory-scope.ts";
+import { loadIndex } from "./load-index.ts";
+import { listEntryNames, loadEntry, memory } from "./memory-scope.ts";
 import type { UpdateUserMemoryOutput, UpsertInput } from "./schemas/update.ts";
 
 /**
  * Creates an entry or replaces the one of the same name. A replaced entry keeps its place in the index, the time it was
- * created, and the keys that people added to its front matter. A file that cannot be read is moved to the trash first.
+ * created, and the keys that people added to its front matter. A file that cannot be read, or that a person wrote, is
+ * moved to the trash first.
  */
 export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> {
   const { name, type, description, body } = input;
@@ -19,9 +23,9 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
 
   const index = loadIndex();
   const path = entryPath(name);
-  const isUnreadable = found !== null && "unreadable" in found;
-  const replaced = isUnreadable ? null : found;
-  const trashed = isUnreadable ? memory.trash(path) : null;
+  const kept = whyKept(found);
+  const trashed = kept === null ? null : memory.trash(path);
+  const replaced = found !== null && "unreadable" in found ? null : found;
 
   const updated = now();
   const fields = { name, description, type, created: replaced?.created ?? updated, updated };
@@ -30,7 +34,15 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   memory.write(indexPath, index.toString());
 
   const outcome = found === null ? "created" : "replaced";
-  return { message: upsertMessage(name, outcome, trashed), data: { name, outcome, path, trashed } };
+  const before = kept === null ? "" : `; the previous file ${kept} and is now ${trashed}`;
+  return { message: `Memory entry "${name}" ${outcome}${before}`, data: { name, outcome, path, trashed } };
+}
+
+/** Why a replaced file goes to the trash, as a clause about it; `null` if a tool wrote it, with the time. */
+function whyKept(found: Entry | Unreadable | null): string | null {
+  if (found === null) return null;
+  if ("unreadable" in found) return "could not be read";
+  return isTimestamp(found.created) || isTimestamp(found.updated) ? null : "was written by hand";
 }
 
 /** Throws if a new name differs from another one only by case, or if there is no room for one more entry. */
@@ -50,9 +62,4 @@ function refuseNewName(name: string): void {
       `Cannot create memory entry "${name}": ${names.length} entries exist, at most ${entryLimits.entriesMax} allowed`,
     );
   }
-}
-
-function upsertMessage(name: string, outcome: string, trashed: string | null): string {
-  const before = trashed === null ? "" : `; the previous file could not be read and is now ${trashed}`;
-  return `Memory entry "${name}" ${outcome}${before}`;
 }

@@ -64,12 +64,48 @@ test("a line over the budget does not hide later lines, and no shown line exceed
   });
 });
 
-test("the prompt's index is cut at 200 lines and says how many entries are not shown", async () => {
-  await withUser({ ...entries(300, "d"), "memory/MEMORY.md": index(300, "d") }, async (runtime) => {
+/** Entries that were not updated in the order of their lines. */
+function updatedEntries(count: number, description: string): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, at) => {
+      const updated = new Date(Date.UTC(2023, 0, 1, (at * 7) % count)).toISOString();
+      return [`memory/${nameOf(at)}.md`, fact(description).replace("---\n", `---\nupdated: '${updated}'\n`)];
+    }),
+  );
+}
+
+/** Which of them are shown. */
+const newest = (count: number, shown: number): number[] =>
+  Array.from({ length: count }, (_, at) => at).filter((at) => (at * 7) % count >= count - shown);
+
+test("the prompt's index is cut at 200 lines, and has the entries that were updated last", async () => {
+  const files = { ...updatedEntries(320, "d"), "memory/MEMORY.md": `My notes\n${index(320, "d")}` };
+  await withUser(files, async (runtime, dataDir) => {
+    const lines = (await runtime.memoryIndex({ userId: "alice" })).split("\n").slice(2);
+    const expected = newest(320, 200).map((at) => line(at, "d").trimEnd());
+    const last = "\u2026 120 more entries: SearchUserMemory lists and finds them.";
+    expect(lines).toEqual([...expected, last, "</user_memory_index>", ""]);
+    expect(readUserFiles(dataDir, "alice")).toEqual(files);
+  });
+});
+
+test("the prompt's index has a fair share of the lines, and says so, if other families have one too", async () => {
+  const notes = Array.from(
+    { length: 150 },
+    (_, at) => `### k${at}\n\nx\n\n<!-- agentool-memory: at=2023-11-14T22:13:20+00:00 -->\n`,
+  );
+  const files = {
+    ...updatedEntries(320, "d"),
+    "memory/MEMORY.md": index(320, "d"),
+    "journal/MEMORY.md": notes.join("\n"),
+  };
+  await withUser(files, async (runtime) => {
     const text = await runtime.memoryIndex({ userId: "alice" });
-    expect(text).toContain(line(199, "d"));
-    expect(text).not.toContain(line(200, "d"));
-    expect(text).toContain("\n(100 more entries are not shown)\n</user_memory_index>\n");
+    expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
+    const shown = text.split("\n").filter((each) => each.startsWith("- ["));
+    expect(shown.length).toBeGreaterThan(80);
+    expect(shown).toEqual(newest(320, shown.length).map((at) => line(at, "d").trimEnd()));
+    expect(text).toContain(`\n\u2026 ${320 - shown.length} more entries: SearchUserMemory lists and finds them.\n`);
   });
 });
 
@@ -79,15 +115,15 @@ test("the prompt's index is cut at 25 KB, at a whole line", async () => {
     const text = await runtime.memoryIndex({ userId: "alice" });
     const shown = text.split("\n").filter((each) => each.startsWith("- ["));
     expect(shown).toHaveLength(Math.floor(25_000 / Buffer.byteLength(line(0, description))));
-    expect(shown.at(-1)).toBe(line(shown.length - 1, description).trimEnd());
+    for (const each of shown) expect(each).toMatch(/^- \[e\d{4}\]\(e\d{4}\.md\) \u2014 あ{300}$/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25 * 1024);
-    expect(text).toContain(`(${100 - shown.length} more entries are not shown)`);
+    expect(text).toContain(`\u2026 ${100 - shown.length} more entries: SearchUserMemory`);
   });
 });
 
 test("the first 1,000 entries of a longer hand-written index are listed", async () => {
-  const lines = index(9_999, "d".repeat(150));
-  await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
+  const files = { ...entries(1_100, "x"), "memory/MEMORY.md": index(9_999, "d".repeat(150)) };
+  await withUser(files, async (runtime) => {
     const listed = await runtime.memoryEntries({ userId: "alice" });
     expect(listed).toHaveLength(1000);
     expect(listed.at(-1)).toEqual({ family: "user-memory", name: nameOf(999), description: "d".repeat(150) });

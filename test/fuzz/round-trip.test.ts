@@ -46,7 +46,7 @@ test("an entry's description and body are read back unchanged", () => {
     fc.property(name, description, body, (entryName, line, text) => {
       if (!safeParse(bodyField, text).success) return true;
       const fields = { name: entryName, description: line, type: "user", created: "c", updated: "u" } as const;
-      const entry = parseEntry(formatEntry(fields, text));
+      const entry = parseEntry(formatEntry(fields, text), "a");
       return "body" in entry && entry.body === text && entry.description === line;
     }),
     { numRuns: 2000 },
@@ -66,7 +66,7 @@ test("replacing an entry keeps its foreign keys if its front matter can be read"
   fc.assert(
     fc.property(yaml, body, (replaced, text) => {
       const fields = { name: "a", description: "d", type: "user", created: "c", updated: "u" } as const;
-      const entry = parseEntry(formatEntry(fields, text, replaced));
+      const entry = parseEntry(formatEntry(fields, text, replaced), "a");
       const isWhole = "body" in entry && entry.body === text && entry.description === "d";
       return isWhole && foreignOf(parseFields(entry.frontMatter ?? "")) === foreignOf(parseFields(replaced));
     }),

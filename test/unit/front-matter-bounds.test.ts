@@ -46,7 +46,7 @@ test("the body has no bound here", () => {
 test("an entry whose added keys leave no room for the tool's own is not written", () => {
   const added = `mine: ${"x".repeat(charsMax - 100)}\n`;
   const file = `---\ndescription: d\ntype: user\n${added}---\nBody`;
-  const entry = parseEntry(file);
+  const entry = parseEntry(file, "a");
   if ("unreadable" in entry) throw new Error(entry.unreadable);
   const times = { created: "2023-11-14T22:13:20.000Z", updated: "2023-11-14T22:13:20.000Z" };
   const fields = { name: "a", description: "d".repeat(300), type: "user", ...times } as const;

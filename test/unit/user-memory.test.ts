@@ -92,7 +92,7 @@ describe("splitFrontMatter()", () => {
 
 describe("parseEntry()", () => {
   test("reads what formatEntry() wrote", () => {
-    expect(parseEntry(formatEntry(fields, "body"))).toMatchObject({
+    expect(parseEntry(formatEntry(fields, "body"), "a")).toMatchObject({
       description: "New",
       type: "user",
       created: "c",

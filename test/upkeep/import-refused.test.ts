@@ -102,7 +102,7 @@ test.for([
 });
 
 test.for([
-  ["no front matter", Buffer.from("just text"), "ENTRY_UNREADABLE"],
+  ["front matter that is not closed", Buffer.from("---\njust text"), "ENTRY_UNREADABLE"],
   ["front matter that is no YAML", Buffer.from("---\n{{{\n---\n"), "ENTRY_UNREADABLE"],
   ["bytes that are not UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
   ["a body that no tool could read", Buffer.from(entryText("x", large)), "QUOTA_EXCEEDED"],

@@ -81,7 +81,7 @@ test("an error in one scope refuses the files of all", async () => {
     for (const [file, code, path] of [
       [asMemoryFiles({ "text.md": "yours" }, "tally"), "NAME_CONFLICT", "tally/text.md"],
       [asMemoryFiles({ "../x": "" }, "tally"), "INPUT_INVALID", "tally/../x"],
-      [asMemoryFiles({ "b.md": "no entry" }), "ENTRY_UNREADABLE", "memory/b.md"],
+      [asMemoryFiles({ "b.md": "---\nno entry" }), "ENTRY_UNREADABLE", "memory/b.md"],
     ] as const) {
       const files = [...good, ...file];
       expect((await runtime.upkeep.planImport(bob, files)).refused).toMatchObject([{ code, path }]);

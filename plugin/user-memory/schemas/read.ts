@@ -8,7 +8,7 @@ export type ReadUserMemoryInput = z.infer<typeof readInput>;
 
 export const readOutput = z.strictObject({
   name: z.described(z.string(), "The entry's name"),
-  description: z.described(z.string(), "The summary of the index, as the entry's file has it"),
+  description: z.described(z.string(), "Its summary, as its file has it, or else from its text"),
   type: typeField,
   created: z.described(
     z.nullable(z.string()),
