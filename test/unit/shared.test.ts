@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
@@ -82,12 +83,32 @@ describe("userFolderName()", () => {
 });
 
 describe("text", () => {
-  test.for(["", "abc", "é", "日本", "😀", "\ud800", "a\udc00b", "😀\ud83d"])(
+  test.for(["", "abc", "é", "日本", "😀", "\ud800", "a\udc00b", "😀\ud83d", "\ud83da\ude00", "é日😀\u07ff\u0800"])(
     "utf8Bytes(%j) counts as Node does",
     (text) => {
       expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
     },
   );
+  test("utf8Bytes() counts any text as Node does", () => {
+    const unit = fc.constantFrom(
+      "a",
+      "\x7f",
+      "\x80",
+      "é",
+      "\u07ff",
+      "\u0800",
+      "日",
+      "\ud83d",
+      "\ude00",
+      "😀",
+      "\uffff",
+    );
+    fc.assert(
+      fc.property(fc.array(unit), (units) => {
+        expect(utf8Bytes(units.join(""))).toBe(Buffer.byteLength(units.join("")));
+      }),
+    );
+  });
   test.for([
     ["😀", false],
     ["\ud800", true],
