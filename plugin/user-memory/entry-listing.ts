@@ -4,36 +4,37 @@ import type { Answer } from "../serve-tool.ts";
 import { inputError } from "../tool-error.ts";
 import type { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { asIndexDescription, listEntryNames, loadUnlessUnsafe } from "./memory-scope.ts";
+import { summaryOf } from "./entry-summary.ts";
+import { listEntryFiles } from "./memory-scope.ts";
+import { isNewer, newestEntries } from "./newest-entries.ts";
+import type { EntrySummary } from "./newest-entries.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
 
 /** Where an answer ended. */
-interface Place {
-  readonly updatedMs: number;
-  readonly name: string;
-}
+type Place = Pick<EntrySummary, "updatedMs" | "name">;
 
 export function listEntries({ type, cursor }: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
+  const { entriesPerPage } = entryLimits;
   const after = cursor === undefined ? null : placeOf(cursor);
-  const found: (Place & { readonly entry: ShownEntry })[] = [];
-  for (const name of listEntryNames()) {
-    const entry = loadUnlessUnsafe(name);
-    if (entry === null || "unreadable" in entry || (type !== undefined && entry.type !== type)) continue;
-    const place = { updatedMs: Date.parse(entry.updated ?? "") || 0, name };
-    if (after && comparePlaces(place, after) <= 0) continue;
-    const description = asIndexDescription(entry.description, name);
-    found.push({ ...place, entry: { name, type: entry.type, description, updated: entry.updated } });
-  }
-  const page = found.toSorted(comparePlaces).slice(0, entryLimits.entriesPerPage);
-  const last = page.length < found.length ? page.at(-1) : undefined;
+  const isWanted = (entry: EntrySummary): boolean =>
+    isReadable(entry) && (type === undefined || entry.type === type) && (after === null || isNewer(after, entry));
+  const found = newestEntries(listEntryFiles(), summaryOf, { countMax: entriesPerPage + 1, isWanted });
+  const page = found.slice(0, entriesPerPage);
+  const last = found.length > page.length ? page.at(-1) : undefined;
   return {
     message: page.length === 0 ? "No entries" : `${countedEntries(page.length)}, the one updated last first`,
-    data: { entries: page.map(({ entry }) => entry), nextCursor: last ? `${last.updatedMs} ${last.name}` : null },
+    data: {
+      entries: page.filter(isReadable).map(shown),
+      nextCursor: last ? `${last.updatedMs} ${last.name}` : null,
+    },
   };
 }
 
-const comparePlaces = (one: Place, other: Place): number =>
-  other.updatedMs - one.updatedMs || (one.name < other.name ? -1 : Number(one.name > other.name));
+type Readable = EntrySummary & { readonly type: NonNullable<EntrySummary["type"]> };
+
+const isReadable = (entry: EntrySummary): entry is Readable => entry.type !== null;
+
+const shown = ({ name, type, description, updated }: Readable): ShownEntry => ({ name, type, description, updated });
 
 function placeOf(cursor: string): Place {
   const [, updatedMs, name] = /^(-?\d{1,16}) ([a-zA-Z0-9_-]{1,100})$/.exec(cursor) ?? [];

@@ -31,7 +31,7 @@ const fileBytesMax = entryLimits.bodyBytesMax + 4 * frontMatterLimits.charsMax +
  */
 const yamlBudget: YamlBudget = { charsLeft: 131_072 };
 
-const changedMs = ({ changedUs }: EntryFile): number => (changedUs ?? 0) / 1_000;
+const changedMs = ({ changedUs }: EntryFile): number => Math.floor((changedUs ?? 0) / 1_000);
 
 function timeIn(text: string | null): number | null {
   const ms = Date.parse(text ?? "");

@@ -1,14 +1,15 @@
+/** Finds entries by words. */
 import type { SearchedFiles } from "../search/search-files.ts";
 import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Entry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
+import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
 import { entryNameAt } from "./entry-name.ts";
 import type { EntryType } from "./entry-types.ts";
-import { asIndexDescription, loadEntry, memory } from "./memory-scope.ts";
-import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
-/** Finds entries by words. */
+import { asIndexDescription } from "./index-description.ts";
+import { loadEntry, memory } from "./memory-scope.ts";
 import { searchFiles } from "./ranked-search.deferred.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
 
@@ -53,12 +54,14 @@ function allEntries(type: EntryType | undefined): SearchedFiles<Searched> {
     // If all words are behind the first line `---`, none is in the front matter, wherever that ends.
     if (words !== undefined && end === 0) return { entry: null, valueWords: words.slice(1), keyCanHave: false };
     const entry = readEntry(path);
-    // Only in the canonical form does the front matter surely end at that line.
-    const valueWords = entry?.entry.frontMatter === null && end > 0 ? words?.slice(end + 1) : undefined;
+    const valueWords = entry && end > 0 && isCanonical(entry.entry) ? words?.slice(end + 1) : undefined;
     return entry && { entry, valueWords, keyCanHave: true };
   };
   return { store: "", files, readEntry, findEntry };
 }
+
+/** Only in the canonical form does the front matter surely end at the first line `---`. */
+const isCanonical = ({ frontMatter, headBytes }: Entry): boolean => frontMatter === null && headBytes > 0;
 
 function readSearched(path: string, type: EntryType | undefined): Searched | null {
   const name = entryNameAt(path);

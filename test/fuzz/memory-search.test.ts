@@ -99,7 +99,7 @@ test("an entry is found if and only if it has a word of the query", { timeout: 6
 });
 
 function hasOne(each: string, name: string, stems: ReadonlySet<string>): boolean {
-  const entry = parseEntry(each);
+  const entry = parseEntry(each, name);
   if ("unreadable" in entry) return false;
   const parts = name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replace("HTTPB", "HTTP B");
   const others = (entry.frontMatter ?? "").split("\n").filter((line) => line.startsWith("tags:"));
