@@ -27,6 +27,7 @@ export function makeManifest(family: Family, memoryPages: MemoryLimits & { max: 
   return {
     name: family.name,
     version: family.version,
+    ...(family.instructions !== undefined && { instructions: family.instructions }),
     abi: neededAbi(family.tools),
     tools: family.tools.map(({ input, output, scopes, rights, ...tool }) => ({
       ...tool,

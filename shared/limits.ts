@@ -179,6 +179,8 @@ export const pluginLimits = {
   manifestDepthMax: 64,
   /** A tool's page, in UTF-8. A model reads the whole page: some 4,000 tokens. Our longest has 7 KB. */
   documentationBytesMax: 16 * kib,
+  /** A plugin's instructions, in UTF-8. Models have them in every session. Our longest have under 500 bytes. */
+  instructionsBytesMax: kib,
   /**
    * Error codes that a plugin declares. The most in a memory system that a family imitates is 6. A model cannot choose
    * between more than 64, and the host compares each failed answer with all of them.

@@ -79,6 +79,11 @@ const pluginError = z.strictObject({
 export const manifestSchema = z.strictObject({
   name: z.string().check(z.regex(familyName)),
   version: z.string().check(z.regex(/^\d+\.\d+\.\d+$/)),
+  /**
+   * For models that get its tools: when and how to use this family's memory, and what it is not for. One to three
+   * sentences in one line. A host puts them into the instructions of a session, next to those of other families.
+   */
+  instructions: z.optional(z.string().check(z.minLength(1))),
   abi: z.union(abiVersions.map((each) => z.literal(each))),
   tools: z.array(tool).check(z.minLength(1)),
   /** Codes that its tools report in addition to the table's. */
@@ -115,6 +120,8 @@ export type PluginError = z.infer<typeof pluginError>;
 export interface Family {
   readonly name: string;
   readonly version: string;
+  /** See the manifest. Names the tools that models get, because a model reads it beside those of other families. */
+  readonly instructions?: string;
   readonly tools: readonly (Omit<ManifestTool, "input" | "output"> & {
     readonly input: z.ZodMiniType;
     readonly output: z.ZodMiniType;

@@ -1,6 +1,6 @@
 /**
- * Checks that people can see all text that a plugin gives to a model. Descriptions, pages, schemas and meanings of
- * codes go into prompts unchanged, so they must not contain text that a reviewer cannot see.
+ * Checks that people can see all text that a plugin gives to a model. Instructions, descriptions, pages, schemas and
+ * meanings of codes go into prompts unchanged, so they must not contain text that a reviewer cannot see.
  */
 import { pluginLimits } from "./limits.ts";
 import type { Manifest, ManifestTool } from "./manifest.ts";
@@ -10,12 +10,22 @@ import { exceedsUtf8Bytes, utf8Bytes } from "./text.ts";
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Yields clauses about "it", the plugin. */
-export function* wordClauses({ tools, errors = [] }: Manifest): Generator<string> {
+export function* wordClauses({ instructions = "", tools, errors = [] }: Manifest): Generator<string> {
+  yield* instructionClauses(instructions);
   for (const tool of tools) {
     for (const { place, text } of textsOf(tool)) yield* unseenClauses(`tool "${tool.name}"`, place, text);
     yield* sizeClauses(tool);
   }
   for (const { code, meaning } of errors) yield* unseenClauses(`error code ${code}`, "meaning", meaning);
+}
+
+/** One line: a line of its own would look like another plugin's text, or the host's. */
+function* instructionClauses(instructions: string): Generator<string> {
+  yield* unseenClauses("manifest", "instructions", instructions);
+  if (instructions.includes("\n")) yield "its instructions have a line feed, allowed is one line";
+  const { instructionsBytesMax } = pluginLimits;
+  if (!exceedsUtf8Bytes(instructions, instructionsBytesMax)) return;
+  yield `its instructions are ${utf8Bytes(instructions)} bytes, at most ${instructionsBytesMax} allowed`;
 }
 
 function* unseenClauses(owner: string, place: string, text: string): Generator<string> {

@@ -1,6 +1,6 @@
 /**
- * The text report of `memcell audit` on one plugin file. A report without faults fits on one screen. Only this file
- * imports `wrap-ansi`.
+ * The text report of `memcell audit` on one plugin file. A report without faults fits on one screen, but for what the
+ * plugin tells models. Only this file imports `wrap-ansi`.
  */
 import { styleText } from "node:util";
 
@@ -52,6 +52,7 @@ function contentLines(report: AuditReport): Line[] {
   const { artifact, tools } = report;
   return [
     ...toolMatrix(tools).map((text, at) => (at === 0 ? { text, style: "bold" as const } : text)),
+    ...instructionLines(artifact),
     ...codeLines(artifact),
     ...importLines(artifact),
     ...(reachesStores(tools) ? labelled("stores", [storesMeaning]) : []),
@@ -60,6 +61,11 @@ function contentLines(report: AuditReport): Line[] {
     ...labelled("sections", sectionTexts(artifact)),
     ...labelled("packages", packageTexts(report)),
   ];
+}
+
+/** What the plugin tells models about itself. */
+function instructionLines({ manifest }: Artifact): string[] {
+  return manifest?.instructions === undefined ? [] : wrapText("tells     ", shownWords(manifest.instructions));
 }
 
 /** The plugin's own error codes, up to the allowed number. The JSON report has all codes of a file with more. */
@@ -76,14 +82,17 @@ function codeLines({ manifest }: Artifact): Line[] {
 }
 
 function meaningLines({ code, of, meaning }: PluginError): string[] {
-  const { textCharsMax } = pageLimits;
-  const words = visibleText(meaning.slice(0, textCharsMax)).split(/\s+/u);
-  const shown = words.map((word) => (word.length > wordCharsMax ? `${word.slice(0, wordCharsMax)}…` : word)).join(" ");
-  const rest = meaning.length > textCharsMax ? "…" : "";
-  return [`  ${code}, of ${of}`, ...wrapText("    ", `${shown}${rest}`)];
+  return [`  ${code}, of ${of}`, ...wrapText("    ", shownWords(meaning))];
 }
 
-/** Bounds the words of a meaning. They can be any text: many combining marks would cover other lines. */
+/** A bounded text of bounded words. A plugin's text can be anything: many combining marks would cover other lines. */
+function shownWords(text: string): string {
+  const { textCharsMax } = pageLimits;
+  const words = visibleText(text.slice(0, textCharsMax)).split(/\s+/u);
+  const shown = words.map((word) => (word.length > wordCharsMax ? `${word.slice(0, wordCharsMax)}…` : word)).join(" ");
+  return text.length > textCharsMax ? `${shown}…` : shown;
+}
+
 const wordCharsMax = 36;
 
 /** Capabilities and unknown imports have their own lines. Kernel imports reach only the call's blocks. */

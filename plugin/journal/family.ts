@@ -12,6 +12,11 @@ import { readEntryOutput, readOutput, searchOutput, updateOutput, writeOutput } 
 export const family: Family = {
   name: "journal",
   version: "0.1.0",
+  instructions:
+    "The journal is a log by date: it keeps blocks of text under keys, about what happened, what was decided and why. " +
+    "memory_write adds a block under a new key to the log of the day, or to the summary, which should hold only what " +
+    "every session needs; memory_update replaces a block. memory_read gives the block of a key, and memory_search finds " +
+    "blocks by a text and by tags.",
   tools: [
     {
       name: "memory_write",

@@ -23,6 +23,11 @@ import {
 export const family: Family = {
   name: "run-history",
   version: "0.1.0",
+  instructions:
+    "The run history is the record of what happened in agents' runs: messages, tool calls, results and notes, which the " +
+    "program writes and no tool changes. With ReadRunHistory, read the latest events of a run, by the ids of its agent " +
+    "and of the run, to continue it or to look up what is no longer in front of you. Use it for what was said and done, " +
+    "not to remember something for later.",
   tools: [
     {
       name: "ReadRunHistory",

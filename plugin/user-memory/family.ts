@@ -15,6 +15,11 @@ import { updateOutput } from "./schemas/update.ts";
 export const family: Family = {
   name: "user-memory",
   version: "0.1.0",
+  instructions:
+    "User memory keeps what lasts about the user, across conversations: preferences, corrections, facts about projects, " +
+    "and references, each in an entry with a name and a line in the index. ReadUserMemory gives an entry's full text, " +
+    "SearchUserMemory finds entries by words, and UpdateUserMemory writes or deletes an entry. Keep what will matter " +
+    "later, and update an existing entry rather than adding a second one about the same thing.",
   tools: [
     {
       name: "UpdateUserMemory",

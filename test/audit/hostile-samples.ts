@@ -72,6 +72,7 @@ export function hostileReport(): AuditReport {
         ...artifact.manifest,
         name: next(),
         version: next(),
+        instructions: next(),
         errors: payloads.map((meaning) => ({ code: next(), of: "NAME_CONFLICT", meaning })),
         tools: artifact.manifest.tools.flatMap((tool) =>
           payloads.map((name) => ({ ...tool, name, export: name, description: next() })),

@@ -33,10 +33,14 @@ const packages = [
 const passing = makeReport({ artifact: shipped, policy, dependencies: packages });
 const plain = (report: AuditReport): string => textReport(report, { isColoured: false });
 
-test("the shipped plugin's report fits on a screen of 80 columns and 24 lines, with one line for the prompt", () => {
+test("the shipped plugin's report fits on a screen of 80 columns and 24 lines, but for what it tells models", () => {
   const lines = plain(passing).split("\n");
+  const said = shippedManifest.instructions ?? "";
+  const told = lines.filter((line) => /^(tells)? {5,}\S/.test(line) && said.includes(line.slice("tells     ".length)));
+  expect(told.map((line) => line.slice("tells     ".length)).join(" ")).toBe(said);
   expect(passing.verdict).toBe("PASS");
-  expect(lines.length).toBeLessThan(24);
+  // One more is for the prompt.
+  expect(lines.length - told.length).toBeLessThan(24);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines.at(-1)).toMatch(/^PASS /);
 });
@@ -181,6 +185,7 @@ test.for(hostileTexts)("$name in every name of a file prints only visible charac
     resealed({ [text]: text }),
     resealed({ version: evil }),
     resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: text }] }),
+    resealed({ instructions: text }),
   ]) {
     const artifact = readArtifact(bytes, `${text}.wasm`);
     const report = makeReport({ artifact, policy: { ...policy, name: `${text}.json` }, dependencies: null });

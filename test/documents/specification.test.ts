@@ -132,7 +132,7 @@ test("the limits of every host, and those that the Node host adds, are those of 
 
 /** By section: the sizes in bytes that it names. */
 const sizesBySection: Readonly<Record<string, readonly number[]>> = {
-  "The file": [pluginLimits.documentationBytesMax],
+  "The file": [pluginLimits.instructionsBytesMax, pluginLimits.documentationBytesMax],
   Roles: [promptLimits.frameBytesMax, promptLimits.bytesMax],
   "A call": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
   "The answer": [callLimits.outputBytesMax],

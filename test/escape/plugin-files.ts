@@ -145,6 +145,14 @@ export const refusedFiles: readonly RefusedFile[] = [
     bytes: withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))),
     reason,
   })),
+  {
+    name: "instructions that nobody sees",
+    bytes: instructing("Use\u{e0041} it."),
+    reason: /U\+E0041 in its instructions/,
+  },
+  { name: "instructions that are empty", bytes: instructing(""), reason: /at "instructions"/ },
+  { name: "instructions of two lines", bytes: instructing("a\nb"), reason: /have a line feed, allowed is one line/ },
+  { name: "instructions of 1,026 bytes", bytes: instructing("é".repeat(513)), reason: /1026 bytes, at most 1024/ },
   { name: "a manifest without fuel", bytes: withManifests(changed({ fuelPolls: 0 })), reason: /0 polls .* 1 to 20000/ },
   { name: "a manifest with all fuel", bytes: withManifests(changed({ fuelPolls: 1e9 })), reason: /1 to 20000/ },
   { name: "a manifest without deadline", bytes: withManifests(changed({ deadlineMs: 0 })), reason: /deadline of 0 ms/ },
@@ -169,6 +177,10 @@ function withManifests(...texts: string[]): Uint8Array {
 
 function changed(changes: Partial<Manifest>): string {
   return JSON.stringify({ ...JSON.parse(manifest), ...changes });
+}
+
+function instructing(instructions: string): Uint8Array {
+  return withManifests(changed({ instructions }));
 }
 
 /** The valid guest with one section replaced. The section comes first, where no engine would accept it. */

@@ -10,7 +10,7 @@ import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 import { bytesShown, code, facts, mark, notShown, number, table, text } from "./phrases.ts";
 
-/** Each tool's rights, their meaning, and the file's descriptions of its tools and errors. */
+/** Each tool's rights, their meaning, and what the file says about itself, its tools and errors. */
 export function capabilityBody(report: AuditReport, id: string): Value {
   if (report.tools.length === 0) {
     return html`<p>The tools of this file are unknown: it has no readable manifest.</p>`;
@@ -19,6 +19,7 @@ export function capabilityBody(report: AuditReport, id: string): Value {
     capabilityMatrix(report.tools, id),
     meaningsTable(report, id),
     reachesStores(report.tools) ? html`<p>Of these scopes, ${storesMeaning}.</p>` : null,
+    instructions(report),
     descriptions(report),
     codesTable(report, id),
   ];
@@ -52,6 +53,12 @@ function meaningsTable({ tools }: AuditReport, id: string): Markup {
       ];
     }),
   });
+}
+
+function instructions({ artifact: { manifest } }: AuditReport): Markup | null {
+  if (manifest?.instructions === undefined) return null;
+  return html`<h4>What the file tells models about itself</h4>
+    <p>${manifest.instructions}</p>`;
 }
 
 function descriptions({ artifact: { manifest } }: AuditReport): Markup | null {

@@ -11,6 +11,9 @@ import { readInput, readOutput, writeInput, writeOutput } from "./schemas.ts";
 export const family: Family = {
   name: "sample",
   version: "0.1.0",
+  instructions:
+    "The sample keeps texts under names: sample_write keeps one in the place of the text that had the name before, and " +
+    "sample_read gives it back. The index has the name and the first line of each.",
   tools: [
     {
       name: "sample_write",
