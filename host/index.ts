@@ -22,7 +22,7 @@ export type { LogEntry } from "./log/log-entry.ts";
 export type { ToolDescription } from "./plugins/describe-tool.ts";
 export type { PolicyFile } from "./plugins/policy/policy-schema.ts";
 export { ToolError } from "./values/tool-error.ts";
-export type { PluginFailure, TableFailure, ToolFailure, ToolResult } from "./values/tool-result.ts";
+export type { FailedResult, PluginFailure, TableFailure, ToolFailure, ToolResult } from "./values/tool-result.ts";
 export { errorTable } from "../shared/errors.ts";
 export type { AnyErrorCode, ErrorCode, ErrorEntry } from "../shared/errors.ts";
 export type { PluginError } from "../shared/manifest.ts";

@@ -19,8 +19,7 @@ import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import { asToolError } from "../values/tool-error.ts";
-import type { ToolError } from "../values/tool-error.ts";
-import { envelopeOf, resultOf } from "../values/tool-result.ts";
+import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { AskedTurn, Turn } from "./admission.ts";
 import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
@@ -63,7 +62,7 @@ export class CallRunner {
     const record = this.#parts.recorder.beginCall(asked.toolName, asked.action, context);
     const result = await this.#resultOf(asked, context, record, options);
     const withheld = record.end(result.ok ? null : result.error);
-    return { result: withheld ? failed(withheld) : result, isCommitted: record.isCommitted };
+    return { result: withheld ? failedResult(withheld) : result, isCommitted: record.isCommitted };
   }
 
   async #resultOf(
@@ -87,7 +86,7 @@ export class CallRunner {
         }
       });
     } catch (error) {
-      return failed(asToolError(error, asked.action));
+      return failedResult(asToolError(error, asked.action));
     }
   }
 
@@ -172,5 +171,3 @@ export class CallRunner {
 /** Whether a call can end in a commit: because its tool can change files, or because the host stages changes. */
 const commits = ({ rights }: CalledExport, { isLookingOnly, stage }: CallOptions): boolean =>
   !isLookingOnly && (stage !== undefined || mayChange(rights));
-
-const failed = (failure: ToolError): ToolResult => resultOf(envelopeOf(failure));

@@ -4,7 +4,8 @@ import { readSettings } from "../config/read-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { readArtifactFile } from "../plugins/artifact/artifact-file.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
-import { pluginFilesOf } from "../plugins/bundled-plugins.ts";
+import { choosePlugins } from "../plugins/bundled-plugins.ts";
+import { replaces } from "../plugins/clash-clauses.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { proposeForAll } from "../plugins/policy/propose-for-all.ts";
 import { readDependencies } from "../report/dependencies.ts";
@@ -13,7 +14,6 @@ import { htmlPage } from "../report/page/html-page.ts";
 import { writePage } from "../report/page/write-page.ts";
 import type { AuditReport } from "../report/report.ts";
 import { textReport } from "../report/text-report.ts";
-import { ToolError } from "../values/tool-error.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { textOfVerification } from "./verify-command.ts";
@@ -27,7 +27,7 @@ bytes and runs nothing in it. For several files it also reports which of them ca
 "memcell audit verify" checks only audit logs.`,
   operands: {
     "[PLUGIN...]":
-      "plugin files, or names of plugins in the package (default: the configured plugins, else all in the package)",
+      "plugin files, or names of plugins in the package (default: all in the package, and those of the setting plugins)",
   },
   texts: {
     log: ["LOG", "also verifies this audit log and prints a summary of it"],
@@ -52,10 +52,10 @@ bytes and runs nothing in it. For several files it also reports which of them ca
   async run({ operands, options: { html, log, json, propose }, settings }) {
     if (propose) refuseOthers({ policy: settings.given.get("policy"), html, log, json });
     const { values } = await readSettings(settings);
-    const artifacts = await readArtifacts(operands.length > 0 ? operands : values.plugins);
-    if (propose) return print(visibleJson(proposeForAll(artifacts)), 0);
+    const audited = operands.length > 0 ? await readNamed(operands) : await readLoaded(values.plugins);
+    if (propose) return print(visibleJson(proposeForAll([...audited.together, ...audited.alone])), 0);
     const audit = {
-      reports: await judge(artifacts, values.policy ?? undefined),
+      reports: await judge(audited, values.policy ?? undefined),
       log: log === undefined ? null : summariseLog([log]),
     };
     if (html !== undefined) await writePage(html, htmlPage(audit.reports, audit.log));
@@ -74,20 +74,38 @@ function refuseOthers(options: Readonly<Record<string, unknown>>): void {
     throw new UsageError(`--propose only prints a policy and cannot be combined with --${other}`);
 }
 
-async function readArtifacts(named: readonly string[] | null): Promise<Artifact[]> {
-  const files = named === null ? await pluginFilesOf(null).catch(() => []) : await pluginFilesOf(named);
-  // Otherwise an installation without its plugins would pass the audit.
-  if (files.length === 0) throw new ToolError("PLUGIN_REFUSED", "Cannot audit: the package has no plugins");
-  return await Promise.all(files.map((file) => readArtifactFile(file)));
+/** Files that are judged together, and files that a runtime loads only beside those, each judged alone. */
+interface Audited {
+  readonly together: readonly Artifact[];
+  readonly alone: readonly Artifact[];
 }
 
-async function judge(artifacts: readonly Artifact[], policyFile: string | undefined): Promise<AuditReport[]> {
-  const policy = await loadPolicy(policyFile);
-  const reports = artifacts.map(async (artifact) =>
-    makeReport({ artifact, policy, dependencies: await readDependencies(artifact.sha256) }),
-  );
-  return judgeTogether(await Promise.all(reports));
+async function readNamed(named: readonly string[]): Promise<Audited> {
+  return { together: await readAll((await choosePlugins(named, [])).named), alone: [] };
 }
+
+/** All plugins of the package, and what the setting names; that can take the place of one of the package. */
+async function readLoaded(setting: readonly string[]): Promise<Audited> {
+  const { named, besides } = await choosePlugins(setting, "all");
+  const [together, others] = await Promise.all([readAll(named), readAll(besides)]);
+  const isReplaced = ({ manifest: other }: Artifact): boolean =>
+    together.some(({ manifest }) => manifest !== null && other !== null && replaces(manifest, other));
+  return { together, alone: others.filter((each) => !isReplaced(each)) };
+}
+
+const readAll = (files: readonly string[]): Promise<Artifact[]> =>
+  Promise.all(files.map((file) => readArtifactFile(file)));
+
+async function judge({ together, alone }: Audited, policyFile: string | undefined): Promise<AuditReport[]> {
+  const policy = await loadPolicy(policyFile);
+  const report = async (artifact: Artifact): Promise<AuditReport> =>
+    makeReport({ artifact, policy, dependencies: await readDependencies(artifact.sha256) });
+  const [named, others] = await Promise.all([Promise.all(together.map(report)), Promise.all(alone.map(report))]);
+  const reports = judgeTogether(named);
+  return others.length === 0 ? reports : [...reports, ...others].toSorted(byFile);
+}
+
+const byFile = ({ artifact: a }: AuditReport, { artifact: b }: AuditReport): number => (a.file < b.file ? -1 : 1);
 
 function isPassed({ reports, log }: Audit): boolean {
   return reports.every(({ verdict }) => verdict === "PASS") && (log === null || log.verification.isIntact);

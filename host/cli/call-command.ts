@@ -4,7 +4,7 @@ import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { wrongInput } from "../guest/guest-json.ts";
 import { boundedBytes } from "../values/bounded-bytes.ts";
-import { envelopeOf, resultOf } from "../values/tool-result.ts";
+import { failedResult } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
@@ -56,7 +56,7 @@ async function readInput(): Promise<{ text: string } | { value: string; allowed:
 }
 
 function unusable(tool: string, value: string, allowed: string): number {
-  return print(resultOf(envelopeOf(wrongInput(quoted(tool), value, allowed))));
+  return print(failedResult(wrongInput(quoted(tool), value, allowed)));
 }
 
 function print(result: ToolResult): number {

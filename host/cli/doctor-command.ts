@@ -18,7 +18,8 @@ import { storePlace } from "./store-place.ts";
 export const doctorCommand = defineCommand({
   name: "doctor",
   description: `Finds problems in users' files that were edited by hand or damaged, and prints how it would mend them.
-With --fix it then mends them. It never destroys what a person has written: that goes to the trash.`,
+With --fix it then mends them. It never destroys what a person has written: that goes to the trash. All plugins of the
+package are loaded, besides those that the setting names.`,
   texts: { user: ["ID", "the user whose files are checked (default: all users)"] },
   flags: { fix: "mends the problems that can be mended automatically", json: "prints the findings as JSON" },
   settings: runtimePaths,
@@ -28,7 +29,7 @@ With --fix it then mends them. It never destroys what a person has written: that
   async run({ options, settings }) {
     const { json: isQuiet = false, fix: isFixing = false } = options;
     // Without --fix it changes nothing, and it shows what is left over.
-    await using runtime = await openRuntime(settings, options.user, { retiresLeftOver: false });
+    await using runtime = await openRuntime(settings, options.user, { besides: "all", retiresLeftOver: false });
     const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));

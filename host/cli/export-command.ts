@@ -29,7 +29,7 @@ scopes.`,
 
   async run({ operands: [file = ""], options, settings }) {
     await refuseTaken(file);
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { besides: "all" });
     const ctx = { userId: options.user as string };
     const { files, leftOut } = await withProgress("export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);

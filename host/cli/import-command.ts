@@ -12,7 +12,8 @@ export const importCommand = defineCommand({
   description: `Reads a zip file that "export" has made and adds its files to a user's memory. Each scope is imported as a
 whole or not at all. Without --yes the command only prints what it would do.
 
-Scopes that no loaded plugin has are left out and listed, and so are files whose names their plugin does not use. An
+All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has are left out
+and listed, and so are files whose names their plugin does not use. An
 existing index is kept and gets lines for new entries; the line of a replaced entry stays as it is. Files in the trash
 are added, under another name if theirs is taken. A zip file that another program has changed can be refused: its
 entries must lie side by side, both headers of an entry must agree, and all entries must be memory files.`,
@@ -33,7 +34,7 @@ entries must lie side by side, both headers of an entry must agree, and all entr
 
   async run({ operands: [file = ""], options, settings }) {
     const files = await readZip(await readArchive(file));
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { besides: "all" });
     const ctx = { userId: options.user as string };
     const { replace = false, yes = false, scope: scopes } = options;
     const plan = await withProgress("import", async (progress) => {

@@ -6,10 +6,16 @@ import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { LogEntry } from "../log/log-entry.ts";
+import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
-import { createRuntime } from "../runtime/runtime.ts";
+import { createRuntime, createRuntimeWith } from "../runtime/runtime.ts";
 import { visibleLines } from "../values/visible-text.ts";
+
+interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
+  /** The plugins of the package that the command needs, whatever the setting `plugins` names. Default: none. */
+  readonly besides?: Besides;
+}
 
 /**
  * Creates a runtime for one command from its flags, the environment and the config file. It has one thread, and its
@@ -18,11 +24,12 @@ import { visibleLines } from "../values/visible-text.ts";
 export async function openRuntime(
   flags: SettingFlags,
   userId: string | undefined,
-  options: Pick<RuntimeOptions, "retiresLeftOver"> = {},
+  { besides = [], ...options }: Opening = {},
 ): Promise<Runtime> {
   const settings = await readSettings(flags);
   const mounts = mountsFor(settings, userId);
-  return await createRuntime({ ...runtimeOptions(settings.values), ...options, mounts, threadsMax: 1 });
+  const all = { ...runtimeOptions(settings.values), ...options, mounts, threadsMax: 1 };
+  return await createRuntimeWith(all, besides);
 }
 
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */
@@ -36,12 +43,12 @@ export function runtimeOptions(values: SettingValues): RuntimeOptions {
   const { data, policy, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
   return {
     dataDir: data,
+    plugins,
     durability,
     waitMs,
     onLog: printLog,
     ...(policy !== null && { policy }),
     ...(auditLog !== null && { auditLog: logAt(auditLog) }),
-    ...(plugins !== null && { plugins }),
     ...(deadlineMs !== null && { deadlineMs }),
     ...(threadsMax !== null && { threadsMax }),
   };

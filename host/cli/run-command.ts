@@ -2,7 +2,7 @@ import { quoted } from "../../shared/text.ts";
 import { isFileIgnored } from "../config/find-config-file.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { envelopeOf, resultOf } from "../values/tool-result.ts";
+import { failedResult } from "../values/tool-result.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
 import type { Command } from "./command.ts";
 import { Parser } from "./commander.ts";
@@ -90,7 +90,7 @@ async function run(name: CommandName, args: readonly string[]): Promise<number> 
     return await command.run(line);
   } catch (error) {
     if (error instanceof ToolError) {
-      process.stdout.write(`${visibleJson(resultOf(envelopeOf(error)))}\n`);
+      process.stdout.write(`${visibleJson(failedResult(error))}\n`);
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;

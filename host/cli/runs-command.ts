@@ -9,7 +9,7 @@ import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import { deleteRun } from "./runs/delete-run.ts";
 import { listRuns } from "./runs/list-runs.ts";
-import { RunTools } from "./runs/run-tools.ts";
+import { RunTools, runsFamily } from "./runs/run-tools.ts";
 import type { RunIds } from "./runs/run-tools.ts";
 import { showRun } from "./runs/show-run.ts";
 import type { Output } from "./runs/show-run.ts";
@@ -45,7 +45,7 @@ With --json, each line is an event as JSON: numbers have all their digits, and n
   async run(line) {
     const { operands, options, settings } = line;
     const perform = performerOf(line);
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { besides: [runsFamily] });
     const tools = new RunTools(runtime, { userId: options.user as string });
     const isJson = options.json === true;
     await withProgress(`runs ${operands[0]}`, (progress) => perform(tools, { progress, isJson }), isJson);

@@ -23,7 +23,8 @@ Over standard input and output (default): every request is made on behalf of --u
 
 Over HTTP (--http): the user comes only from a verified token. --issuer and --audience say which tokens are accepted,
 and --jwks or --public-key gives the keys that verify them. On a loopback address, --user can replace tokens: then
-every client acts as this user. With --storage, agents of a platform keep their memory at /api/storage/.
+every client acts as this user. With --storage, agents of a platform keep their memory at /api/storage/;
+that needs --plugin stores.
 
 SIGTERM, SIGINT and SIGHUP stop the server, and so does the end of standard input if it serves there. It first answers
 the requests that it has received. A second signal stops it at once. Standard output carries only MCP; logs go to

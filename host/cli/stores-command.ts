@@ -47,7 +47,7 @@ grant is replaced. "rejoin" takes that back.`,
 
   async run({ operands: [action, named], options, settings }) {
     const perform = performerOf(action, named, options);
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { besides: ["stores"] });
     const userId = options.user as string;
     const shown = await withProgress(
       `stores ${action}`,

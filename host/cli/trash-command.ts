@@ -14,7 +14,8 @@ export const trashCommand = defineCommand({
 good. For the owner of the data; tools cannot do this.
 
 "list" and "purge" cover all scopes of the user and print the scope of each file. "restore" prints the named file. If a
-plugin keeps an entry in several files, such as a run of an agent, all that were deleted together come back.`,
+plugin keeps an entry in several files, such as a run of an agent, all that were deleted together come back. All plugins
+of the package are loaded, besides those that the setting names.`,
   operands: {
     "<list|restore|purge>": "what to do",
     "[NAME]":
@@ -40,7 +41,7 @@ plugin keeps an entry in several files, such as a run of an agent, all that were
   async run({ operands: [action, name], options, settings }) {
     const ctx = { userId: options.user as string };
     const perform = performerOf(action, name, options);
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { besides: "all" });
     const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
     if (options.json) process.stdout.write(`${visibleJson(files)}\n`);
     else process.stdout.write(listOf(files, ctx.userId));

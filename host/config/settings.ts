@@ -1,5 +1,6 @@
 /** The one table of all settings. Reading, printing and documenting settings all use it. */
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
+import { defaultPlugins } from "../plugins/bundled-plugins.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
 import { isUserId, userIdsAllowed } from "../values/user-id.ts";
 import { fileName, folderName, isListed, isName, listOf, onOrOff, oneOf, optionalSetting } from "./setting.ts";
@@ -34,10 +35,10 @@ const runtimeTable = {
     "what the tools of the package need",
   ),
   auditLog: optionalSetting(fileName, "the audit log file", "no audit log"),
-  plugins: optionalSetting(
+  plugins: setting(
     someOf("files-or-names", fileName, "plugin files, or names of plugins"),
     "the plugins to load: plugin files, or names of plugins in the package",
-    "all plugins in the package",
+    defaultPlugins,
   ),
   durability: setting(
     oneOf(["full", "relaxed"], "full, relaxed"),

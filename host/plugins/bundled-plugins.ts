@@ -1,4 +1,4 @@
-/** The plugins in the package, and their names. */
+/** The plugins in the package, their names, and which of them are loaded. */
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -6,10 +6,31 @@ import { quoted } from "../../shared/text.ts";
 import { listFilesEnding } from "../disk/bounded-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 
-/** Lists the plugin files of the package, ordered by name. */
-export function bundledPluginFiles(): Promise<string[]> {
-  return listFilesEnding(".wasm", fileURLToPath(new URL("../../plugins/", import.meta.url)));
+/** What is loaded if no plugins are named: one, so that a model does not get several tools for one purpose. */
+export const defaultPlugins: readonly string[] = ["user-memory"];
+
+/**
+ * What is loaded beside the named plugins: `all` plugins of the package that can be loaded, for maintenance, or some of
+ * them by their names.
+ */
+export type Besides = readonly string[] | "all";
+
+/** The files of the plugins to load. */
+export interface PluginFiles {
+  readonly named: readonly string[];
+  /** Files of the package. A plugin that is in the way of a named one is not loaded. */
+  readonly besides: readonly string[];
+  /** The names of all plugins of the package. */
+  readonly bundled: readonly string[];
 }
+
+/** Ordered by name. A program that ships only plugins of its own has none. */
+function bundledPluginFiles(): Promise<string[]> {
+  return listFilesEnding(".wasm", fileURLToPath(new URL("../../plugins/", import.meta.url))).catch(() => []);
+}
+
+/** The name of a plugin of the package, whose file has it. */
+export const bundledName = (file: string): string => basename(file, ".wasm");
 
 /** Whether a text names a plugin of the package. A text with a dot, a slash or a capital letter names a file. */
 export function isPluginName(text: string): boolean {
@@ -17,19 +38,20 @@ export function isPluginName(text: string): boolean {
 }
 
 /**
- * Returns the files to load. Each text in `named` is a file or the name of a plugin in the package. Throws
+ * Chooses the files to load. Each text in `named` is a file or the name of a plugin in the package. Throws
  * `PLUGIN_REFUSED` for an unknown name: it never means a file of that name in the working directory.
  */
-export async function pluginFilesOf(named: readonly string[] | null): Promise<string[]> {
-  if (named !== null && !named.some(isPluginName)) return [...named];
-  const bundled = await bundledPluginFiles();
-  return named === null ? bundled : named.map((each) => (isPluginName(each) ? fileOf(each, bundled) : each));
+export async function choosePlugins(named: readonly string[], besides: Besides): Promise<PluginFiles> {
+  const bundled = new Map((await bundledPluginFiles()).map((file) => [bundledName(file), file]));
+  const own = named.map((each) => (isPluginName(each) ? fileOf(each, bundled) : each));
+  const others = (besides === "all" ? [...bundled.keys()] : besides).map((name) => fileOf(name, bundled));
+  return { named: own, besides: others.filter((file) => !own.includes(file)), bundled: [...bundled.keys()] };
 }
 
-function fileOf(name: string, bundled: readonly string[]): string {
-  const names = bundled.map((file) => basename(file, ".wasm"));
-  const file = bundled[names.indexOf(name)];
+function fileOf(name: string, bundled: ReadonlyMap<string, string>): string {
+  const file = bundled.get(name);
   if (file !== undefined) return file;
-  const reason = `the package has no plugin of this name, allowed: ${names.join(", ")}, or a file, such as ${quoted(`./${name}`)}`;
+  const allowed = [...bundled.keys(), `or a file, such as ${quoted(`./${name}`)}`].join(", ").replace(/^or /, "");
+  const reason = `the package has no plugin of this name, allowed: ${allowed}`;
   throw new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(name)}: ${reason}`);
 }

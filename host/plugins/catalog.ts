@@ -12,8 +12,11 @@ import { compileGuest } from "../guest/guest-module.ts";
 import type { GuestBounds, GuestModule } from "../guest/guest-module.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
-import { clashClauses } from "./clash-clauses.ts";
+import { bundledName } from "./bundled-plugins.ts";
+import type { PluginFiles } from "./bundled-plugins.ts";
+import { clashClauses, replaces } from "./clash-clauses.ts";
 import { LoadedTools } from "./loaded-tools.ts";
+import { NotLoaded } from "./not-loaded.ts";
 import { pinDeviations, policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
 
@@ -31,22 +34,47 @@ export interface JudgedCatalog {
   readonly tools: LoadedTools;
 }
 
+/** Called with the refusal of a plugin that is left out. */
+export type OnLeftOut = (refusal: ToolError) => void;
+
 /**
- * Reads and checks plugin files. Throws `PLUGIN_REFUSED` for the first file that is invalid or requests too much. Does
- * not wait for the engine: nothing may run until every `guest` has resolved.
+ * Reads and checks plugin files. Throws `PLUGIN_REFUSED` for the first file that is invalid or requests too much. With
+ * `onLeftOut`, a file beside the named ones is left out instead, and silently if the policy does not name its plugin:
+ * its operator has decided that. Does not wait for the engine: nothing may run until every `guest` has resolved.
  */
-export async function judgeCatalog(files: readonly string[], policy: Policy): Promise<JudgedCatalog> {
-  const judged = await Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
-  const plugins = judged.map((each) => {
-    // In the order of `files`, not of reading, so that the same files always give the same error.
-    if (each.status === "rejected") throw each.reason;
-    return each.value;
-  });
+export async function judgeCatalog(files: PluginFiles, policy: Policy, onLeftOut?: OnLeftOut): Promise<JudgedCatalog> {
+  const plugins = (await judgeAll(files.named, policy)).map(judgedOrThrow);
   for (const [at, { manifest }] of plugins.entries()) refuseClash(manifest, plugins.slice(0, at));
+  const names = new Set(plugins.map(({ manifest }) => manifest.name));
+  const isWanted = (name: string): boolean => !names.has(name) && (!onLeftOut || policy.plugins.has(name));
+  const besides = files.besides.filter((file) => isWanted(bundledName(file)));
+  for (const judged of await judgeAll(besides, policy)) {
+    if (judged.status === "rejected" && onLeftOut && judged.reason instanceof ToolError) onLeftOut(judged.reason);
+    else addUnlessReplaced(judgedOrThrow(judged), plugins);
+  }
   const tools = plugins.flatMap(({ manifest }, moduleIndex) =>
     manifest.tools.map((tool) => ({ tool, family: manifest.name, moduleIndex })),
   );
-  return { plugins, tools: new LoadedTools(tools) };
+  const loaded = new Set(plugins.map(({ manifest }) => manifest.name));
+  const notLoaded = new NotLoaded(
+    files.bundled.filter((name) => !loaded.has(name)),
+    policy,
+  );
+  return { plugins, tools: new LoadedTools(tools, notLoaded) };
+}
+
+/** In the order of `files`, not of reading, so that the same files always give the same error. */
+function judgeAll(files: readonly string[], policy: Policy): Promise<PromiseSettledResult<JudgedPlugin>[]> {
+  return Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
+}
+
+function judgedOrThrow(judged: PromiseSettledResult<JudgedPlugin>): JudgedPlugin {
+  if (judged.status === "rejected") throw judged.reason;
+  return judged.value;
+}
+
+function addUnlessReplaced(plugin: JudgedPlugin, plugins: JudgedPlugin[]): void {
+  if (!plugins.some(({ manifest }) => replaces(manifest, plugin.manifest))) plugins.push(plugin);
 }
 
 function refuseClash(manifest: Manifest, earlier: readonly JudgedPlugin[]): void {

@@ -14,13 +14,23 @@ export function* clashClauses(plugin: Plugin, other: Plugin): Generator<string> 
   }
 }
 
+/** Whether one of two plugins takes the other's place in maintenance, which calls no tool by the name for models. */
+export function replaces(plugin: Plugin, other: Plugin): boolean {
+  const pairs = plugin.tools.flatMap((tool) => other.tools.map((twin) => [tool, twin] as const));
+  return plugin.name === other.name || pairs.some(([tool, twin]) => [...roleClauses(tool, twin)].length > 0);
+}
+
 function* toolClauses(tool: ManifestTool, twin: ManifestTool): Generator<string> {
-  const { name, audience, role } = tool;
+  const { name, audience } = tool;
   if (audience === "model" && twin.audience === "model" && name === twin.name) {
     yield `offers models the tool ${quoted(name)} as well`;
   }
+  yield* roleClauses(tool, twin);
+}
+
+function* roleClauses({ role, scopes }: ManifestTool, twin: ManifestTool): Generator<string> {
   // Several plugins can have an index. In all other roles, one tool is responsible for a scope.
   if (role === undefined || role === "index" || role !== twin.role) return;
-  const scope = tool.scopes.find((each) => twin.scopes.includes(each));
+  const scope = scopes.find((each) => twin.scopes.includes(each));
   if (scope !== undefined) yield `has the role "${role}" for the scope ${quoted(scope)} as well`;
 }

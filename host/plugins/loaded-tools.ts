@@ -5,6 +5,7 @@ import type { Role } from "../../shared/roles.ts";
 import { anyStore, ownStoreName } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
+import type { NotLoaded } from "./not-loaded.ts";
 import { isOffered } from "./tool-commands.ts";
 
 export interface CatalogTool {
@@ -17,9 +18,11 @@ export interface CatalogTool {
 export class LoadedTools {
   /** In the order of the plugins, and within a plugin in the order of declaration. */
   readonly all: readonly CatalogTool[];
+  readonly notLoaded: NotLoaded;
 
-  constructor(all: readonly CatalogTool[]) {
+  constructor(all: readonly CatalogTool[], notLoaded: NotLoaded) {
     this.all = all;
+    this.notLoaded = notLoaded;
   }
 
   forModel(name: string): CatalogTool | null {
@@ -70,9 +73,13 @@ export function toolLabel(toolName: unknown): string {
   return typeof toolName === "string" ? quoted(toolName) : `a tool whose name is of type ${typeof toolName}`;
 }
 
-/** The error for an unknown tool. It lists the tools in `known`. */
-export function unknownTool(action: string, known: readonly { readonly name: string }[]): ToolError {
-  return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${namesOf(known)}`);
+/** The error for an unknown tool, for a model. It lists the tools in `known`; the hint is for its program. */
+export function unknownTool(
+  action: string,
+  known: readonly { readonly name: string }[],
+  hint: string | undefined,
+): ToolError {
+  return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no such tool, allowed: ${namesOf(known)}`, { hint });
 }
 
 /** Finds the one tool for programs with a name. Throws `TOOL_UNKNOWN` if there is none, or if there are several. */
@@ -88,13 +95,18 @@ export function toolForHost(
   const none = isForModels
     ? "it is a tool for models, allowed are tools for programs"
     : `no loaded plugin has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
-  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`);
+  const hint = found || isForModels ? undefined : tools.notLoaded.hintForTool(toolName);
+  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`, { hint });
 }
 
 /** The error if no loaded plugin, or not the one that the program named, has a tool with the role. */
-export function unknownRole(action: string, role: Role, family: string | undefined): ToolError {
+export function unknownRole(
+  action: string,
+  role: Role,
+  { family, hint }: { readonly family?: string | undefined; readonly hint: string | undefined },
+): ToolError {
   const plugin = family === undefined ? "no loaded plugin" : `no loaded plugin ${quoted(family)}`;
-  return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: ${plugin} has a tool with the role "${role}"`);
+  return new ToolError("TOOL_UNKNOWN", `Cannot ${action}: ${plugin} has a tool with the role "${role}"`, { hint });
 }
 
 const namesOf = (named: readonly { readonly name: string }[]): string => named.map(({ name }) => name).join(", ");

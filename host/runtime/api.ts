@@ -25,7 +25,8 @@ export interface Runtime {
    * and returns its result.
    *
    * Error codes of the call: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`,
-   * `INPUT_INVALID` (also for an invalid `ctx.signal`, `ctx.callId` or `ctx.labels`). Of the tool: `ENTRY_NOT_FOUND`,
+   * `INPUT_INVALID` (also for an invalid `ctx.signal`, `ctx.callId` or `ctx.labels`). With `TOOL_UNKNOWN`, the result's
+   * `hint` names a plugin of the package that has the tool and is not loaded. Of the tool: `ENTRY_NOT_FOUND`,
    * `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or a code that its plugin declares as a
    * case of one of these, which is then in `error.of` (see `ToolDescription.errors`). Of a misbehaving plugin:
    * `CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`,
@@ -73,6 +74,15 @@ export interface Runtime {
 
   /** The tools that a model may call, in the order in which their plugins declare them. */
   tools(): ToolDescription[];
+
+  /**
+   * What the loaded plugins tell a model about when and how to use their tools, for a system prompt: a line for each
+   * plugin that has tools for models and says something, in the order of the plugins. Empty if none does.
+   *
+   * @example
+   * const system = `${instructions}\n${runtime.instructions()}\n${await runtime.memoryIndex({ userId: "alice" })}`;
+   */
+  instructions(): string;
 
   /**
    * Returns a tool's page: its purpose, parameters and examples, in Markdown, for models and people. `null` if the

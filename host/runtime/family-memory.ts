@@ -106,7 +106,8 @@ export class FamilyMemory {
   #withRole(role: Role, action: string, family: string | undefined): Question["tools"] {
     const tools = this.#tools.withRole(role);
     const [first, ...others] = family === undefined ? tools : tools.filter((found) => found.family === family);
-    if (first === undefined) throw unknownRole(action, role, family);
+    if (first === undefined)
+      throw unknownRole(action, role, { family, hint: family && this.#tools.notLoaded.hintForPlugin(family) });
     if (role === "read" && others.length > 0) throw severalRead([first, ...others]);
     return [first, ...others];
   }
@@ -124,7 +125,7 @@ export class FamilyMemory {
       input: {},
       ctx,
     });
-    return result.ok ? asToolError(error, action) : errorOf(result.error);
+    return result.ok ? asToolError(error, action) : errorOf(result);
   }
 }
 

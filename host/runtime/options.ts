@@ -20,8 +20,13 @@ export interface RuntimeOptions {
   /** Only with `dataDir`; see `fileStore`. Each mount is a folder that serves as one scope of one user. */
   readonly mounts?: readonly Mount[];
   /**
-   * Plugin files, or names of plugins in the package, such as `journal`: a-z, 0-9 and `-`. Default: all plugins in the
-   * package. A name that the package does not have is `PLUGIN_REFUSED`.
+   * Plugin files, or names of plugins in the package, such as `journal`: a-z, 0-9 and `-`. Default: `["user-memory"]`.
+   * A model gets the tools of all of them, and a prompt their indexes. `runtime.upkeep` reads the content of their files
+   * alone, so a program that maintains a data folder names every plugin that has files there. A name that the package
+   * does not have is `PLUGIN_REFUSED`.
+   *
+   * @example
+   * const runtime = await createRuntime({ dataDir: "data", plugins: ["user-memory", "journal"] });
    */
   readonly plugins?: readonly string[];
   /**

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
-import { isPluginName } from "../plugins/bundled-plugins.ts";
+import { defaultPlugins, isPluginName } from "../plugins/bundled-plugins.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";
 import type { StoreDefinition } from "../store/store.ts";
@@ -22,24 +22,16 @@ const numbersMax = {
   closeGraceMs: timerMsMax,
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
-type Unset =
-  | "plugins"
-  | "policy"
-  | "threadsMax"
-  | "deadlineMs"
-  | "fuelPolls"
-  | "auditLog"
-  | "contextualAccess"
-  | "memory";
+type Unset = "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog" | "contextualAccess" | "memory";
 /** Options that become part of the store. */
 type OfFiles = "dataDir" | "mounts" | "durability";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
 
 /** Adds the defaults to the options. Throws for invalid options: they are a mistake of the program, not of a call. */
 export function checkOptions(options: RuntimeOptions): CheckedOptions {
-  const { plugins, clock = Date.now, onLog = () => {}, instances = "restored" } = options;
+  const { plugins = defaultPlugins, clock = Date.now, onLog = () => {}, instances = "restored" } = options;
   const store = storeOf(options);
-  if (plugins !== undefined && !Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
+  if (!Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
   checkPolicySource(options.policy);
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
@@ -59,7 +51,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     ...options,
     store,
     // Resolved now: while plugins load, the program can change its working directory or the objects that it has passed.
-    ...(plugins && { plugins: plugins.map(placedPlugin) }),
+    plugins: plugins.map(placedPlugin),
     ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
     ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
     clock,

@@ -1,5 +1,6 @@
 /** `runtime.stores(ctx)`: the shared stores of one user, for programs. */
 import type { Role } from "../../shared/roles.ts";
+import { ownStoreName } from "../../shared/shared-scope.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { LoadedTools } from "../plugins/loaded-tools.ts";
 import { unknownRole } from "../plugins/loaded-tools.ts";
@@ -202,7 +203,7 @@ export class LocalUserStores implements UserStores {
     const action = found === undefined ? "use a store" : `call ${found.tool.name}`;
     const find = (): NonNullable<typeof found> => {
       admission.checkOpen(action);
-      if (found === undefined) throw unknownRole(action, role, undefined);
+      if (found === undefined) throw unknownRole(action, role, { hint: tools.notLoaded.hintForScope(ownStoreName) });
       return found;
     };
     const asked = { toolName, action, find, caller: "host" as const, input, ctx: this.#ctx };

@@ -156,8 +156,14 @@ export interface StoreDefinition {
   /** Answers the questions of a thread's readers; `null` for a store that threads read directly. */
   readonly answerReads: ((bridge: ReadBridge) => void) | null;
 
-  /** Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts, or for a part's scope that no tool has. */
-  checkTools(tools: readonly Pick<ManifestTool, "name" | "scopes">[]): void;
+  /**
+   * Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts, or for a part's scope that no tool has. Then
+   * `hintFor` says what the program can do about the scope.
+   */
+  checkTools(
+    tools: readonly Pick<ManifestTool, "name" | "scopes">[],
+    hintFor: (scope: string) => string | undefined,
+  ): void;
 
   /** Throws a `RangeError` if the audit log would be where tools write. */
   checkLogFile(file: string): void;

@@ -9,14 +9,21 @@ import { asToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
 import { grantsFindings } from "./grants-finding.ts";
 import type { Operation } from "./operation.ts";
+import { unkeptScopes } from "./unkept-scopes.ts";
 
 export async function inspectUser(operation: Operation): Promise<Finding[]> {
-  const ofParts: Finding[][] = [];
-  for (const scopes of await operation.parts()) {
+  const parts = await operation.parts();
+  const ofParts: Readonly<Record<"found" | "unkept", Finding[]>>[] = [];
+  for (const scopes of parts) {
     const options = { scopes, writes: false, isLookingOnly: true };
-    ofParts.push(await operation.hold(options, async (held) => (await held.findings()).map(ofStore)));
+    const elsewhere = scopes.length === 0 ? parts.flat() : [];
+    const ofPart = await operation.hold(options, async (held) => ({
+      found: (await held.findings()).map(ofStore),
+      unkept: await unkeptScopes(operation, held.reader, elsewhere),
+    }));
+    ofParts.push(ofPart);
   }
-  const found = ofParts.flat();
+  const found = ofParts.flatMap((ofPart) => ofPart.found);
   // The store's own findings say it if it is no file.
   if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
@@ -26,7 +33,7 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
     // That a plugin cannot open such a file says nothing new, and it cannot know the remedy.
     found.push(...told.filter(({ path }) => !linked.has(path)));
   }
-  return found;
+  return found.concat(ofParts.flatMap(({ unkept }) => unkept));
 }
 
 /** Returns what was mended. */

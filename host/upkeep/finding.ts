@@ -2,7 +2,7 @@
 export interface Finding {
   /**
    * The kind of finding, in lower-case letters, digits and dashes. The store defines it, or the plugin that keeps the
-   * files. `not-inspected`: the plugin could not inspect the files, or only some of them.
+   * files. `not-inspected`: the plugin could not inspect the files, or only some of them, or it is not loaded.
    */
   readonly problem: string;
   /**

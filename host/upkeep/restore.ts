@@ -79,8 +79,10 @@ function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string)
 
 async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
   const { scope } = file;
-  if (!operation.tools.hasScope(scope)) {
-    throw new ToolError("TOOL_UNKNOWN", `${restoring(file)}: no loaded plugin has the scope "${scope}"`);
+  const { tools } = operation;
+  if (!tools.hasScope(scope)) {
+    const hint = tools.notLoaded.hintForScope(scope);
+    throw new ToolError("TOOL_UNKNOWN", `${restoring(file)}: no loaded plugin has the scope "${scope}"`, { hint });
   }
   await operation.hold({ scopes: [scope], writes: true }, async (held) => {
     const { length: bytes } = await trashedBytes(held.reader, file);

@@ -36,8 +36,8 @@ export interface Upkeep {
   /**
    * Reports what is wrong with a user's files, and what `mend` would do. Changes nothing. In all scopes, finds
    * unfinished changes, anything but plain files, and names that no tool can use; names that begin with a dot are left
-   * to other programs. Each loaded plugin that can inspect judges the content of its own
-   * files.
+   * to other programs. Each loaded plugin that can inspect judges the content of its own files. A scope with files that
+   * no loaded plugin has is the finding `not-inspected`.
    *
    * @example
    * for (const { path, message, remedy } of await runtime.upkeep.inspect({ userId: "alice" })) {

@@ -11,7 +11,7 @@ export type RoleOutput<Of extends Role> = Infer<(typeof roleSchemas)[Of]["output
 
 /** Checks and returns the answer of a tool with a role. Throws the tool's failure, or `OUTPUT_INVALID`. */
 export function roleAnswer<Of extends Role>(role: Of, toolName: string, result: ToolResult): RoleOutput<Of> {
-  if (!result.ok) throw errorOf(result.error);
+  if (!result.ok) throw errorOf(result);
   // Returns the original data: further fields that the role does not define are kept.
   if (safeParse(roleSchemas[role].output, result.data).success) return result.data as RoleOutput<Of>;
   throw new ToolError("OUTPUT_INVALID", `Cannot use the answer of ${toolName}: it is none of the role "${role}"`);

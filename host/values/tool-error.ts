@@ -7,6 +7,7 @@ export interface ToolErrorOptions {
   readonly issues?: readonly InputIssue[] | undefined;
   /** A plugin's own code. */
   readonly declared?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
 /**
@@ -29,6 +30,8 @@ export class ToolError extends Error {
   readonly of: ErrorCode | undefined;
   /** With `INPUT_INVALID` and its cases: each invalid field, its value and what is allowed. */
   readonly issues: readonly InputIssue[] | undefined;
+  /** What the program or its operator can do about it, in words that are not for a model. */
+  readonly hint: string | undefined;
   readonly #tableCode: ErrorCode;
 
   /** `tableCode`: the failure's code, or the code that the plugin's own code in `options.declared` is a case of. */
@@ -37,6 +40,7 @@ export class ToolError extends Error {
     this.code = options?.declared ?? tableCode;
     this.of = options?.declared === undefined ? undefined : tableCode;
     this.issues = options?.issues;
+    this.hint = options?.hint;
     this.#tableCode = tableCode;
   }
 

@@ -45,8 +45,18 @@ export interface ToolSuccess<Data = unknown> {
   readonly data: Data;
 }
 
+export interface FailedResult {
+  readonly ok: false;
+  readonly error: ToolFailure;
+  /**
+   * What the program or its operator can do about it, such as which plugin to load. Beside `error`, because it is not
+   * for a model.
+   */
+  readonly hint?: string;
+}
+
 /** What `runtime.call` resolves to. */
-export type ToolResult<Data = unknown> = ToolSuccess<Data> | { readonly ok: false; readonly error: ToolFailure };
+export type ToolResult<Data = unknown> = ToolSuccess<Data> | FailedResult;
 
 export function resultOf(envelope: Envelope): ToolResult {
   return envelope.ok ? envelope : { ok: false, error: told(envelope.error) };
@@ -69,10 +79,15 @@ export function envelopeOf({ code, of, tableCode, message, issues }: ToolError):
   return { ok: false, error: of === undefined ? { code: tableCode, ...text } : { code, of, ...text } };
 }
 
+export function failedResult(error: ToolError): FailedResult {
+  const { hint } = error;
+  return { ok: false, error: told(envelopeOf(error).error), ...(hint !== undefined && { hint }) };
+}
+
 /** Converts a failed result to an error that can be thrown. */
-export function errorOf(failure: ToolFailure): ToolError {
-  const { message, issues } = failure;
-  return failure.of === undefined
-    ? new ToolError(failure.code, message, { issues })
-    : new ToolError(failure.of, message, { issues, declared: failure.code });
+export function errorOf({ error, hint }: FailedResult): ToolError {
+  const { message, issues } = error;
+  return error.of === undefined
+    ? new ToolError(error.code, message, { issues, hint })
+    : new ToolError(error.of, message, { issues, hint, declared: error.code });
 }

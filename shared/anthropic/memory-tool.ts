@@ -2,6 +2,7 @@ import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 
 /** What `memoryTool` needs of a runtime. memcell's `Runtime` has it. */
 export interface MemoryToolRuntime<Context> {
+  families(): readonly { readonly name: string }[];
   callAsHost(tool: string, input: unknown, ctx: Context): Promise<CallResult>;
 }
 
@@ -14,7 +15,7 @@ type CallResult =
  * `ctx.userId`. Safe for any number of calls at once.
  *
  * A failed command throws an `Error`, so that the SDK sets `is_error` in the tool's result. Its `cause` is the error of
- * the call, with its code.
+ * the call, with its code. Throws an `Error` at once if the plugin `stores` is not loaded: the model could not help that.
  *
  * @example
  * const tool = betaMemoryTool(memoryTool(runtime, { userId: "alice" }));
@@ -26,12 +27,19 @@ export function memoryTool<Context extends object>(
   runtime: MemoryToolRuntime<Context>,
   ctx: Context,
 ): MemoryToolHandlers {
+  if (!runtime.families().some(({ name }) => name === family)) throw new Error(notLoaded);
   const fixed = { ...ctx };
   const run = async (command: object): Promise<string> => {
-    const result = await runtime.callAsHost("stores/AnthropicMemory", command, fixed);
+    const result = await runtime.callAsHost(`${family}/AnthropicMemory`, command, fixed);
     if (result.ok) return result.message;
     // Anthropic's documentation begins some messages with "Error: ". The SDK puts that before every message.
     throw new Error(result.error.message.replace(/^Error: /, ""), { cause: result.error });
   };
   return { view: run, create: run, str_replace: run, insert: run, delete: run, rename: run };
 }
+
+const family = "stores";
+
+const notLoaded =
+  `Cannot make Claude's memory tool: the plugin "${family}" is not loaded, ` +
+  `add "${family}" to the option plugins of createRuntime`;

@@ -20,7 +20,9 @@ export interface RunHistoryRuntime {
   callAsHost(tool: string, input: unknown, ctx: RunHistoryContext): Promise<CallResult>;
 }
 
-type CallResult = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly error: CallFailure };
+type CallResult =
+  | { readonly ok: true; readonly data: unknown }
+  | { readonly ok: false; readonly error: CallFailure; readonly hint?: string | undefined };
 
 export interface AppendOptions {
   /**
@@ -145,8 +147,10 @@ export class RunHistory {
 
   async #call(tool: string, input: unknown): Promise<unknown> {
     const result = await this.#runtime.callAsHost(`run-history/${tool}`, input, this.#ctx);
-    if (!result.ok) throw new RunHistoryError(result.error);
-    return result.data;
+    if (result.ok) return result.data;
+    const { error, hint } = result;
+    // No model sees it: the program has called.
+    throw new RunHistoryError(hint === undefined ? error : { ...error, message: `${error.message}. ${hint}` });
   }
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
+import { createRuntime, memoryStore } from "memcell";
 import { memoryTool } from "memcell/anthropic";
 import { expect, test } from "vitest";
 
@@ -118,4 +119,11 @@ test.for([
   const handlers = memoryTool(memcell.runtime, { userId });
   const viewed = handlers.view({ command: "view", path: "/memories/none" });
   await expect(viewed).rejects.toMatchObject({ cause: { code, blame: "caller" } });
+});
+
+test("without its plugin, the tool is not even made, and the error says what to load", async () => {
+  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  expect(() => memoryTool(runtime, { userId: "alice" })).toThrow(
+    'Cannot make Claude\'s memory tool: the plugin "stores" is not loaded, add "stores" to the option plugins of createRuntime',
+  );
 });

@@ -104,12 +104,21 @@ test("a new family can be built, checked, tested and called without changes", { 
   const entry = { action: "upsert", name: "editor", type: "user", description: "Uses vim", body: "vim" };
   expect(call("UpdateUserMemory", entry)).toMatchObject(succeeds);
   const [write, read] = ["write", "read"].map((verb) => `${longName.replaceAll("-", "_")}_${verb}`) as [string, string];
-  expect(call(write, { name: "greeting", text: "Good morning" })).toMatchObject(succeeds);
-  expect(call(read, { name: "greeting" })).toMatchObject({
+  const named = ["--plugin", longName];
+  expect(call(write, { name: "greeting", text: "Good morning" }, ...named)).toMatchObject(succeeds);
+  expect(call(read, { name: "greeting" }, ...named)).toMatchObject({
     status: 0,
     output: expect.stringContaining('"Good morning"'),
   });
-  expect(call(read, { name: "b" })).toMatchObject({ status: 1, output: expect.stringContaining("TEXT_NOT_FOUND") });
+  expect(call(read, { name: "b" }, ...named)).toMatchObject({
+    status: 1,
+    output: expect.stringContaining("TEXT_NOT_FOUND"),
+  });
+  // By default models do not get it, and programs are told of it.
+  expect(call(read, { name: "greeting" })).toMatchObject({
+    status: 1,
+    output: expect.stringContaining(`--plugin ${longName} `),
+  });
 
   expectOwnersView(clone, longName);
   await expectMcp(clone, longName);
@@ -165,8 +174,8 @@ function sourceTexts(): Record<string, string> {
 }
 
 const alice = ["--user", "alice", "--data", "data"];
-const call = (tool: string, input: object): Ran =>
-  node("dist/host/cli/main.js", "call", tool, ...alice, "--input", JSON.stringify(input));
+const call = (tool: string, input: object, ...setting: readonly string[]): Ran =>
+  node("dist/host/cli/main.js", "call", tool, ...alice, ...setting, "--input", JSON.stringify(input));
 
 /** Runs tests of the copy, without the builds that normally come first. */
 function runTests(pattern: string, ...files: readonly string[]): Ran {

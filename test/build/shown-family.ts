@@ -19,12 +19,14 @@ function run(clone: string, command: string, ...args: readonly string[]): Ran {
 }
 
 const succeeds = { status: 0 };
+const loading = (family: string): readonly string[] => ["--plugin", "user-memory", "--plugin", family];
 
 /** Checks the prompt, the doctor, the trash, export and import. */
 export function expectOwnersView(clone: string, family: string): void {
   const memcell = (command: string, ...args: readonly string[]): Ran => run(clone, command, ...args, "--user", "alice");
   const scope = join(clone, "data", "users", "alice", family);
-  const index = memcell("index");
+  // Maintenance knows the family without being told of it.
+  const index = memcell("index", ...loading(family));
   expect(index.output).toContain(`<${family}>\n`);
   expect(index.output).toContain("- greeting: Good morning\n");
   expect(index.output).toContain("- [editor](editor.md) — Uses vim\n");
@@ -50,10 +52,12 @@ export function expectOwnersView(clone: string, family: string): void {
 
 /** Checks with a real client that the index and the entries are resources, and that the index is in the prompt. */
 export async function expectMcp(clone: string, family: string): Promise<void> {
-  const args = [join(clone, "dist/host/cli/main.js"), "serve", "--user", "alice", "--data", join(clone, "data")];
+  const server = [join(clone, "dist/host/cli/main.js"), "serve", "--user", "alice", "--data", join(clone, "data")];
+  const args = [...server, ...loading(family)];
   const client = new Client({ name: "test", version: "1" });
   await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: clone }));
   try {
+    expect(client.getInstructions()).toContain(`\nThe ${family} keeps texts under names: `);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain(`${family.replaceAll("-", "_")}_read`);
     const { resources } = await client.listResources();

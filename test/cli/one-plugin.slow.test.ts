@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { testPlugin } from "../support/test-plugin.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
@@ -26,11 +27,6 @@ function memcell(args: readonly string[], { env = {}, cwd = folder.path, input =
 const toolsOf = (stdout: string): string[] => (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
 
 const written = { key: "editor", content: "Helix" };
-
-test("by default all plugins of the package are loaded", () => {
-  const { stdout } = memcell(["tools"]);
-  expect(toolsOf(stdout)).toEqual(expect.arrayContaining(["memory_write", "UpdateUserMemory"]));
-});
 
 test.for([
   { way: "flag", args: ["--plugin", "journal"], env: {}, file: null },
@@ -81,12 +77,15 @@ test("an audit takes a name as well, and reports an unknown one", () => {
   const { status, stdout } = memcell(["audit", "journal"]);
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining("journal.wasm") });
   expect(stdout).not.toContain("user-memory.wasm");
-  expect(memcell(["audit", "--propose"], { env: { MEMCELL_PLUGINS: "journal" } }).stdout).toContain("memory_search");
   expect(memcell(["audit", "jornal"])).toMatchObject({ status: 1, stdout: expect.stringContaining("PLUGIN_REFUSED") });
 });
 
+/** Nothing but the journal may be loaded, not even for maintenance. */
+const policy = join(folder.path, "journal.json");
+writeFileSync(policy, JSON.stringify(policyFor([shippedPlugin("journal")])));
+
 /** Runs a command with only the journal. */
-const alone = (...args: string[]) => memcell([...args, "--plugin", "journal"]);
+const alone = (...args: string[]) => memcell([...args, "--plugin", "journal", "--policy", policy]);
 
 test("without user-memory everything else works, and missing functions are reported", () => {
   const call = alone("call", "memory_write", ...user, "--input", JSON.stringify(written));
@@ -115,6 +114,12 @@ test("an export works without the plugin of its files; an import leaves them out
     bob: { "memory/a.md": "a", "journal/MEMORY.md": "b", "memory/trash/x.20200102T030405678Z.md": "c" },
   });
   const before = readUserFiles(dataDir, "bob");
+  expect(alone("doctor", "--user", "bob")).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining(
+      "memory: no loaded plugin has this scope, so nothing has judged what its files say\n",
+    ),
+  });
   const exported = alone("export", "--user", "bob", "bob.zip");
   expect(exported).toMatchObject({
     status: 0,

@@ -1,12 +1,16 @@
 /** `memcell runs` on the command line: what takes longer. */
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import stringWidth from "string-width";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { runOnTerminal, whyNoTerminal } from "../support/pseudo-terminal.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 import { event, memcellRuns, program, storeRuns } from "./stored-runs.ts";
 
@@ -100,10 +104,14 @@ test.for([
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code } });
 });
 
-test("without its plugin, the error names it", () => {
-  const { stdout } = memcellRuns(data, "list", "--plugin", "journal", "--user", "alice");
-  const message = 'Cannot look at runs: the plugin "run-history" is not loaded';
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "TOOL_UNKNOWN", message } });
+test("its plugin is loaded whatever the setting names, and a policy without it is an error that names it", () => {
+  const listed = memcellRuns(data, "list", ...alice);
+  expect(memcellRuns(data, "list", "--plugin", "journal", ...alice)).toMatchObject({ stdout: listed.stdout });
+  const policy = join(folder.path, "journal.json");
+  writeFileSync(policy, JSON.stringify(policyFor([shippedPlugin("journal")])));
+  const { stdout } = memcellRuns(data, "list", "--plugin", "journal", "--policy", policy, ...alice);
+  const message = expect.stringContaining('does not name the plugin "run-history"') as string;
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "PLUGIN_REFUSED", message } });
 });
 
 test.for([

@@ -16,7 +16,7 @@ test("the folder of the own store is printed once, inside the data folder, if a 
   const dataDir = join(folder.path, "data");
   const memcell = (...args: readonly string[]) =>
     spawnSync(process.execPath, [program, ...args, "--data", dataDir, "--user", "alice"], { encoding: "utf8" });
-  const memory = (input: object) => memcell("call", "memory", "--input", JSON.stringify(input));
+  const memory = (input: object) => memcell("call", "memory", "--plugin", "stores", "--input", JSON.stringify(input));
   memory({ command: "create", path: "/memories/a.md", content: "x" });
   const zip = (name: string): string => join(folder.path, name);
   const quiet = [memcell("doctor"), memcell("trash", "list"), memcell("export", zip("1.zip"))];

@@ -20,12 +20,14 @@ const stores = (...args: readonly string[]) => memcell("stores", ...args);
 
 function view(userId: string): unknown {
   const input = JSON.stringify({ command: "view", path: `/memories/shared/${aliceStore}/diet.md` });
-  return JSON.parse(memcell("call", "memory", "--input", input, "--user", userId).stdout);
+  return JSON.parse(memcell("call", "memory", "--plugin", "stores", "--input", input, "--user", userId).stdout);
 }
 
 beforeAll(() => {
   const input = JSON.stringify({ command: "create", path: "/memories/diet.md", content: "no nuts" });
-  expect(memcell("call", "memory", "--input", input, "--user", "alice")).toMatchObject({ status: 0 });
+  expect(memcell("call", "memory", "--plugin", "stores", "--input", input, "--user", "alice")).toMatchObject({
+    status: 0,
+  });
 });
 
 const granted = (id: string): object => ({ status: 0, stdout: `Granted to the user with the store ${id}\n` });

@@ -3,6 +3,7 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 
 export const fact = (description: string, body = ""): string =>
@@ -28,6 +29,6 @@ export async function withUser(
 ): Promise<void> {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: files });
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1 });
   await work(runtime, folder.path);
 }

@@ -73,14 +73,14 @@ test.for([
   using disk = await diskOr(context, of.kind, of);
   const dataDir = join(disk.path, "data");
   const ctx = { userId: alice };
-  await using former = await createRuntime({ dataDir, threadsMax: 1 });
+  await using former = await createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
   for (const name of ["kept", "gone"]) {
     expect(await former.call("UpdateUserMemory", upsert(name), ctx)).toMatchObject({ ok: true });
     expect(await former.call("memory", create(name), ctx)).toMatchObject({ ok: true });
   }
   await former.call("UpdateUserMemory", { action: "delete", name: "gone" }, ctx);
   await former.call("memory", { command: "delete", path: "/memories/gone" }, ctx);
-  await using later = await createRuntime({ dataDir, threadsMax: 1 });
+  await using later = await createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
   const runtime = of.isNewProcess ? later : former;
   const store = (): Promise<ToolResult> => runtime.call("UpdateUserMemory", upsert("more"), ctx);
   let last: ToolResult;

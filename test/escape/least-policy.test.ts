@@ -54,7 +54,11 @@ test.for(grants)("without $part in the $kind of $tool its plugin is refused", as
   const granted = policy.plugins[plugin]?.tools[tool];
   if (!granted) throw new Error("The policy does not name the tool");
   granted[kind] = granted[kind].filter((each) => each !== part);
-  const creating = createRuntime({ dataDir: folder.path, policy: policy as unknown as PolicyFile });
+  const creating = createRuntime({
+    dataDir: folder.path,
+    plugins: shippedNames(),
+    policy: policy as unknown as PolicyFile,
+  });
   const asking = `the tool "${tool}" asks for ${kind === "scopes" ? "the scope " : ""}"${part}", the policy grants`;
   await expect(creating).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",
@@ -63,7 +67,12 @@ test.for(grants)("without $part in the $kind of $tool its plugin is refused", as
 });
 
 test("control: with the whole policy the shipped plugins load, and each tool's requests are allowed", async () => {
-  await using runtime = await createRuntime({ dataDir: dataFolder("control"), policy: unlocked, threadsMax: 1 });
+  await using runtime = await createRuntime({
+    dataDir: dataFolder("control"),
+    plugins: shippedNames(),
+    policy: unlocked,
+    threadsMax: 1,
+  });
   for (const steps of Object.values(uses)) expect(await denialsIn(steps(runtime))).toEqual([]);
   for (const steps of Object.values(storeUses)) expect(await denialsOf(runtime, steps)).toEqual([]);
 });

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 
 import { readRecords } from "../audit/audited-stage.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 
 const alice = { userId: "alice" };
 
@@ -17,7 +18,13 @@ async function withRuntime(
   using folder = temporaryFolder();
   const file = join(folder.path, "log", "audit.jsonl");
   const dataDir = join(folder.path, "data");
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1, auditLog: { file }, ...options });
+  await using runtime = await createRuntime({
+    dataDir,
+    plugins: shippedNames(),
+    threadsMax: 1,
+    auditLog: { file },
+    ...options,
+  });
   await work(runtime, file);
 }
 

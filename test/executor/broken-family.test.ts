@@ -7,6 +7,7 @@ import type { CallContext, LogEntry, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 
 const alice = { userId: "alice", callId: "one" };
@@ -17,7 +18,7 @@ async function withLinks(scopes: readonly string[], work: (runtime: Runtime, log
   using folder = temporaryFolder();
   const log: LogEntry[] = [];
   const onLog = (line: LogEntry): void => void log.push(line);
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, onLog });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1, onLog });
   mkdirSync(join(folder.path, "elsewhere"));
   if (!scopes.includes("memory")) await runtime.call("UpdateUserMemory", entry, alice);
   else await runtime.call("memory_write", { key: "editor", content: "Helix" }, { userId: "alice" });

@@ -7,6 +7,7 @@ import type { Runtime, RuntimeOptions } from "memcell";
 import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { readRecords } from "../audit/audited-stage.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import type { Movement } from "./messages.ts";
 import { playMovement } from "./movement.ts";
@@ -36,7 +37,13 @@ export async function openTheatre(options: Partial<RuntimeOptions> = {}): Promis
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   const file = join(folder.path, "log", "audit.jsonl");
-  const runtime = await createRuntime({ dataDir, threadsMax: 2, auditLog: { file }, ...options });
+  const runtime = await createRuntime({
+    dataDir,
+    plugins: shippedNames(),
+    threadsMax: 2,
+    auditLog: { file },
+    ...options,
+  });
   return {
     runtime,
     dataDir,

@@ -5,12 +5,13 @@ import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { definitionsOfFunctions, definitionsWithInputSchema } from "./tool-definitions.ts";
 
 const folder = temporaryFolder();
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1 });
 });
 afterAll(async () => {
   await runtime.close();

@@ -4,6 +4,7 @@ import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
@@ -22,7 +23,7 @@ const blocks = (count: number, text: string) => Array.from({ length: count }, (_
 async function indexOf(files: Record<string, string>, work: (text: string, runtime: Runtime) => Promise<void>) {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: files });
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1 });
   await work(await runtime.memoryIndex(alice), runtime);
 }
 

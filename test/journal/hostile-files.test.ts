@@ -14,7 +14,13 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const folder = temporaryFolder();
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, fuelPolls: 300, deadlineMs: 10_000 });
+  runtime = await createRuntime({
+    dataDir: folder.path,
+    plugins: ["journal"],
+    threadsMax: 1,
+    fuelPolls: 300,
+    deadlineMs: 10_000,
+  });
 });
 afterAll(async () => {
   await runtime.close();
@@ -72,7 +78,13 @@ test("a block of 500 KB with 70,000 escaped lines is read", async () => {
 });
 
 test("350,000 headings end a search and a read with the tools' own code", async () => {
-  await using full = await createRuntime({ dataDir: folder.path, threadsMax: 1, fuelPolls: 4_000, deadlineMs: 10_000 });
+  await using full = await createRuntime({
+    dataDir: folder.path,
+    plugins: ["journal"],
+    threadsMax: 1,
+    fuelPolls: 4_000,
+    deadlineMs: 10_000,
+  });
   const ctx = { userId: "headings" };
   lay("headings", "### a\n".repeat(fileBytes / 6));
   const tooMany = {

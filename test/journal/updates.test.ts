@@ -11,7 +11,12 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const folder = temporaryFolder();
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, clock: () => Date.UTC(2026, 0, 2, 3, 4, 5) });
+  runtime = await createRuntime({
+    dataDir: folder.path,
+    plugins: ["journal"],
+    threadsMax: 1,
+    clock: () => Date.UTC(2026, 0, 2, 3, 4, 5),
+  });
 });
 afterAll(async () => {
   await runtime.close();

@@ -1,10 +1,11 @@
 /** The official inspector shows what the server offers, over both transports. */
-import { createRuntime } from "memcell";
+import { createRuntime, memoryStore } from "memcell";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
 import { program } from "../serve/serve-process.ts";
 import { TokenIssuer } from "../serve/token-issuer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedFlags, shippedNames } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { HttpServeProcess, tokenArguments } from "./http-serve-process.ts";
 import { inspect } from "./inspect.ts";
@@ -26,7 +27,18 @@ interface Way extends AsyncDisposable {
 }
 
 async function overStdio(dataDir: string): Promise<Way> {
-  const target = ["--protocol-era", "legacy", process.execPath, program, "serve", "--user", "alice", "--data", dataDir];
+  const target = [
+    "--protocol-era",
+    "legacy",
+    process.execPath,
+    program,
+    "serve",
+    "--user",
+    "alice",
+    "--data",
+    dataDir,
+    ...shippedFlags(),
+  ];
   return { target, [Symbol.asyncDispose]: async () => {} };
 }
 
@@ -66,7 +78,7 @@ describe.for([
     inspected("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(input));
 
   test("tools/list shows the runtime's tools and finds no fault in their schemas", async () => {
-    await using runtime = await createRuntime({ dataDir: `${folder.path}/other`, threadsMax: 1 });
+    await using runtime = await createRuntime({ store: memoryStore(), plugins: shippedNames(), threadsMax: 1 });
     const tools = runtime
       .tools()
       .map(({ rights: _rights, errors: _errors, ...tool }) => expect.objectContaining(tool) as object);

@@ -18,7 +18,8 @@ test("memcell call --mount reads what agentool wrote and writes next to it", () 
   mkdirSync(join(dir, "2026/01"), { recursive: true });
   writeFileSync(join(dir, "2026/01/02.md"), block);
   const call = (tool: string, input: object, user = "alice"): unknown => {
-    const args = [program, "call", tool, "--user", user, "--mount", `journal=${dir}`, "--input", JSON.stringify(input)];
+    const place = ["--plugin", "journal", "--mount", `journal=${dir}`];
+    const args = [program, "call", tool, "--user", user, ...place, "--input", JSON.stringify(input)];
     const { stdout } = spawnSync(process.execPath, args, { cwd: folder.path, encoding: "utf8" });
     return JSON.parse(stdout);
   };

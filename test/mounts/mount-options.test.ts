@@ -7,7 +7,7 @@ import type { Mount } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { policyFor } from "../support/policy-for.ts";
-import { testPlugin } from "../support/test-plugin.ts";
+import { shippedNames, testPlugin } from "../support/test-plugin.ts";
 import { journalPuppet, mountedStage, play, read, write } from "./mounted-stage.ts";
 
 const stage = mountedStage();
@@ -190,7 +190,11 @@ test("refuses a tool with a mounted scope and another one, and a scope that no t
     message: 'Cannot mount "jurnal": no loaded tool has this scope, allowed: memory, notes',
   });
   // No folder can be mounted as shared stores, so their scope is not among what is allowed.
-  const bundled = createRuntime({ dataDir: stage.dataDir, mounts: [ofAlice(stage.dir, "store")] });
+  const bundled = createRuntime({
+    dataDir: stage.dataDir,
+    plugins: shippedNames(),
+    mounts: [ofAlice(stage.dir, "store")],
+  });
   await expect(bundled).rejects.toMatchObject({
     message: 'Cannot mount "store": no loaded tool has this scope, allowed: journal, memory, runs',
   });

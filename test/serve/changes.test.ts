@@ -31,7 +31,8 @@ describe.for(clientKinds)("client: %s", (kind) => {
 
   test("is notified of entries whose files do not reveal their names, with the URI it used, listed before or not", async () => {
     using folder = temporaryFolder();
-    await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
+    const plugins = ["--plugin", "user-memory", "--plugin", "journal"];
+    await using served = await connect(kind, ["--user", "alice", "--data", folder.path, ...plugins]);
     const uris = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
     await served.watch([...uris, "memory://user-memory/entry/other"]);
     const told = served.nextChange();
@@ -164,7 +165,7 @@ test("an entry's name can have slashes; entries that nothing can read are no res
 });
 
 test("the owner of a store is told of others' changes in it and of restored entries, and nobody else", async () => {
-  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  await using runtime = await createRuntime({ store: memoryStore(), plugins: ["stores"], threadsMax: 1 });
   await runtime.stores({ userId: "alice" }).grant("bob", { level: "readwrite" });
   const uri = "memory://stores/entry/plan%2Emd";
   const told = ["alice", "bob"].map((userId) => {
@@ -186,7 +187,7 @@ test("the owner of a store is told of others' changes in it and of restored entr
 });
 
 test("a cancelled or answered listen request over standard input stops watching its resources", async () => {
-  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
+  await using runtime = await createRuntime({ store: memoryStore(), plugins: ["journal"], threadsMax: 1 });
   const feed = new ChangeFeed(runtime, "alice");
   const listened = new ListenedResources(feed);
   const listen = (id: number): void => {

@@ -13,6 +13,7 @@ import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import type { HttpServeOptions, TokenOptions } from "../../host/serve/serve-options.ts";
 import type { Refusal } from "../../host/values/refusal.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { askServer, modernRequest } from "./http-requests.ts";
 import type { Answer, Asked } from "./http-requests.ts";
 import { audience, issuer, TokenIssuer } from "./token-issuer.ts";
@@ -96,6 +97,7 @@ export async function openHttpStage(stageOptions: HttpStageOptions = {}): Promis
   const onLog = (entry: LogEntry): void => void log.push(entry);
   const runtime = await createRuntime({
     dataDir,
+    plugins: shippedNames(),
     threadsMax: 2,
     auditLog: { file: logFile },
     onLog,

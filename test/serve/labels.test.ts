@@ -6,13 +6,15 @@ import { expect, test } from "vitest";
 import { clientLabel } from "../../host/serve/mcp/served-user.ts";
 import { readRecords } from "../audit/audited-stage.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedFlags } from "../support/test-plugin.ts";
 import { clientKinds, connect } from "./mcp-clients.ts";
 import { ServeProcess } from "./serve-process.ts";
 
 test.for(clientKinds)("each call's labels name the transport and the client: %s", async (kind) => {
   using folder = temporaryFolder();
   const logFile = join(folder.path, "log", "audit.jsonl");
-  await using served = await connect(kind, ["--user", "alice", "--data", folder.path, "--audit-log", logFile]);
+  const args = ["--user", "alice", "--data", folder.path, "--audit-log", logFile];
+  await using served = await connect(kind, [...args, ...shippedFlags()]);
   await served.client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
   await expect(served.client.callTool({ name: "Absent", arguments: {} })).rejects.toMatchObject({ code: -32602 });
   await served.client.readResource({ uri: "memory://index" });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedFlags } from "../support/test-plugin.ts";
 import { userFolderNames, writeUserFiles } from "../support/user-files.ts";
 import { clientKinds, connect } from "./mcp-clients.ts";
 import type { Connected } from "./mcp-clients.ts";
@@ -28,7 +29,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
   let served: Connected;
   beforeAll(async () => {
     writeEntries(dataDir, "alice", namesOf(250));
-    served = await connect(kind, ["--user", "alice", "--data", dataDir]);
+    served = await connect(kind, ["--user", "alice", "--data", dataDir, ...shippedFlags()]);
   });
   afterAll(async () => {
     await served[Symbol.asyncDispose]();
@@ -184,7 +185,7 @@ describe.for(clientKinds)("client: %s", (kind) => {
   });
 
   test("a user without entries gets an empty index, and nothing is created", async () => {
-    await using empty = await connect(kind, ["--user", "bob", "--data", dataDir]);
+    await using empty = await connect(kind, ["--user", "bob", "--data", dataDir, ...shippedFlags()]);
     const { resources } = await empty.client.listResources();
     const indexes = ["index", "journal/index", "stores/index", "user-memory/index"].map((path) => `memory://${path}`);
     expect(resources.map(({ uri }) => uri)).toEqual(indexes);

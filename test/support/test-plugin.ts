@@ -14,6 +14,9 @@ export function shippedNames(): string[] {
   return names.map((name) => name.slice(0, -".wasm".length)).toSorted();
 }
 
+/** The flags that load all of them. */
+export const shippedFlags = (): string[] => shippedNames().flatMap((name) => ["--plugin", name]);
+
 /** The path of a plugin that the package ships. */
 export function shippedPlugin(name: string): string {
   return fileURLToPath(new URL(`plugins/${name}.wasm`, dist));

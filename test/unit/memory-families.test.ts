@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 
 import { LoadedTools } from "../../host/plugins/loaded-tools.ts";
+import { NotLoaded } from "../../host/plugins/not-loaded.ts";
 import { familiesOf } from "../../host/runtime/memory-families.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
@@ -17,7 +18,7 @@ function families(changes: Readonly<Record<string, readonly Partial<ManifestTool
       })),
     ),
   );
-  return familiesOf(new LoadedTools(all));
+  return familiesOf(new LoadedTools(all, new NotLoaded([], { plugins: new Map() })));
 }
 
 test("keeps the scopes of an index and of entries apart", () => {

@@ -11,10 +11,12 @@ import { beforeAll, expect, test } from "vitest";
 
 import { isProblem } from "../../host/upkeep/finding.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 
 const ctx = { userId: "alice" };
 const clock = (): number => Date.UTC(2026, 0, 2);
-const open = (dataDir: string): Promise<Runtime> => createRuntime({ dataDir, threadsMax: 1, clock });
+const open = (dataDir: string): Promise<Runtime> =>
+  createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, clock });
 
 type Use = (runtime: Runtime) => Promise<unknown>;
 

@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
+import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
 
@@ -130,7 +130,7 @@ test("scopes too large together can be exported one by one; for an unknown scope
       truncateSync(place(scope, `x${count}.md`), 2 ** 21);
     }
   }
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1 });
   await expect(runtime.upkeep.export(alice)).rejects.toMatchObject({
     code: "QUOTA_EXCEEDED",
     message:

@@ -11,6 +11,7 @@ import type { CallContext, Finding, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
@@ -30,7 +31,7 @@ const bodyOf = async (runtime: Runtime, ctx: CallContext, name: string): Promise
 
 /** Alice uses every family and shares her store with Bob; both have a memory, and some of it is in the trash. */
 async function fill(dataDir: string): Promise<void> {
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
   const done = async (tool: string, input: object, ctx: CallContext = alice): Promise<void> =>
     expect(await runtime.call(tool, input, ctx)).toMatchObject({ ok: true });
   await done("UpdateUserMemory", upsert("a", "of bob"), bob);
@@ -42,7 +43,7 @@ async function fill(dataDir: string): Promise<void> {
   await runtime.stores(alice).grant("bob", { level: "read" });
 }
 
-const open = (dataDir: string): Promise<Runtime> => createRuntime({ dataDir, threadsMax: 1 });
+const open = (dataDir: string): Promise<Runtime> => createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
 const shared = { command: "view", path: `/memories/shared/${storeIdOf("alice")}/note` };
 
 test("after `cp -al` calls are refused, and the doctor makes both copies whole", async () => {

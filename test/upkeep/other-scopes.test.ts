@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime } from "memcell";
+import { createRuntime, fileStore, memoryStore } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -81,9 +81,59 @@ test("without the plugin that judges entries, the doctor finds and repairs what 
   symlinkSync("/etc/hostname", join(own, "journal", "link.md"));
   const linked = { problem: "not-a-plain-file", path: "journal/link.md", remedy: null };
   const unowned = { problem: "owner-missing", path: ".memcell/owner" };
+  const unjudged = { problem: "not-inspected", path: "memory", remedy: null };
   const found = await runtime.upkeep.inspect(alice);
-  expect(found).toMatchObject([linked, unowned]);
+  expect(found).toMatchObject([linked, unowned, unjudged]);
   expect(await runtime.upkeep.mend(alice)).toMatchObject([unowned]);
-  expect(await runtime.upkeep.inspect(alice)).toMatchObject([linked]);
+  expect(await runtime.upkeep.inspect(alice)).toMatchObject([linked, unjudged]);
   expect(await runtime.upkeep.mend(alice)).toEqual([]);
+});
+
+const message = (plugin: string): unknown =>
+  expect.stringMatching(
+    new RegExp(`^no loaded plugin has this scope, so nothing .* say. The plugin "${plugin}" has it but is not loaded`),
+  );
+
+test.for(["fileStore", "memoryStore"] as const)(
+  "a scope whose plugin is not loaded is never passed over in silence, in a %s",
+  async (kind) => {
+    using folder = temporaryFolder();
+    const store = kind === "fileStore" ? fileStore({ dir: folder.path }) : memoryStore();
+    {
+      await using all = await createRuntime({ store, plugins: ["journal", "stores"], threadsMax: 1 });
+      await all.call("memory_write", { key: "k", content: "c" }, alice);
+      await all.call("memory", { command: "create", path: "/memories/note", content: "x" }, alice);
+    }
+    await using runtime = await createRuntime({ store, threadsMax: 1 });
+    const unjudged = [
+      { problem: "not-inspected", path: "journal", message: message("journal"), remedy: null },
+      { problem: "not-inspected", path: "store", message: message("stores"), remedy: null },
+    ];
+    expect(await runtime.upkeep.inspect(alice)).toMatchObject(unjudged);
+    expect(await runtime.upkeep.mend(alice)).toEqual([]);
+    const { files: exported } = await runtime.upkeep.export(alice);
+    expect(new Set(exported.map(({ scope }) => scope))).toEqual(new Set(["journal", "store"]));
+    const plan = await runtime.upkeep.planImport({ userId: "bob" }, [
+      ...exported,
+      { scope: "memory", path: "MEMORY.md", content: Buffer.alloc(0) },
+    ]);
+    expect(plan.leftOut).toMatchObject([{ path: "journal" }, { path: "store" }]);
+  },
+);
+
+test("an empty folder, a trash, and a mounted folder of another plugin's are told apart", async () => {
+  using folder = temporaryFolder();
+  const [dataDir, dir] = [join(folder.path, "data"), join(folder.path, "mounted")];
+  writeUserFiles(dataDir, { alice: { [`journal/trash/a.${early}.md`]: "1", "memory/MEMORY.md": "" } });
+  mkdirSync(join(userFolder(dataDir, "alice"), "runs"));
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  // Nothing there needs a judgement.
+  expect(await runtime.upkeep.inspect(alice)).toEqual([]);
+  const hint = expect.stringContaining('The plugin "journal" has it but is not loaded') as string;
+  const restored = runtime.upkeep.restore(alice, `a.${early}.md`);
+  await expect(restored).rejects.toMatchObject({ code: "TOOL_UNKNOWN", hint });
+  const mounts = [{ userId: "alice", scope: "journal", dir }];
+  mkdirSync(dir);
+  const mounted = createRuntime({ dataDir, mounts, threadsMax: 1 });
+  await expect(mounted).rejects.toMatchObject({ code: "PLUGIN_REFUSED", hint });
 });

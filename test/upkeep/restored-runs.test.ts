@@ -29,7 +29,7 @@ async function withRuntime(kind: "fileStore" | "memoryStore", work: (stage: Stag
   const [dataDir, log] = [join(folder.path, "data"), join(folder.path, "audit.jsonl")];
   const at = { epochMs: start };
   const store = kind === "fileStore" ? fileStore({ dir: dataDir }) : memoryStore();
-  const options = { store, threadsMax: 1, auditLog: { file: log }, clock: () => at.epochMs };
+  const options = { store, plugins: ["run-history"], threadsMax: 1, auditLog: { file: log }, clock: () => at.epochMs };
   await using runtime = await createRuntime(options);
   await work({ runtime, at, dataDir, log });
 }
@@ -185,7 +185,7 @@ test("a run can be deleted and restored when the user's scope is full", async ()
     writeUserFiles(dataDir, { alice: Object.fromEntries(fillers.map((path) => [path, ""])) });
     for (const path of fillers) truncateSync(join(userFolder(dataDir, "alice"), path), fileBytesMax);
     // A new process knows nothing of the sizes.
-    await using other = await createRuntime({ dataDir, threadsMax: 1, clock: () => start });
+    await using other = await createRuntime({ dataDir, plugins: ["run-history"], threadsMax: 1, clock: () => start });
     await expect(append(other, ["d"])).rejects.toThrow("QUOTA_EXCEEDED");
     await host(other, "DeleteRun", run);
     await other.upkeep.restore(alice, "agent/run");

@@ -1,15 +1,13 @@
 /**
- * The tools of the family `run-history`. The rest of the host names no family: it knows only roles, and no role has
- * events with times and types.
+ * The tools of the family `run-history`. Other commands know only roles, and no role has events with times and types.
  */
 import { trashFolder } from "../../../shared/path.ts";
 import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import type { MemoryChange } from "../../values/memory-change.ts";
-import { ToolError } from "../../values/tool-error.ts";
 import { errorOf } from "../../values/tool-result.ts";
 
-const family = "run-history";
+export const runsFamily = "run-history";
 
 /** The file of a run whose folder is the run's name in the trash. */
 const headName = "/run.json";
@@ -54,11 +52,7 @@ export class RunTools {
   readonly #runtime: Runtime;
   readonly #ctx: { readonly userId: string };
 
-  /** Throws `TOOL_UNKNOWN` if the plugin is not loaded. */
   constructor(runtime: Runtime, ctx: { readonly userId: string }) {
-    if (!runtime.families().some(({ name }) => name === family)) {
-      throw new ToolError("TOOL_UNKNOWN", `Cannot look at runs: the plugin "${family}" is not loaded`);
-    }
     [this.#runtime, this.#ctx] = [runtime, ctx];
   }
 
@@ -94,8 +88,8 @@ export class RunTools {
   }
 
   async #call<Data>(tool: string, input: unknown): Promise<Data> {
-    const result = await this.#runtime.callAsHost(`${family}/${tool}`, input, this.#ctx);
-    if (!result.ok) throw errorOf(result.error);
+    const result = await this.#runtime.callAsHost(`${runsFamily}/${tool}`, input, this.#ctx);
+    if (!result.ok) throw errorOf(result);
     return result.data as Data;
   }
 }

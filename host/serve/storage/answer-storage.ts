@@ -48,5 +48,7 @@ export async function answerStorage(request: StorageRequest, caller: StorageCall
 /** Throws a `RangeError` if no plugin has the tools that the routes call. */
 export function checkStorageTools(runtime: Runtime): void {
   if (runtime.families().some(({ name }) => name === "stores")) return;
-  throw new RangeError('Cannot serve the storage routes: the plugin "stores" is not loaded');
+  throw new RangeError(
+    'Cannot serve the storage routes: the plugin "stores" is not loaded, allowed: with --plugin stores, beside the other plugins',
+  );
 }

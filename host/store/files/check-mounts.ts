@@ -88,6 +88,7 @@ const shown = (value: unknown): string => (typeof value === "string" ? quoted(va
 export function refuseUnfitTools(
   tools: readonly Pick<ManifestTool, "name" | "scopes">[],
   mounts: readonly MountLocation[],
+  hintFor: (scope: string) => string | undefined,
 ): void {
   const mounted = new Set(mounts.map(({ scope }) => scope));
   const present = new Set<string>();
@@ -107,5 +108,6 @@ export function refuseUnfitTools(
   throw new ToolError(
     "PLUGIN_REFUSED",
     `Cannot mount ${quoted(missing)}: no loaded tool has this scope, allowed: ${allowed}`,
+    { hint: hintFor(missing) },
   );
 }

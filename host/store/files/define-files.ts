@@ -45,7 +45,7 @@ export function fileStore({ dir, mounts, durability = "full" }: FileStoreOptions
     location,
     answerReads: null,
     open: (note) => openFiles(location, { durability, note }),
-    checkTools: (tools) => refuseUnfitTools(tools, location.mounts),
+    checkTools: (tools, hintFor) => refuseUnfitTools(tools, location.mounts, hintFor),
     checkLogFile: (file) => refuseLogIn(location.mounts, file),
     // A log file in the place of one of these folders would lock everybody out.
     holdsFile: (file) => [usersFolder, storesFolder].some((name) => leadsInto(file, join(dataDir, name))),

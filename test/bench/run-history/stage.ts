@@ -34,7 +34,7 @@ export async function openStage(folder: string, sizes: Sizes): Promise<Stage> {
   const dataDir = join(folder, "memcell");
   const cursors = await fillRuns(dataDir, sizes);
   writeUserFiles(dataDir, { reader: readUserFiles(dataDir, "large") });
-  const runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  const runtime = await createRuntime({ dataDir, plugins: ["run-history"], threadsMax: 1 });
   const naive = new NaiveRuns(join(folder, "naive"));
   naive.append("appended", eventsFrom(0, sizes.long));
   naive.append(longRun, eventsFrom(0, sizes.long - sizes.fresh));
@@ -54,7 +54,12 @@ export async function openStage(folder: string, sizes: Sizes): Promise<Stage> {
 
 /** Returns the cursors before and after the fresh events. */
 async function fillRuns(dataDir: string, { long, whole, fresh }: Sizes): Promise<{ cursor: string; end: string }> {
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1, durability: "relaxed" });
+  await using runtime = await createRuntime({
+    dataDir,
+    plugins: ["run-history"],
+    threadsMax: 1,
+    durability: "relaxed",
+  });
   const large = new OurRuns(runtime, "large");
   await large.fill(longRun, 0, long - fresh);
   const { cursor } = await large.load(longRun);

@@ -6,13 +6,13 @@ import { GuestInstance } from "../../../host/guest/extism-plugin.ts";
 import type { GuestModule } from "../../../host/guest/guest-module.ts";
 import { judgeOutcome } from "../../../host/guest/judge-outcome.ts";
 import { GuestLog } from "../../../host/guest/kernel-functions.ts";
-import { pluginFilesOf } from "../../../host/plugins/bundled-plugins.ts";
+import { choosePlugins } from "../../../host/plugins/bundled-plugins.ts";
 import { loadPolicy } from "../../../host/plugins/policy/load-policy.ts";
 import { loadCatalog } from "../../support/load-catalog.ts";
 import type { ToolCall, ToolWay } from "./tool-way.ts";
 
 export async function guestWays(): Promise<ToolWay[]> {
-  const { plugins } = await loadCatalog(await pluginFilesOf(["user-memory"]), await loadPolicy(undefined));
+  const { plugins } = await loadCatalog((await choosePlugins(["user-memory"], [])).named, await loadPolicy(undefined));
   const [plugin] = plugins;
   if (!plugin) throw new RangeError("There is no plugin to measure");
   const restored = { make: restoring(plugin.guest), name: "restored memory" };
@@ -73,7 +73,7 @@ function madeForTheCall(key: string, { make, name }: Source): ToolWay {
 
 /** The way that a runtime's call takes, for the tools of one plugin. */
 export async function restoredGuest(pluginName: string): Promise<ToolWay> {
-  const { plugins } = await loadCatalog(await pluginFilesOf([pluginName]), await loadPolicy(undefined));
+  const { plugins } = await loadCatalog((await choosePlugins([pluginName], [])).named, await loadPolicy(undefined));
   const [plugin] = plugins;
   if (!plugin) throw new RangeError("There is no plugin to measure");
   return madeBeforehand("restored", { make: restoring(plugin.guest), name: "restored memory" });

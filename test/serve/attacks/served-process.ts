@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import type { AuditRecord } from "../../../host/audit/audit-record.ts";
+import { shippedFlags } from "../../support/test-plugin.ts";
 
 export const command: string = fileURLToPath(new URL("../../../dist/host/cli/main.js", import.meta.url));
 
@@ -23,7 +24,8 @@ export class ServedProcess implements AsyncDisposable {
 
   /** Adds `args` to those common to all. Rejects with the process's output if it does not start listening. */
   static async start(args: readonly string[], { dataDir, logFile }: ServedFiles): Promise<ServedProcess> {
-    const all = [command, "serve", "--http", "--port", "0", "--data", dataDir, "--audit-log", logFile, ...args];
+    const places = ["--data", dataDir, "--audit-log", logFile, ...shippedFlags()];
+    const all = [command, "serve", "--http", "--port", "0", ...places, ...args];
     const started = spawn(process.execPath, all, { stdio: ["ignore", "inherit", "pipe"] });
     const said: string[] = [];
     for await (const line of createInterface({ input: started.stderr })) {

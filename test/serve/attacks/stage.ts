@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { shippedNames } from "../../support/test-plugin.ts";
 import { audience, claimsOf, Forge, issuer } from "./forge.ts";
 import { KeyTrap } from "./key-trap.ts";
 import { Person } from "./person.ts";
@@ -105,7 +106,7 @@ type StageParts = Pick<Stage, "server" | "alice" | "bob" | "trap">;
 
 /** What both users have at the start. */
 export async function remember(dataDir: string): Promise<void> {
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
   const [secretBody = "", secretDescription = "", secretPlan = ""] = bobSecrets;
   const entries = [
     { userId: "alice", name: "plan", description: "where Alice goes", body: aliceBody },

@@ -183,7 +183,7 @@ describe("a request is refused, on record,", () => {
 
 test("the server does not start without the plugin, or with MCP in the place of the routes", async () => {
   await expect(openStorageStage({}, { runtime: { plugins: ["journal"] } })).rejects.toThrow(
-    'the plugin "stores" is not loaded',
+    'the plugin "stores" is not loaded, allowed: with --plugin stores',
   );
   await expect(openStorageStage({}, { path: "/api/storage/memory" })).rejects.toThrow("the storage routes are below");
 });

@@ -1,0 +1,167 @@
+/** A runtime in this process. It finds the tool of a call and passes the call to the `CallRunner`. */
+import type { CallRunner, CallRunnerParts } from "../call/call-runner.ts";
+import type { ChangeListener } from "../call/change-listeners.ts";
+import type { OwnWork } from "../call/own-work.ts";
+import type { JudgedCatalog } from "../plugins/catalog.ts";
+import { descriptionOf } from "../plugins/describe-tool.ts";
+import type { ToolDescription } from "../plugins/describe-tool.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
+import { isOffered } from "../plugins/tool-commands.ts";
+import type { Caller } from "../plugins/tool-commands.ts";
+import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
+import type { Upkeep } from "../upkeep/upkeep.ts";
+import type { CallContext } from "../values/call-context.ts";
+import type { Refusal } from "../values/refusal.ts";
+import type { ToolError } from "../values/tool-error.ts";
+import type { ToolResult } from "../values/tool-result.ts";
+import type { Runtime } from "./api.ts";
+import { FamilyMemory } from "./family-memory.ts";
+import { familiesOf } from "./memory-families.ts";
+import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import { LocalUserStores } from "./user-stores.ts";
+import type { UserStores } from "./user-stores.ts";
+
+interface RuntimeParts extends Pick<
+  CallRunnerParts,
+  "store" | "admission" | "recorder" | "listeners" | "identities" | "clock" | "onLog" | "contextualAccess"
+> {
+  readonly own: OwnWork;
+  readonly runner: CallRunner;
+  /** What models are offered. */
+  readonly model: Caller;
+  readonly closeGraceMs: number;
+}
+
+export class LocalRuntime implements Runtime {
+  readonly #upkeep: LocalUpkeep;
+  readonly #memory: FamilyMemory;
+  readonly #families: readonly MemoryFamily[];
+  readonly #catalog: JudgedCatalog;
+  readonly #parts: RuntimeParts;
+  #closing: Promise<void> | null = null;
+
+  constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
+    this.#catalog = catalog;
+    this.#parts = parts;
+    this.#families = familiesOf(catalog.tools);
+    this.#memory = new FamilyMemory(catalog.tools, parts);
+    this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
+  }
+
+  get upkeep(): Upkeep {
+    return this.#upkeep;
+  }
+
+  stores(ctx: CallContext): UserStores {
+    return new LocalUserStores({ ...this.#parts, tools: this.#catalog.tools }, ctx);
+  }
+
+  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    const { model: caller } = this.#parts;
+    return this.#call({ tool, recorded: tool, caller }, () => this.#forModel(tool), input, ctx);
+  }
+
+  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+    const { tools } = this.#catalog;
+    // A program can name a tool with its plugin. The record names the plugin anyway.
+    const recorded = tools.forHost(tool)[0]?.tool.name ?? tool;
+    const lookUp = (): CatalogTool => toolForHost(tools, tool, this.#parts.identities);
+    return this.#call({ tool, recorded, caller: "host" }, lookUp, input, ctx);
+  }
+
+  tools(): ToolDescription[] {
+    const { model } = this.#parts;
+    return this.#catalog.tools.all
+      .filter(({ tool }) => isOffered(tool, model))
+      .map((found) => descriptionOf(found, this.#catalog, model));
+  }
+
+  instructions(): string {
+    const { plugins, tools } = this.#catalog;
+    const offered = new Set(
+      tools.all.filter(({ tool }) => isOffered(tool, this.#parts.model)).map(({ family }) => family),
+    );
+    const said = plugins.filter(({ manifest }) => offered.has(manifest.name));
+    return said.flatMap(({ manifest }) => manifest.instructions ?? []).join("\n");
+  }
+
+  documentation(tool: string): string | null {
+    const found = this.#catalog.tools.forModel(tool);
+    if (found === null) throw this.#unknownTool(`document ${toolLabel(tool)}`, tool);
+    return found.tool.documentation ?? null;
+  }
+
+  families(): readonly MemoryFamily[] {
+    return this.#families;
+  }
+
+  get hasMemory(): boolean {
+    return this.#families.length > 0;
+  }
+
+  memoryIndex(ctx: CallContext, options?: FamilyChoice): Promise<string> {
+    return this.#memory.index(ctx, options);
+  }
+
+  memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]> {
+    return this.#memory.entries(ctx, options);
+  }
+
+  readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
+    return this.#memory.read(entry, ctx);
+  }
+
+  onChange(listener: ChangeListener): () => void {
+    return this.#parts.listeners.add(listener);
+  }
+
+  refused(refusal: Refusal): void {
+    this.#parts.recorder.refused(refusal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #shutDown(): Promise<void> {
+    const { runner, recorder, closeGraceMs } = this.#parts;
+    try {
+      await runner.close(closeGraceMs);
+    } finally {
+      recorder.close();
+    }
+  }
+
+  /** `tool` is what the caller passed; `lookUp` throws if there is no such tool. */
+  async #call(
+    { tool, recorded, caller }: { readonly tool: string; readonly recorded: string; readonly caller: Caller },
+    lookUp: () => CatalogTool,
+    input: unknown,
+    ctx: CallContext,
+  ): Promise<ToolResult> {
+    const action = `call ${toolLabel(tool)}`;
+    const { runner, admission } = this.#parts;
+    const find = (): CatalogTool => {
+      admission.checkOpen(action);
+      return lookUp();
+    };
+    return (await runner.call({ toolName: recorded, action, find, caller, input, ctx })).result;
+  }
+
+  #forModel(toolName: string): CatalogTool {
+    const found = this.#catalog.tools.forModel(toolName);
+    if (found === null || !isOffered(found.tool, this.#parts.model))
+      throw this.#unknownTool(`call ${toolLabel(toolName)}`, toolName);
+    return found;
+  }
+
+  #unknownTool(action: string, toolName: string): ToolError {
+    return unknownTool(action, this.tools(), this.#catalog.tools.notLoaded.hintForModelTool(toolName));
+  }
+}

@@ -1,0 +1,143 @@
+/** What a program gets that names no plugins, what each named one adds, and what it is told about one that is missing. */
+import { readFileSync } from "node:fs";
+
+import { createRuntime, memoryStore, ToolError } from "memcell";
+import type { Runtime, RuntimeOptions } from "memcell";
+import { newEvent, plannerNoteData, RunHistory } from "memcell/run-history";
+import { expect, test } from "vitest";
+
+import type { Manifest } from "../../shared/manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { manifestOf } from "../support/reseal-plugin.ts";
+import { shippedNames, shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+
+const alice = { userId: "alice" };
+const manifests = new Map(shippedNames().map((name) => [name, manifestOf(readFileSync(shippedPlugin(name)))]));
+
+const modelTools = ({ tools }: Manifest): string[] =>
+  tools.filter(({ audience }) => audience === "model").map(({ name }) => name);
+
+async function withRuntime(
+  options: Pick<RuntimeOptions, "plugins" | "policy">,
+  work: (runtime: Runtime) => Promise<void> | void,
+): Promise<void> {
+  await using runtime = await createRuntime({ ...options, store: memoryStore(), threadsMax: 1 });
+  await work(runtime);
+}
+
+const namesIn = (runtime: Runtime): string[] => runtime.tools().map(({ name }) => name);
+
+test("without plugins, exactly user-memory is loaded", async () => {
+  await withRuntime({}, (runtime) => {
+    expect(namesIn(runtime)).toEqual(modelTools(manifests.get("user-memory") as Manifest));
+    expect(namesIn(runtime)).toContain("UpdateUserMemory");
+    expect(runtime.families().map(({ name }) => name)).toEqual(["user-memory"]);
+  });
+});
+
+test("each named plugin adds its own tools and instructions, in the order of the names", async () => {
+  const names = shippedNames().toReversed();
+  for (const plugins of [...names.map((name) => [name]), names]) {
+    await withRuntime({ plugins }, (runtime) => {
+      const loaded = plugins.map((name) => manifests.get(name) as Manifest);
+      expect(namesIn(runtime)).toEqual(loaded.flatMap(modelTools));
+      expect(runtime.instructions()).toBe(loaded.map(({ instructions }) => instructions).join("\n"));
+    });
+  }
+});
+
+test("no plugin, or one that says nothing, has no instructions", async () => {
+  await withRuntime({ plugins: [] }, (runtime) => expect([namesIn(runtime), runtime.instructions()]).toEqual([[], ""]));
+  const plugins = [testPlugin("puppet"), shippedPlugin("journal")];
+  await withRuntime({ plugins, policy: policyFor(plugins) }, (runtime) => {
+    expect(runtime.instructions()).toBe(manifests.get("journal")?.instructions);
+  });
+});
+
+test.for(shippedNames())("the instructions of %s name its tools for models, in one to three sentences", (name) => {
+  const { instructions = "" } = manifests.get(name) as Manifest;
+  for (const tool of modelTools(manifests.get(name) as Manifest))
+    expect(instructions).toMatch(new RegExp(`\\b${tool}\\b`));
+  const sentences = instructions.match(/[.](?= |$)/g) ?? [];
+  expect(sentences.length).toBeGreaterThanOrEqual(1);
+  expect(sentences.length).toBeLessThanOrEqual(3);
+  expect(instructions).toMatch(/\.$/);
+});
+
+const hintOf = (plugin: string): string =>
+  `The plugin "${plugin}" has it but is not loaded: add "${plugin}" to the option plugins of createRuntime, ` +
+  `or --plugin ${plugin} on the command line, beside the other plugins`;
+
+test("a tool for models that another plugin of the package has: the error is for the model, the hint for the program", async () => {
+  await withRuntime({}, async (runtime) => {
+    const before = namesIn(runtime);
+    const result = await runtime.call("memory_write", {}, alice);
+    expect(result).toEqual({
+      ok: false,
+      error: {
+        code: "TOOL_UNKNOWN",
+        message: `Cannot call "memory_write": no such tool, allowed: ${before.join(", ")}`,
+        blame: "caller",
+        retryable: false,
+      },
+      hint: hintOf("journal"),
+    });
+    expect(thrownBy(() => runtime.documentation("memory"))).toMatchObject({ hint: hintOf("stores") });
+    expect(namesIn(runtime)).toEqual(before);
+  });
+});
+
+test("the same for programs: by tool, by the plugin's name, by a family, and for the values of stores", async () => {
+  await withRuntime({}, async (runtime) => {
+    for (const tool of ["LoadRun", "run-history/LoadRun"])
+      expect(await runtime.callAsHost(tool, {}, alice)).toMatchObject({ ok: false, hint: hintOf("run-history") });
+    const stores = runtime.stores(alice);
+    for (const asked of [stores.clear("bob"), stores.getInternal(null, "k"), stores.setInternal(null, "k", 1)])
+      await expect(asked).rejects.toMatchObject({ code: "TOOL_UNKNOWN", hint: hintOf("stores") });
+    const family = "journal";
+    for (const asked of [runtime.memoryIndex(alice, { family }), runtime.readEntry({ family, name: "a" }, alice)])
+      await expect(asked).rejects.toMatchObject({ code: "TOOL_UNKNOWN", hint: hintOf("journal") });
+  });
+});
+
+test("memcell/run-history says what to load", async () => {
+  await withRuntime({}, async (runtime) => {
+    const history = new RunHistory(runtime, alice);
+    const appended = history.append("planner", "run-1", [newEvent(undefined, plannerNoteData({ note: "x" }))]);
+    await expect(appended).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
+    await expect(appended).rejects.toThrow(hintOf("run-history"));
+  });
+});
+
+test.for([
+  { what: "a tool that no plugin has", ask: (runtime: Runtime) => runtime.call("Absent", {}, alice) },
+  { what: "a model that asks for a host's tool", ask: (runtime: Runtime) => runtime.call("LoadRun", {}, alice) },
+  {
+    what: "a loaded tool for models, as a host",
+    ask: (runtime: Runtime) => runtime.callAsHost("ReadUserMemory", {}, alice),
+  },
+  { what: "a property of every object", ask: (runtime: Runtime) => runtime.call("__proto__", {}, alice) },
+  { what: "what is no name", ask: (runtime: Runtime) => runtime.call(7 as unknown as string, {}, alice) },
+])("$what has no hint", async ({ ask }) => {
+  await withRuntime({}, async (runtime) => {
+    const result = await ask(runtime);
+    expect(result).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
+    expect(result).not.toHaveProperty("hint");
+  });
+});
+
+test("a plugin that the policy does not name is not suggested: it would be refused", async () => {
+  const policy = policyFor([shippedPlugin("user-memory")]);
+  await withRuntime({ policy }, async (runtime) => {
+    expect(await runtime.call("memory_write", {}, alice)).not.toHaveProperty("hint");
+  });
+});
+
+function thrownBy(work: () => unknown): ToolError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ToolError) return error;
+  }
+  throw new Error("No ToolError was thrown");
+}
