@@ -44,11 +44,12 @@ const memoryCapabilities: ServerCapabilities = {
  */
 export function makeUserServer({ runtime, userId, labels, feed, changes = "watched" }: UserServerOptions): Server {
   const hasIndex = runtime.families().some((family) => family.hasIndex);
+  const instructions = instructionsFor(runtime);
   const server = new RecordingServer(
     { name: "memcell", version },
     {
       capabilities: { tools: {}, ...(runtime.hasMemory && memoryCapabilities), ...(hasIndex && { prompts: {} }) },
-      ...(runtime.hasMemory && { instructions: instructionsFor(runtime.families()) }),
+      ...(instructions !== "" && { instructions }),
     },
   );
   server.onRefused = (reason) => runtime.refused({ surface: "mcp", reason, userId });
