@@ -2,6 +2,7 @@
 import type { InputIssue } from "../shared/envelope.ts";
 import { presentValue, quoted } from "../shared/text.ts";
 import * as z from "../shared/zod.ts";
+import { leaveOutNulls, valueAt } from "./leave-out-nulls.ts";
 import { inputError } from "./tool-error.ts";
 import type { ToolError } from "./tool-error.ts";
 
@@ -21,12 +22,18 @@ export interface InputRules<Input> {
   readonly toolName: string;
   readonly schema: InputSchema<Input>;
   readonly codeOfField?: CodeOfField | undefined;
+  /** Fields of the tool's other commands. `null` there counts as nothing, as for an optional field. */
+  readonly otherFields?: readonly string[] | undefined;
 }
 
+/** `null` for an optional field that cannot be `null` counts as nothing. */
 export function parseInput<Input>(rules: InputRules<Input>, text: string): Input {
-  const { schema } = rules;
+  const { otherFields = [] } = rules;
   const value = parseJson(rules, text);
-  const parsed = z.safeParse(typeof schema === "function" ? schema(value) : schema, value);
+  const schema = typeof rules.schema === "function" ? rules.schema(value) : rules.schema;
+  let parsed = z.safeParse(schema, value);
+  if (!parsed.success && leaveOutNulls(value, parsed.error.issues, { schema, otherFields }))
+    parsed = z.safeParse(schema, value);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.flatMap((issue) => inputIssues(issue, value)).slice(0, issuesShownMax);
   throw refusal(rules, issues, value);
@@ -70,7 +77,7 @@ function inputIssues(issue: SchemaIssue, input: unknown): InputIssue[] {
   if (issue.code === "unrecognized_keys") {
     return (issue.keys ?? []).map((key) => ({
       field: fieldName(key),
-      value: presentValue(ownProperty(input, key)),
+      value: presentValue(ownProperty(valueAt(input, issue.path), key)),
       allowed: issue.message,
     }));
   }

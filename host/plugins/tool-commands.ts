@@ -1,6 +1,6 @@
 /** Tools with commands: which command a call is, and what of such a tool is offered to whom. */
 import type { ManifestTool, ToolCommand } from "../../shared/manifest.ts";
-import { quoted } from "../../shared/text.ts";
+import { presentValue } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /** Who calls. Models get no command that changes grants, unless the embedding program allows it. */
@@ -22,7 +22,7 @@ export function exportFor(tool: ManifestTool, caller: Caller, input: unknown): C
   if (found !== undefined) return found;
   const names = offered.map(({ name }) => name);
   const allowed = names.length === 1 ? names.join("") : `${names.slice(0, -1).join(", ")}, or ${names.at(-1)}`;
-  const value = typeof asked === "string" ? quoted(asked) : asked === undefined ? "missing" : `of type ${typeof asked}`;
+  const value = presentValue(asked);
   const shown = typeof asked === "string" ? asked.slice(0, shownCharsMax) : value;
   const issues = [{ field: "command", value, allowed: names.join(", ") }];
   throw new ToolError("INPUT_INVALID", `Unknown command: ${shown}. Use ${allowed}.`, { issues });

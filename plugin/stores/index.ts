@@ -1,10 +1,13 @@
 /** The plugin's exports: one function for each command or tool that `family.ts` declares. Wiring only. */
 import { rehearseInput } from "../parse-input.ts";
+import type { InputSchema } from "../parse-input.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
-import { serveTool } from "../serve-tool.ts";
+import { serveTool, serveWithCodes } from "../serve-tool.ts";
+import type { Answer } from "../serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";
 import { clearEntries } from "./clear-entries.ts";
 import { inspectStore } from "./inspect-store.ts";
+import { memoryFields } from "./memory-fields.ts";
 import { listOwnEntries, readOwnEntry } from "./own-entries.ts";
 import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
 import { getInternal, kvDelete, kvGet, kvSet, setInternal } from "./programs.ts";
@@ -38,40 +41,44 @@ rehearseInput(createInput, { command: "create", path: "a", content: "", ttl: 1 }
 rehearseInput(editInput, { command: "edit", path: "a", old_str: "a", new_str: "b" });
 rehearseInput(searchInput, { command: "search", query: "a" });
 
+function serveCommand<Input, Data>(schema: InputSchema<Input>, work: (input: Input) => Answer<Data>): number {
+  return serveWithCodes({ toolName: "memory", schema, otherFields: memoryFields }, work);
+}
+
 export function memory_view(): number {
-  return serveTool("memory", viewInput, viewMemory);
+  return serveCommand(viewInput, viewMemory);
 }
 
 export function memory_create(): number {
-  return serveTool("memory", createInput, createEntry);
+  return serveCommand(createInput, createEntry);
 }
 
 export function memory_edit(): number {
-  return serveTool("memory", editInput, editEntry);
+  return serveCommand(editInput, editEntry);
 }
 
 export function memory_delete(): number {
-  return serveTool("memory", deleteInput, deleteEntry);
+  return serveCommand(deleteInput, deleteEntry);
 }
 
 export function memory_rename(): number {
-  return serveTool("memory", renameInput, renameEntry);
+  return serveCommand(renameInput, renameEntry);
 }
 
 export function memory_search(): number {
-  return serveTool("memory", searchInput, searchMemory);
+  return serveCommand(searchInput, searchMemory);
 }
 
 export function memory_share(): number {
-  return serveTool("memory", shareInput, shareStore);
+  return serveCommand(shareInput, shareStore);
 }
 
 export function memory_unshare(): number {
-  return serveTool("memory", unshareInput, unshareStore);
+  return serveCommand(unshareInput, unshareStore);
 }
 
 export function memory_stores(): number {
-  return serveTool("memory", storesInput, listStores);
+  return serveCommand(storesInput, listStores);
 }
 
 export function memory_keys(): number {
