@@ -10,7 +10,7 @@ export type { Refusal } from "./values/refusal.ts";
 export type { Runtime } from "./runtime/api.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { InternalEntry, InternalFlags, UserStores } from "./runtime/user-stores.ts";
-export type { GrantedAccess, NewGrant, ReachableStore } from "./upkeep/user-stores.ts";
+export type { GrantedAccess, NewGrant, ReachableStore } from "./upkeep/store-access.ts";
 export type { AccessLevel, AccessSource } from "../shared/shared-scope.ts";
 export { storeIdOf } from "./values/store-id.ts";
 export type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./runtime/memory-families.ts";

@@ -17,9 +17,9 @@ import type { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
+import { LocalUserStores } from "./local-user-stores.ts";
 import { familiesOf } from "./memory-families.ts";
 import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
-import { LocalUserStores } from "./user-stores.ts";
 import type { UserStores } from "./user-stores.ts";
 
 interface RuntimeParts extends Pick<

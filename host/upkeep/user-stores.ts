@@ -1,7 +1,6 @@
 /** The stores that a user reaches, and the grants of the user's own: what `runtime.stores` does without a plugin. */
 import { sharingLimits } from "../../shared/limits.ts";
 import { accessLevels } from "../../shared/shared-scope.ts";
-import type { AccessLevel, AccessSource } from "../../shared/shared-scope.ts";
 import { presentValue, quoted } from "../../shared/text.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
@@ -16,31 +15,7 @@ import { isStoreId, ownStoreOf, storeNamesAllowed, storeOfName } from "../values
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
-
-/** A store that a user reaches. */
-export interface ReachableStore {
-  readonly id: string;
-  readonly level: AccessLevel;
-  /** Why: it is the user's own, was granted, or the program vouches for the user. */
-  readonly source: AccessSource;
-}
-
-/** A grant of the user's own store. */
-export interface GrantedAccess {
-  /** The id of the grantee's own store. */
-  readonly grantee: string;
-  readonly level: AccessLevel;
-  readonly grantedAt: Date;
-  /** `null`: never. */
-  readonly expiresAt: Date | null;
-}
-
-export interface NewGrant {
-  /** Default: `read`. */
-  readonly level?: AccessLevel | undefined;
-  /** Default: never. */
-  readonly expiresAt?: Date | undefined;
-}
+import type { GrantedAccess, NewGrant, ReachableStore } from "./store-access.ts";
 
 export async function listStores(
   operation: Operation,
