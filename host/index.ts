@@ -19,7 +19,14 @@ export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";
 export type { StoreDefinition } from "./store/store.ts";
 export type { LogEntry } from "./log/log-entry.ts";
-export type { ToolDescription } from "./plugins/describe-tool.ts";
+export type { ObjectSchema, ToolDescription } from "./plugins/tool-description.ts";
+export type {
+  AnthropicTool,
+  OpenAiChatTool,
+  OpenAiResponsesTool,
+  ToolFormat,
+  ToolFormats,
+} from "./plugins/formats/tool-formats.ts";
 export type { PolicyFile } from "./plugins/policy/policy-schema.ts";
 export { ToolError } from "./values/tool-error.ts";
 export type { FailedResult, PluginFailure, TableFailure, ToolFailure, ToolResult } from "./values/tool-result.ts";

@@ -1,29 +1,17 @@
-import type { Right } from "../../shared/abi.ts";
-import type { PluginError } from "../../shared/manifest.ts";
 import type { JudgedCatalog } from "./catalog.ts";
 import type { CatalogTool } from "./loaded-tools.ts";
-import { offeredPart } from "./tool-commands.ts";
+import { isOffered, offeredPart } from "./tool-commands.ts";
 import type { Caller } from "./tool-commands.ts";
+import type { ToolDescription } from "./tool-description.ts";
 
-/** A tool's description for a function-calling API. */
-export interface ToolDescription {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema, draft 2020-12. The top level is an object without unions. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** JSON Schema of a successful result's `data`. */
-  readonly outputSchema: Readonly<Record<string, unknown>>;
-  /** The rights that the tool is granted. Without `write` and `trash` it changes nothing. */
-  readonly rights: readonly Right[];
-  /**
-   * The plugin's own error codes, with their meanings and the codes of the error table that they are cases of. Missing
-   * if the plugin declares none. A failure with such a code has `of`.
-   */
-  readonly errors?: readonly PluginError[];
+/** Describes what a caller is offered. Returns copies, which the caller can change. */
+export function offeredTools(catalog: JudgedCatalog, caller: Caller): ToolDescription[] {
+  return catalog.tools.all
+    .filter(({ tool }) => isOffered(tool, caller))
+    .map((found) => descriptionOf(found, catalog, caller));
 }
 
-/** Describes a tool for a caller. Returns copies, which the caller can change. */
-export function descriptionOf(
+function descriptionOf(
   { tool, moduleIndex }: CatalogTool,
   { plugins }: JudgedCatalog,
   caller: Caller,
@@ -34,7 +22,8 @@ export function descriptionOf(
   return {
     name,
     description,
-    inputSchema: structuredClone(input),
+    // APIs and MCP clients refuse any other type, and with it the whole list of tools.
+    inputSchema: { ...structuredClone(input), type: "object" },
     outputSchema: structuredClone(output),
     rights: [...rights],
     ...(errors.length > 0 && { errors: structuredClone(errors) }),

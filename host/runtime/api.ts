@@ -1,5 +1,6 @@
 /** The runtime, which `index.ts` exports. */
-import type { ToolDescription } from "../plugins/describe-tool.ts";
+import type { ToolFormat, ToolFormats } from "../plugins/formats/tool-formats.ts";
+import type { ToolDescription } from "../plugins/tool-description.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
@@ -72,8 +73,29 @@ export interface Runtime {
    */
   memoryIndex(ctx: CallContext, options?: FamilyChoice): Promise<string>;
 
-  /** The tools that a model may call, in the order in which their plugins declare them. */
+  /**
+   * The tools that a model may call, in the order in which their plugins declare them: copies, which the caller can
+   * change.
+   *
+   * With `format`, in the form in which an API takes them. `anthropic` is for Anthropic's Messages API. `openai` is for
+   * OpenAI's Chat Completions API and the servers that are compatible with it, `openai-responses` for its Responses API.
+   * The `-strict` ones are for the modes in which the API holds the model to the schema. There, the schema has only what
+   * the API's strict mode takes, and bounds that it does not know are in the descriptions. A tool whose input cannot be
+   * said in this way has `strict: false` and its own schema.
+   *
+   * In OpenAI's strict mode, a model sends every field, and `null` for those that it does not use: the tools take that.
+   * Throws a `ToolError` with `INPUT_INVALID` for an unknown format.
+   *
+   * @example
+   * const tools = runtime.tools({ format: "anthropic" });
+   * const message = await client.messages.create({ model, max_tokens, messages, tools });
+   *
+   * @example
+   * const tools = runtime.tools({ format: "openai-strict" });
+   * const completion = await client.chat.completions.create({ model, messages, tools });
+   */
   tools(): ToolDescription[];
+  tools<Format extends ToolFormat>(options: { readonly format: Format }): ToolFormats[Format][];
 
   /**
    * What the loaded plugins tell a model about when and how to use their tools, for a system prompt: a line for each

@@ -3,8 +3,8 @@ import type { CallRunner, CallRunnerParts } from "../call/call-runner.ts";
 import type { ChangeListener } from "../call/change-listeners.ts";
 import type { OwnWork } from "../call/own-work.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
-import { descriptionOf } from "../plugins/describe-tool.ts";
-import type { ToolDescription } from "../plugins/describe-tool.ts";
+import { offeredTools } from "../plugins/describe-tool.ts";
+import { toolsIn } from "../plugins/formats/tool-formats.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
 import { isOffered } from "../plugins/tool-commands.ts";
@@ -70,12 +70,8 @@ export class LocalRuntime implements Runtime {
     return this.#call({ tool, recorded, caller: "host" }, lookUp, input, ctx);
   }
 
-  tools(): ToolDescription[] {
-    const { model } = this.#parts;
-    return this.#catalog.tools.all
-      .filter(({ tool }) => isOffered(tool, model))
-      .map((found) => descriptionOf(found, this.#catalog, model));
-  }
+  readonly tools = ((options = {}) =>
+    toolsIn(options, offeredTools(this.#catalog, this.#parts.model))) as Runtime["tools"];
 
   instructions(): string {
     const { plugins, tools } = this.#catalog;

@@ -1,5 +1,5 @@
 /** What an executor and a model say to each other. */
-import type { InputSchemaDefinition } from "./tool-definitions.ts";
+import type { AnthropicTool } from "memcell";
 
 /** A tool call that the model requests. */
 export interface ToolUse {
@@ -28,7 +28,7 @@ export type Message = string | ModelTurn | readonly ToolReply[];
 
 export interface ModelRequest {
   readonly system: string;
-  readonly tools: readonly InputSchemaDefinition[];
+  readonly tools: readonly AnthropicTool[];
   /** The last turns of earlier movements of the run, then this movement's task and its turns. */
   readonly messages: readonly Message[];
 }

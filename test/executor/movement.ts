@@ -7,9 +7,9 @@ import { ToolError } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 
 import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
+import { definitionOfPages, pagesTool } from "./pages-tool.ts";
 import type { PlayedTurn } from "./played-movements.ts";
 import { RunRecord } from "./run-record.ts";
-import { definitionOfPages, definitionsWithInputSchema, pagesTool } from "./tool-definitions.ts";
 
 export interface Stage {
   readonly runtime: Runtime;
@@ -33,7 +33,7 @@ export async function playMovement(
   const record = await RunRecord.open(runtime, movement, ctx);
   // Each movement reads the index again, because the previous one can have changed it. Empty for a new user.
   const system = `${instructions}\n${await runtime.memoryIndex(ctx)}`;
-  const tools = [...definitionsWithInputSchema(runtime.tools()), definitionOfPages];
+  const tools = [...runtime.tools({ format: "anthropic" }), definitionOfPages];
   const nextTurn = async (): Promise<PlayedTurn> => {
     if (record.turns.length >= turnsMax) {
       throw new Error(`The model has not ended movement "${name}" after ${turnsMax} turns`);

@@ -62,7 +62,7 @@ function filled(input: Input): Input {
     other: null,
     ...input,
     inner: held ? { label: null, ...held } : null,
-    list: list ? list.map((each) => ({ label: null, ...each })) : null,
+    list: list ? list.map((each) => Object.assign({ label: null }, each)) : null,
   };
 }
 

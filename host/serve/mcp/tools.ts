@@ -1,5 +1,5 @@
 /** The tools of a user's runtime in MCP. */
-import type { ToolDescription } from "../../plugins/describe-tool.ts";
+import type { ToolDescription } from "../../plugins/tool-description.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
 import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
-import { definitionsOfFunctions, definitionsWithInputSchema } from "./tool-definitions.ts";
+import { formats, offeredIn } from "./offered-tools.ts";
 
 const folder = temporaryFolder();
 let runtime: Runtime;
@@ -18,32 +18,74 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-test("both shapes name each tool once, with its purpose and one object as its input", () => {
+test.for(formats)("%s has each tool once, with its purpose and one object as its input", (format) => {
   const tools = runtime.tools();
-  const [own, functions] = [definitionsWithInputSchema(tools), definitionsOfFunctions(tools)];
-  expect(own.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
-  expect(new Set(own.map(({ name }) => name)).size).toBe(own.length);
-  expect(functions).toMatchObject(
-    own.map(({ name, description }) => ({ type: "function", function: { name, description } })),
+  const offered = offeredIn(format, runtime);
+  expect(offered.map(({ name, description }) => ({ name, description }))).toEqual(
+    tools.map(({ name, description }) => ({ name, description })),
   );
-  for (const [at, { input_schema: schema }] of own.entries()) {
-    expect(functions[at]?.function.parameters).toEqual(schema);
+  expect(new Set(offered.map(({ name }) => name)).size).toBe(offered.length);
+  for (const { name, schema, strict } of offered) {
+    expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     expect(schema).toMatchObject({ type: "object", additionalProperties: false });
-    for (const keyword of ["oneOf", "anyOf", "allOf", "not"]) expect(schema).not.toHaveProperty(keyword);
+    for (const keyword of ["$schema", "oneOf", "anyOf", "allOf", "not"]) expect(schema).not.toHaveProperty(keyword);
+    const ofForm = format === "openai-responses" ? false : undefined;
+    expect(strict).toBe(format.endsWith("strict") ? true : ofForm);
   }
-  for (const { name } of own) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
 });
 
-test("a tool without optional properties is strict", () => {
-  const strict = definitionsOfFunctions(runtime.tools()).map((each) => [each.function.name, each.function.strict]);
-  expect(Object.fromEntries(strict)).toMatchObject({ UpdateUserMemory: false, ReadUserMemory: true });
+test.for(formats)("a change to a tool in the format %s does not reach the runtime", (format) => {
+  const before = JSON.stringify(runtime.tools({ format }));
+  for (const { schema } of offeredIn(format, runtime)) overwrite(schema);
+  expect(JSON.stringify(runtime.tools({ format }))).toBe(before);
 });
 
-test("a change to a definition does not reach the runtime", () => {
-  const before = JSON.stringify(runtime.tools());
-  const [definition] = definitionsOfFunctions(runtime.tools());
-  Object.assign(definition?.function.parameters ?? {}, { properties: {}, required: [] });
-  expect(JSON.stringify(runtime.tools())).toBe(before);
+/** Empties each object and list. */
+function overwrite(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  Object.values(value).forEach(overwrite);
+  for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
+}
+
+test("the formats of an API differ in the schema alone", () => {
+  const [ownTool, chat, responses] = [
+    runtime.tools({ format: "anthropic" })[0],
+    runtime.tools({ format: "openai" })[0],
+    runtime.tools({ format: "openai-responses" })[0],
+  ];
+  const { name, description, input_schema: parameters } = ownTool ?? {};
+  expect(chat).toEqual({ type: "function", function: { name, description, parameters } });
+  expect(responses).toEqual({ type: "function", name, description, parameters, strict: false });
+});
+
+test.for<readonly [what: string, options: unknown, message: string]>([
+  ["an unknown format", { format: "gemini" }, 'format is "gemini", allowed: "anthropic", '],
+  ["a property of every object", { format: "constructor" }, 'format is "constructor", allowed: '],
+  ["a format of another type", { format: 5 }, "format is 5, allowed: "],
+  ["null", { format: null }, "format is null, allowed: "],
+  ["an unknown option", { shape: "openai" }, 'there is no option "shape", allowed: format'],
+  ["options that are no object", "openai", 'the options are "openai", allowed: an object'],
+])("%s is refused", ([, options, message]) => {
+  const list = (): unknown => runtime.tools(options as { format: "openai" });
+  expect(list).toThrow(expect.objectContaining({ name: "ToolError", code: "INPUT_INVALID" }));
+  expect(list).toThrow(`Cannot list the tools: ${message}`);
+});
+
+test.for(formats)("what a model is not offered is in no schema of the format %s", async (format) => {
+  await using sharing = await createRuntime({
+    dataDir: folder.path,
+    plugins: ["stores"],
+    threadsMax: 1,
+    memory: { sharingByModels: true },
+  });
+  const fieldsIn = (offering: Runtime): string[] =>
+    offeredIn(format, offering)
+      .filter(({ name }) => name === "memory")
+      .flatMap(({ schema }) => Object.keys(schema.properties ?? {}));
+  expect(fieldsIn(sharing)).toEqual(expect.arrayContaining(["agent", "level"]));
+  expect(fieldsIn(runtime)).not.toEqual(expect.arrayContaining(["agent"]));
+  expect(fieldsIn(runtime)).not.toEqual(expect.arrayContaining(["level"]));
+  expect(JSON.stringify(runtime.tools({ format }))).not.toContain('"share"');
 });
 
 const update = "UpdateUserMemory";
@@ -130,14 +172,13 @@ const judgedApart: readonly (Row & { readonly why: string })[] = [
   },
 ];
 
-/** Whether ajv accepts the input with the schema of each shape. */
+const plainFormats = formats.filter((format) => !format.endsWith("strict"));
+
+/** Whether ajv accepts the input with the schema of each format in which the API does not enforce it. */
 function schemaTakes(tool: string, input: unknown): boolean[] {
-  const described = runtime.tools().filter(({ name }) => name === tool);
-  const schemas = [
-    ...definitionsWithInputSchema(described).map((each) => each.input_schema),
-    ...definitionsOfFunctions(described).map((each) => each.function.parameters),
-  ];
-  return schemas.map((schema) => new Ajv2020({ strict: true }).compile(schema)(input));
+  return plainFormats
+    .flatMap((format) => offeredIn(format, runtime).filter(({ name }) => name === tool))
+    .map(({ schema }) => new Ajv2020({ strict: true }).compile(schema)(input));
 }
 
 async function toolTakes(tool: string, input: unknown): Promise<boolean> {
@@ -146,14 +187,14 @@ async function toolTakes(tool: string, input: unknown): Promise<boolean> {
 }
 
 test.for(judgedAlike)("schema and tool $tool agree on $what: $isValid", async ({ tool, input, isValid }) => {
-  expect(schemaTakes(tool, input)).toEqual([isValid, isValid]);
+  expect(schemaTakes(tool, input)).toEqual(plainFormats.map(() => isValid));
   expect(await toolTakes(tool, input)).toBe(isValid);
 });
 
 test.for(judgedApart)(
   "known difference: for $what the schema says $isValid, because $why",
   async ({ tool, input, isValid }) => {
-    expect(schemaTakes(tool, input)).toEqual([isValid, isValid]);
+    expect(schemaTakes(tool, input)).toEqual(plainFormats.map(() => isValid));
     expect(await toolTakes(tool, input)).toBe(!isValid);
   },
 );

@@ -1,0 +1,188 @@
+/** What becomes of each part of a schema in the forms of strict modes. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { anthropicDialect, openaiDialect } from "../../host/plugins/formats/strict-dialects.ts";
+import { strictSchema } from "../../host/plugins/formats/strict-schema.ts";
+import { strictFaults } from "../executor/strict-faults.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** An object whose one field has the schema. */
+const holding = (field: unknown) => ({ type: "object" as const, properties: { field }, required: ["field"] });
+
+const fieldIn = (field: unknown, dialect = openaiDialect): unknown =>
+  strictSchema(holding(field) as Parameters<typeof strictSchema>[0], dialect)?.properties?.["field"];
+
+const scalars = [{ type: "string" }, { type: "number" }, { type: "boolean" }, { type: "null" }];
+const anyValue = {
+  anyOf: [...scalars, { type: "array", items: { anyOf: scalars } }],
+  description: "In this form: a text, number, boolean, null, or a list of these. Write an object as JSON text.",
+};
+const closed = { properties: {}, required: [], additionalProperties: false };
+
+test.for<readonly [what: string, field: unknown, strict: unknown]>([
+  ["a bound that the API knows", { type: "integer", minimum: 1 }, { type: "integer", minimum: 1 }],
+  ["the bounds of an exact integer", { type: "integer", maximum: Number.MAX_SAFE_INTEGER }, { type: "integer" }],
+  [
+    "a bound that it does not know",
+    { type: "string", maxLength: 3, description: "Short" },
+    { type: "string", description: "Short\n{maxLength: 3}" },
+  ],
+  [
+    "several of them, without a description",
+    { type: "array", items: { type: "string" }, uniqueItems: true, default: ["a"] },
+    { type: "array", items: { type: "string" }, description: '{uniqueItems: true, default: ["a"]}' },
+  ],
+  ["a format that it knows", { type: "string", format: "uuid" }, { type: "string", format: "uuid" }],
+  [
+    "a format that it does not know",
+    { type: "string", format: "iri" },
+    { type: "string", description: '{format: "iri"}' },
+  ],
+  ["a simple pattern", { type: "string", pattern: "^[a-z]{1,3}$" }, { type: "string", pattern: "^[a-z]{1,3}$" }],
+  [
+    "a pattern that looks around",
+    { type: "string", pattern: "^(?!a)" },
+    { type: "string", description: '{pattern: "^(?!a)"}' },
+  ],
+  ["what says nothing", { type: "string", title: "T", $comment: "C", deprecated: true }, { type: "string" }],
+  ["a constant", { const: "a" }, { type: "string", enum: ["a"] }],
+  ["an enum of several types", { enum: ["a", 1, null] }, { type: ["string", "number", "null"], enum: ["a", 1, null] }],
+  ["a choice of one", { oneOf: [{ const: 1 }] }, { anyOf: [{ type: "number", enum: [1] }] }],
+  ["any value", {}, anyValue],
+  ["any value, as true", true, anyValue],
+  ["a list of any items", { type: "array" }, { type: "array", items: anyValue }],
+  ["an object without fields", { type: "object", additionalProperties: false }, { type: "object", ...closed }],
+  [
+    "an object that ignores other fields",
+    { type: "object", properties: { a: { type: "null" } }, required: ["a"] },
+    { type: "object", properties: { a: { type: "null" } }, required: ["a"], additionalProperties: false },
+  ],
+])("%s", ([, field, strict]) => {
+  expect(fieldIn(field)).toEqual(strict);
+});
+
+test.for<readonly [what: string, field: Schema, strict: unknown]>([
+  ["a plain type", { type: "string", description: "d" }, { type: ["string", "null"], description: "d" }],
+  ["a list", { type: "array", items: { type: "null" } }, { type: ["array", "null"], items: { type: "null" } }],
+  [
+    "an enum",
+    { type: "string", enum: ["a"], description: "d" },
+    { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }], description: "d" },
+  ],
+  ["a choice", { anyOf: [{ type: "string" }] }, { anyOf: [{ type: "string" }, { type: "null" }] }],
+  ["what can be null by its type", { type: ["string", "null"] }, { type: ["string", "null"] }],
+  ["what can be null by a choice", { anyOf: [{ type: "null" }] }, { anyOf: [{ type: "null" }] }],
+  ["what can be null by its values", { enum: [null] }, { type: "null", enum: [null] }],
+  ["any value", {}, anyValue],
+])("in OpenAI's form, an optional field is required and can be null: %s", ([, field, strict]) => {
+  const schema = strictSchema({ type: "object", properties: { field } } as never, openaiDialect);
+  expect(schema).toEqual({
+    type: "object",
+    properties: { field: strict },
+    required: ["field"],
+    additionalProperties: false,
+  });
+});
+
+test("in Anthropic's form, a field stays optional, and bounds are in the description", () => {
+  const schema = { type: "object" as const, properties: { a: { type: "integer", minimum: 1 } } };
+  expect(strictSchema(schema, anthropicDialect)).toEqual({
+    type: "object",
+    properties: { a: { type: "integer", description: "{minimum: 1}" } },
+    required: [],
+    additionalProperties: false,
+  });
+});
+
+test.for<readonly [what: string, field: unknown]>([
+  ["an object of any fields", { type: "object" }],
+  ["a map", { type: "object", additionalProperties: { type: "string" } }],
+  ["a map beside fields", { type: "object", properties: { a: {} }, additionalProperties: { type: "string" } }],
+  ["a required field without a schema", { type: "object", properties: { a: {} }, required: ["b"] }],
+  ["fields without a type", { properties: { a: {} } }],
+  ["a choice beside a type", { type: "object", anyOf: [{ required: ["a"] }] }],
+  ["a choice and another", { anyOf: [{}], oneOf: [{}] }],
+  ["no choice", { anyOf: [] }],
+  ["no values", { enum: [] }],
+  ["an enum of objects", { enum: [{ a: 1 }] }],
+  ["no value", false],
+  ["no schema", "string"],
+  ...["allOf", "not", "if", "$ref", "patternProperties", "prefixItems", "propertyNames", "x-own"].map(
+    (keyword) => [`the keyword ${keyword}`, { type: "string", [keyword]: {} }] as const,
+  ),
+  [
+    "what is nested too deep",
+    Array.from({ length: 10 }).reduce((items) => ({ type: "array", items }), { type: "null" }),
+  ],
+])("has no strict form: %s", ([, field]) => {
+  for (const dialect of [openaiDialect, anthropicDialect]) {
+    expect(fieldIn(field, dialect)).toBeUndefined();
+    expect(fieldIn({ type: "array", items: { anyOf: [{ type: "null" }, field] } }, dialect)).toBeUndefined();
+  }
+});
+
+test("a root that is no object has no strict form", () => {
+  for (const type of ["array", undefined, ["object", "null"]])
+    expect(strictSchema({ type, items: { type: "null" } } as never, openaiDialect)).toBeNull();
+});
+
+test("a field can have the name of an object's own property", () => {
+  const properties = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"string"}}') as object;
+  const strict = strictSchema({ type: "object", properties, required: ["__proto__"] } as never, openaiDialect);
+  expect(Object.keys(strict?.properties ?? {})).toEqual(["__proto__", "constructor"]);
+});
+
+const keyword = fc.constantFrom(
+  "minLength",
+  "pattern",
+  "format",
+  "minimum",
+  "uniqueItems",
+  "default",
+  "title",
+  "allOf",
+);
+const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.record(
+      {
+        type: fc.constantFrom("string", "integer", "boolean", "null", ["string", "null"], "array"),
+        description: fc.string({ maxLength: 3 }),
+      },
+      { requiredKeys: ["type"] },
+    ),
+    fc.record({ enum: fc.array(fc.constantFrom("a", 1, true, null), { minLength: 1, maxLength: 3 }) }),
+    fc.constantFrom({}, true, { type: "object" }),
+    fc.tuple(tie("schema"), keyword).map(([schema, key]) => Object.assign({}, schema, { [key]: 1 })),
+    fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+    tie("schema").map((items) => ({ type: "array", items })),
+    fc
+      .tuple(fc.dictionary(fc.string({ maxLength: 2 }), tie("schema"), { maxKeys: 3 }), fc.boolean(), fc.boolean())
+      .map(([properties, isNeeded, isClosed]) =>
+        Object.assign(
+          { type: "object", properties },
+          isNeeded && { required: Object.keys(properties) },
+          isClosed && { additionalProperties: false },
+        ),
+      ),
+  ),
+}));
+
+test("no schema that has a strict form would be refused", () => {
+  let strictCount = 0;
+  fc.assert(
+    fc.property(anySchema, (field) => {
+      const root = holding(field) as Parameters<typeof strictSchema>[0];
+      const [ofOpenai, ofAnthropic] = [strictSchema(root, openaiDialect), strictSchema(root, anthropicDialect)];
+      strictCount += ofOpenai ? 1 : 0;
+      expect(ofOpenai === null).toBe(ofAnthropic === null);
+      expect(ofOpenai ? strictFaults(ofOpenai, "openai") : []).toEqual([]);
+      expect(ofAnthropic ? strictFaults(ofAnthropic, "anthropic") : []).toEqual([]);
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(strictCount).toBeGreaterThan(1_000);
+});
