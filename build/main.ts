@@ -24,8 +24,9 @@ import { buildPlugin } from "./build-plugin.ts";
 import type { BuiltPlugin } from "./build-plugin.ts";
 import { projectFolder } from "./bundle.ts";
 import { readFamilies } from "./family.ts";
+import { packageTypes } from "./package-types.ts";
 import { makeSbom } from "./sbom.ts";
-import { typeDeclarations } from "./type-declarations.ts";
+import { typeDeclarations, withExactInputs } from "./type-declarations.ts";
 
 const { values } = parseArgs({
   options: {
@@ -46,13 +47,13 @@ if (values.locked && !shipped)
   throw new Error("--locked is about what is shipped: do not use it with --only, --plugins, --out or --fast");
 
 const out = values.out ?? join(projectFolder, "dist", "plugins");
-const plugins: BuiltPlugin[] = [];
+const plugins: (BuiltPlugin & { readonly types: string })[] = [];
 const families = resolve(values.plugins ?? join(projectFolder, "plugin"));
 const sources = await readFamilies(families, { writePages: ofProject && !values.locked });
 for (const source of sources.filter(({ family }) => family.name === (values.only ?? family.name))) {
   const startedMs = performance.now();
   const plugin = await buildPlugin(source, { optimise: !values.fast });
-  plugins.push(plugin);
+  plugins.push({ ...plugin, types: typeDeclarations(withExactInputs(plugin.manifest, source.family)) });
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   const [size, zipped] = [plugin.wasm, gzipSync(plugin.wasm)].map((bytes) => (bytes.length / 1e6).toFixed(2));
   const file = relative(projectFolder, join(out, `${plugin.manifest.name}.wasm`));
@@ -72,6 +73,8 @@ if (values.locked && !(await isLocked())) {
   if (shipped) await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   for (const plugin of plugins) await writePlugin(plugin);
+  const names = plugins.map(({ manifest: { name } }) => name);
+  if (shipped) await writeFile(join(out, "..", "index.d.ts"), packageTypes(names));
   if (sbom !== null) await writeFile(shipped ? join(out, "..", "sbom.json") : join(out, "sbom.json"), sbom);
   if (ofSources && !values.locked) await writeLock(ofProject ? lockFile : join(out, basename(lockFile)));
   // The compiler does not make the file executable, but npx runs it as a program.
@@ -104,10 +107,9 @@ async function writeLock(file: string): Promise<void> {
   if (ofProject) console.log("build/plugins.lock.json has changed: commit it with the change of the plugin");
 }
 
-async function writePlugin({ manifest, wasm, sha256 }: BuiltPlugin): Promise<void> {
-  const { name } = manifest;
+async function writePlugin({ manifest: { name }, wasm, sha256, types }: (typeof plugins)[number]): Promise<void> {
   const file = join(out, `${name}.wasm`);
-  await writeFile(join(out, `${name}.d.ts`), typeDeclarations(manifest));
+  await writeFile(join(out, `${name}.d.ts`), types);
   await writeFile(file, wasm);
   await writeFile(`${file}.sha256`, `${sha256}  ${name}.wasm\n`);
 }

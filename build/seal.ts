@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 
 import { fuelSection, readFuelGlobal } from "../shared/fuel-section.ts";
 import { defaultBudget, manifestSchema, manifestSection } from "../shared/manifest.ts";
-import type { Family, Manifest } from "../shared/manifest.ts";
+import type { Family, Manifest, ManifestTool } from "../shared/manifest.ts";
 import { describeMismatch } from "../shared/plugin-shape.ts";
 import { neededAbi } from "../shared/plugin-stores.ts";
 import { readSections } from "../shared/wasm-sections.ts";
@@ -29,16 +29,21 @@ export function makeManifest(family: Family, memoryPages: MemoryLimits & { max: 
     version: family.version,
     ...(family.instructions !== undefined && { instructions: family.instructions }),
     abi: neededAbi(family.tools),
-    tools: family.tools.map(({ input, output, scopes, rights, ...tool }) => ({
-      ...tool,
-      input: jsonSchema(input, "input"),
-      output: jsonSchema(output, "output"),
-      scopes: [...scopes],
-      rights: [...rights],
-    })),
+    tools: family.tools.map(toolManifest),
     ...(family.errors && { errors: [...family.errors] }),
     memoryPages,
     ...defaultBudget,
+  };
+}
+
+function toolManifest(declared: Family["tools"][number]): ManifestTool {
+  const { exactInput: _, input, output, scopes, rights, ...tool } = declared;
+  return {
+    ...tool,
+    input: jsonSchema(input, "input"),
+    output: jsonSchema(output, "output"),
+    scopes: [...scopes],
+    rights: [...rights],
   };
 }
 

@@ -27,6 +27,16 @@ export type {
   ToolFormat,
   ToolFormats,
 } from "./plugins/formats/tool-formats.ts";
+export type {
+  HostToolInput,
+  HostToolName,
+  HostToolOutput,
+  HostToolTypes,
+  ToolInput,
+  ToolName,
+  ToolOutput,
+  ToolTypes,
+} from "./runtime/tool-types.ts";
 export type { PolicyFile } from "./plugins/policy/policy-schema.ts";
 export { ToolError } from "./values/tool-error.ts";
 export type { FailedResult, PluginFailure, TableFailure, ToolFailure, ToolResult } from "./values/tool-result.ts";

@@ -125,6 +125,11 @@ export interface Family {
   readonly tools: readonly (Omit<ManifestTool, "input" | "output"> & {
     readonly input: z.ZodMiniType;
     readonly output: z.ZodMiniType;
+    /**
+     * The input exactly, where `input` says less because it must be one flat object. It is not in the manifest: the
+     * build makes the types for programs from it.
+     */
+    readonly exactInput?: z.ZodMiniType;
   })[];
   /** Codes that its tools report in addition to the table's, at most 64. Default none. */
   readonly errors?: readonly PluginError[];

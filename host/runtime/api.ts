@@ -7,6 +7,7 @@ import type { MemoryChange } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import type { HostToolInput, HostToolName, HostToolOutput, ToolInput, ToolName, ToolOutput } from "./tool-types.ts";
 import type { UserStores } from "./user-stores.ts";
 
 export interface Runtime {
@@ -16,6 +17,10 @@ export interface Runtime {
    * Calls of one user run one after another in the order they were made, also across processes that share the data
    * folder. Calls of different users run in parallel. When the promise resolves, the changes of a successful call are
    * durable in the user's folder. A failed call changes nothing.
+   *
+   * Types: the input and `data` have the types of the tool, for the tools of the package and those that a program adds to
+   * `ToolTypes`. For a name that is any `string`, such as that of a model's tool call, both are `unknown`. The tool checks
+   * each input, typed or not. In place of an optional field that cannot be `null`, it also takes `null`.
    *
    * Isolation: the guest starts from the same state every time. It can access only the scopes that its manifest names
    * in the folder of `ctx.userId`: no other file, no other user, no network, no environment.
@@ -35,27 +40,36 @@ export interface Runtime {
    *
    * @example
    * const result = await runtime.call("ReadUserMemory", { name: "preferred-language" }, { userId: "alice" });
-   * if (result.ok) console.log(result.data);
+   * if (result.ok) console.log(result.data.body);
    * else console.log(result.error.code); // "ENTRY_NOT_FOUND"
    *
    * @example
    * const ctx = { userId: "alice", signal: AbortSignal.timeout(2_000) };
    * const cancelled = await runtime.call("ReadUserMemory", { name: "preferred-language" }, ctx);
    */
-  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
+  call<Name extends ToolName>(
+    tool: Name,
+    input: ToolInput<Name>,
+    ctx: CallContext,
+  ): Promise<ToolResult<ToolOutput<Name>>>;
 
   /**
    * Calls a tool that plugins offer to programs and not to models. Otherwise the same as `call`. `tool` is the tool's
-   * name, or `family/Tool` if two plugins have a tool of that name.
+   * name, or `family/Tool` if two plugins have a tool of that name. Input and `data` have types for `family/Tool` only: see
+   * `HostToolTypes`.
    *
    * Error codes: as `call`. `TOOL_UNKNOWN` if no plugin has the tool, if it is for models, or if several plugins have
    * it; then the message lists them.
    *
    * @example
    * const result = await runtime.callAsHost("user-memory/ListEntries", {}, { userId: "alice" });
-   * if (result.ok) console.log(result.data);
+   * if (result.ok) console.log(result.data.entries);
    */
-  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult>;
+  callAsHost<Name extends HostToolName>(
+    tool: Name,
+    input: HostToolInput<Name>,
+    ctx: CallContext,
+  ): Promise<ToolResult<HostToolOutput<Name>>>;
 
   /**
    * Returns the user's index as text for a system prompt: the indexes of all plugins that have one, framed as data, in

@@ -57,18 +57,18 @@ export class LocalRuntime implements Runtime {
     return new LocalUserStores({ ...this.#parts, tools: this.#catalog.tools }, ctx);
   }
 
-  call(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+  readonly call: Runtime["call"] = (tool, input, ctx) => {
     const { model: caller } = this.#parts;
     return this.#call({ tool, recorded: tool, caller }, () => this.#forModel(tool), input, ctx);
-  }
+  };
 
-  callAsHost(tool: string, input: unknown, ctx: CallContext): Promise<ToolResult> {
+  readonly callAsHost: Runtime["callAsHost"] = (tool, input, ctx) => {
     const { tools } = this.#catalog;
     // A program can name a tool with its plugin. The record names the plugin anyway.
     const recorded = tools.forHost(tool)[0]?.tool.name ?? tool;
     const lookUp = (): CatalogTool => toolForHost(tools, tool, this.#parts.identities);
     return this.#call({ tool, recorded, caller: "host" }, lookUp, input, ctx);
-  }
+  };
 
   readonly tools = ((options = {}) =>
     toolsIn(options, offeredTools(this.#catalog, this.#parts.model))) as Runtime["tools"];
@@ -134,20 +134,24 @@ export class LocalRuntime implements Runtime {
     }
   }
 
-  /** `tool` is what the caller passed; `lookUp` throws if there is no such tool. */
-  async #call(
+  /**
+   * `tool` is what the caller passed; `lookUp` throws if there is no such tool. `Data` is what the plugin promises: its
+   * answers are not compared with the tool's output schema.
+   */
+  async #call<Data>(
     { tool, recorded, caller }: { readonly tool: string; readonly recorded: string; readonly caller: Caller },
     lookUp: () => CatalogTool,
     input: unknown,
     ctx: CallContext,
-  ): Promise<ToolResult> {
+  ): Promise<ToolResult<Data>> {
     const action = `call ${toolLabel(tool)}`;
     const { runner, admission } = this.#parts;
     const find = (): CatalogTool => {
       admission.checkOpen(action);
       return lookUp();
     };
-    return (await runner.call({ toolName: recorded, action, find, caller, input, ctx })).result;
+    const { result } = await runner.call({ toolName: recorded, action, find, caller, input, ctx });
+    return result as ToolResult<Data>;
   }
 
   #forModel(toolName: string): CatalogTool {

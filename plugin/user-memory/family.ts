@@ -10,7 +10,7 @@ import { entriesInput, indexInput, inspectInput, restoreInput } from "../role-in
 import { readInput, readOutput } from "./schemas/read.ts";
 import { searchInput, searchOutput } from "./schemas/search.ts";
 import { updateInputFlat } from "./schemas/update-flat.ts";
-import { updateOutput } from "./schemas/update.ts";
+import { updateInput, updateOutput } from "./schemas/update.ts";
 
 export const family: Family = {
   name: "user-memory",
@@ -33,6 +33,7 @@ export const family: Family = {
         "project for project facts (stack, conventions, key files), reference for URLs and external IDs. " +
         "Look at the index before writing and replace an entry rather than adding a second one about the same thing.",
       input: updateInputFlat,
+      exactInput: updateInput,
       output: updateOutput,
       scopes: ["memory"],
       rights: ["read", "list", "write", "trash", "clock"],

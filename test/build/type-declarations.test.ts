@@ -1,57 +1,16 @@
 /** The types of a plugin's tools for programs: they follow from its manifest, and the compiler enforces them. */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
 import { expect, test } from "vitest";
 
-import { typeDeclarations } from "../../build/type-declarations.ts";
+import { makeManifest } from "../../build/seal.ts";
+import { typeDeclarations, withExactInputs } from "../../build/type-declarations.ts";
+import type { Family } from "../../shared/manifest.ts";
+import * as z from "../../shared/zod.ts";
 
-const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+const rest = { description: "", output: {}, scopes: [], rights: [], audience: "model" as const };
 
-const program = `
-import type { MemoryReadOutput, MemorySearchInput, MemoryWriteInput } from "memcell/plugins/journal";
-import type { ReadUserMemoryInput, ReadUserMemoryOutput } from "memcell/plugins/user-memory";
-import type { UpdateUserMemoryInput, UpdateUserMemoryOutput } from "memcell/plugins/user-memory";
-
-export const upsert: UpdateUserMemoryInput = { action: "upsert", name: "a", type: "user", description: "d", body: "" };
-export const remove: UpdateUserMemoryInput = { action: "delete", name: "a" };
-export const read: ReadUserMemoryInput = { name: "a" };
-export const written: MemoryWriteInput = { key: "a", content: "", tags: null, target: "summary" };
-export const search: MemorySearchInput = { query: "", limit: 5 };
-export const outcome = (output: UpdateUserMemoryOutput): "created" | "replaced" | "deleted" => output.outcome;
-export const created = (output: ReadUserMemoryOutput): string | null => output.created;
-export const tags = (output: MemoryReadOutput): string[] => output.data.tags;
-
-// @ts-expect-error No such action.
-export const wrongAction: UpdateUserMemoryInput = { action: "read", name: "a" };
-// @ts-expect-error Every entry has a name.
-export const nameless: ReadUserMemoryInput = {};
-// @ts-expect-error No field names a user.
-export const ofOther: ReadUserMemoryInput = { name: "a", userId: "bob" };
-// @ts-expect-error A key is a text.
-export const numbered: MemoryWriteInput = { key: 1, content: "" };
-`;
-
-test("a program gets the types of each plugin's tools from the package", { timeout: 60_000 }, () => {
-  // Inside the package's folder, so that Node resolves its name, but outside the folders with sources.
-  const folder = mkdtempSync(join(projectFolder, "dist", "typed-program-"));
-  try {
-    writeFileSync(join(folder, "program.ts"), program);
-    const options = { strict: true, noEmit: true, module: "nodenext", types: [], skipLibCheck: false };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
-    const compiler = join(projectFolder, "node_modules", "typescript", "bin", "tsc");
-    const { status, stdout } = spawnSync(process.execPath, [compiler, "-p", folder], { encoding: "utf8" });
-    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-test("each form of a schema becomes a type, and tools for hosts have no types", () => {
+test("each form of a schema becomes a type", () => {
   const text = { type: "string", description: "Ends here */ or not" };
-  const input = {
+  const schema = {
     type: "object",
     properties: {
       text,
@@ -61,16 +20,13 @@ test("each form of a schema becomes a type, and tools for hosts have no types", 
       deep: { type: "object", properties: { a: {} }, required: ["a"] },
       map: { type: "object", additionalProperties: { type: "number" } },
       none: { type: "object", additionalProperties: false },
+      anything: {},
     },
     required: ["text"],
   };
-  const rest = { description: "", output: {}, scopes: [], rights: [], input };
-  const tools = [
-    { ...rest, name: "do_it", export: "do_it", audience: "model" as const },
-    { ...rest, name: "Inner", export: "inner", audience: "host" as const },
-  ];
+  const tools = [{ ...rest, name: "do_it", export: "do_it", input: schema, output: schema }];
   const declared = typeDeclarations({ name: "some", tools });
-  expect(declared).toContain(`export type DoItInput = {
+  expect(declared).toContain(`export type DoItOutput = {
   /** Ends here * / or not */
   text: string;
   "two words"?: number | null;
@@ -81,13 +37,57 @@ test("each form of a schema becomes a type, and tools for hosts have no types", 
   };
   map?: Record<string, number>;
   none?: Record<string, never>;
+  anything?: unknown;
 };`);
-  expect(declared).toContain("export type DoItOutput = unknown;");
-  expect(declared).not.toContain("Inner");
+  // A program can give it a list that it does not change, and `undefined` in place of nothing.
+  expect(declared).toContain(`  list?: ReadonlyArray<"a" | 1> | undefined;
+  either?: boolean | "x" | undefined;
+  deep?: {
+    a: unknown;
+  } | undefined;
+  map?: Record<string, number> | undefined;
+  none?: Record<string, never> | undefined;
+  anything?: unknown;
+};`);
+});
+
+test("tools are listed by name for models, and with their family for programs", () => {
+  const commands = [{ name: "a", export: "a", rights: [], fields: [] }];
+  const tools = [
+    { ...rest, name: "do_it", export: "do_it", input: {} },
+    { ...rest, name: "Inner", export: "inner", audience: "host" as const, input: {} },
+    { ...rest, name: "Many", commands, input: {} },
+  ];
+  const declared = typeDeclarations({ name: "some-family", tools });
+  expect(declared).toContain(`export interface Tools {
+  do_it: { input: DoItInput; output: DoItOutput };
+  Many: { input: ManyInput; output: ManyOutput };
+}`);
+  expect(declared).toContain(`export interface HostTools {
+  "some-family/Inner": { input: InnerInput; output: InnerOutput };
+  "some-family/Many": { input: ManyInput; output: ManyOutput };
+}`);
+});
+
+test("the type of an input comes from the family's exact schema, where it has one", () => {
+  const flat = z.strictObject({ name: z.string(), text: z.optional(z.string()) });
+  const exact = z.union([z.strictObject({ name: z.string() }), z.strictObject({ name: z.string(), text: z.string() })]);
+  const family: Family = {
+    name: "some",
+    version: "0.1.0",
+    tools: [{ ...rest, name: "Do", export: "do", input: flat, exactInput: exact, output: z.unknown() }],
+  };
+  const manifest = makeManifest(family, { min: 1, max: 2 });
+  expect(JSON.stringify(manifest)).not.toMatch(/anyOf|exactInput/);
+  expect(typeDeclarations(withExactInputs(manifest, family))).toContain(`export type DoInput = {
+  name: string;
+} | {
+  name: string;
+  text: string;
+};`);
 });
 
 test("tools with similar names have separate types, and an undescribed required field is included", () => {
-  const rest = { description: "", output: {}, scopes: [], rights: [], audience: "model" as const };
   const input = { type: "object", required: ["id"] };
   const tools = [
     { ...rest, name: "note_add", export: "note_add", input },

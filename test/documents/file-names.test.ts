@@ -5,7 +5,7 @@ import { codeIn, withoutBlocks } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 
 /** Made by a build, or named by whoever makes it. */
-const placeholder = /NAME|^\S*x\.deferred\.ts$/;
+const placeholder = /NAME|^\S*x\.deferred\.ts$|^dist\/index\.d\.ts$/;
 
 const documents = trackedFiles.filter((file) => /^[^.].*\.md$/.test(file) && file !== "CHANGELOG.md");
 

@@ -1,0 +1,52 @@
+/** A project of a user: the package as `npm pack` lays it out, and programs that are compiled against it. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const projectFolder: string = fileURLToPath(new URL("../..", import.meta.url));
+const programs = join(projectFolder, "test", "types", "programs");
+
+export interface PackedConsumer extends Disposable {
+  readonly folder: string;
+  /** Compiles some of its files, without the types of browsers, and with those of all packages checked. */
+  compile(
+    files: readonly string[],
+    options?: Readonly<Record<string, unknown>>,
+  ): { status: number | null; said: string };
+}
+
+/** Its folder is inside the clone, so that it finds the packages that the clone has installed, but not the clone itself. */
+export function packedConsumer(): PackedConsumer {
+  const folder = mkdtempSync(join(projectFolder, "dist", "packed-consumer-"));
+  const installed = join(folder, "node_modules", "memcell");
+  mkdirSync(installed, { recursive: true });
+  const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder];
+  const packed = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" }).trim();
+  execFileSync("tar", ["-xzf", join(folder, packed), "-C", installed, "--strip-components=1"]);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", type: "module" }));
+  cpSync(programs, folder, { recursive: true });
+  return {
+    folder,
+    compile: (files, options = {}) => {
+      const compilerOptions = { ...strictest, ...options };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+      const compiler = join(projectFolder, "node_modules", "typescript", "bin", "tsc");
+      const { status, stdout } = spawnSync(process.execPath, [compiler, "-p", folder], { encoding: "utf8" });
+      return { status, said: stdout };
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const strictest = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  target: "es2023",
+  lib: ["es2023"],
+  types: ["node"],
+  module: "nodenext",
+  skipLibCheck: false,
+  noEmit: true,
+};
