@@ -4,9 +4,8 @@
  */
 import type * as z from "../shared/zod.ts";
 
-/** The part of a schema's issue that says where an input is wrong. */
+/** The part of a schema's issue that says where an input is wrong. `keys` are unknown fields of the object there. */
 interface Fault {
-  readonly code: string;
   readonly path: readonly PropertyKey[];
   readonly keys?: readonly string[];
 }
@@ -23,20 +22,18 @@ export function leaveOutNulls(
   faults: readonly Fault[],
   { schema, otherFields }: { readonly schema: z.ZodMiniType; readonly otherFields: readonly string[] },
 ): boolean {
-  const paths = faults.flatMap(({ code, path, keys = [] }) =>
-    code === "unrecognized_keys" && path.length === 0
-      ? keys.filter((key) => otherFields.includes(key)).map((key) => [key])
-      : [path].filter(() => isOptional(schema, path)),
-  );
-  // `map` before `some`: all of them.
-  return paths.map((path) => removeNull(input, path)).some(Boolean);
-}
-
-/** Whether a path leads to an optional field of an object. */
-function isOptional(schema: z.ZodMiniType, path: readonly PropertyKey[]): boolean {
-  let at: z.ZodMiniType | undefined = schema;
-  for (const key of path) at = at && partOf(at, key);
-  return at?._zod.optin === "optional";
+  let isChanged = false;
+  const leaveOut = (holder: unknown, key: PropertyKey): void => {
+    if (Reflect.get(Object(holder), key) !== null || Array.isArray(holder)) return;
+    isChanged = Reflect.deleteProperty(Object(holder), key);
+  };
+  for (const { path, keys = [] } of faults) {
+    let [holder, value, at]: [unknown, unknown, z.ZodMiniType | undefined] = [null, input, schema];
+    for (const key of path) [holder, value, at] = [value, Reflect.get(Object(value), key), at && partOf(at, key)];
+    if (at?._zod.optin === "optional") leaveOut(holder, path.at(-1) ?? "");
+    for (const key of keys) if (path.length === 0 && otherFields.includes(key)) leaveOut(input, key);
+  }
+  return isChanged;
 }
 
 /** The schema of a field, or of a list's items. */
@@ -52,14 +49,3 @@ interface Definition {
   readonly shape?: Readonly<Record<PropertyKey, z.ZodMiniType>>;
   readonly element?: z.ZodMiniType;
 }
-
-function removeNull(input: unknown, path: readonly PropertyKey[]): boolean {
-  const key = path.at(-1) ?? "";
-  const holder = valueAt(input, path.slice(0, -1));
-  if (typeof holder !== "object" || holder === null || Array.isArray(holder)) return false;
-  return Reflect.get(holder, key) === null && Reflect.deleteProperty(holder, key);
-}
-
-/** What a schema's issue is about. */
-export const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((value, key) => Reflect.get(Object(value), key), input);

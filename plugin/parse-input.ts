@@ -2,7 +2,7 @@
 import type { InputIssue } from "../shared/envelope.ts";
 import { presentValue, quoted } from "../shared/text.ts";
 import * as z from "../shared/zod.ts";
-import { leaveOutNulls, valueAt } from "./leave-out-nulls.ts";
+import { leaveOutNulls } from "./leave-out-nulls.ts";
 import { inputError } from "./tool-error.ts";
 import type { ToolError } from "./tool-error.ts";
 
@@ -77,7 +77,7 @@ function inputIssues(issue: SchemaIssue, input: unknown): InputIssue[] {
   if (issue.code === "unrecognized_keys") {
     return (issue.keys ?? []).map((key) => ({
       field: fieldName(key),
-      value: presentValue(ownProperty(valueAt(input, issue.path), key)),
+      value: presentValue(ownProperty(issue.path.reduce(ownProperty, input), key)),
       allowed: issue.message,
     }));
   }
@@ -86,7 +86,7 @@ function inputIssues(issue: SchemaIssue, input: unknown): InputIssue[] {
   return [{ field: String(field), value: presentValue(ownProperty(input, String(field))), allowed: issue.message }];
 }
 
-function ownProperty(value: unknown, key: string): unknown {
+function ownProperty(value: unknown, key: PropertyKey): unknown {
   return Object.getOwnPropertyDescriptor(Object(value), key)?.value;
 }
 

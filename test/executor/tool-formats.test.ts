@@ -4,8 +4,9 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames } from "../support/test-plugin.ts";
+import { shippedNames, testPlugin } from "../support/test-plugin.ts";
 import { formats, offeredIn } from "./offered-tools.ts";
 
 const folder = temporaryFolder();
@@ -57,6 +58,19 @@ test("the formats of an API differ in the schema alone", () => {
   expect(chat).toEqual({ type: "function", function: { name, description, parameters } });
   expect(responses).toEqual({ type: "function", name, description, parameters, strict: false });
 });
+
+test.for(formats)(
+  "%s has a tool that takes anything as an object of any fields, which is not strict",
+  async (format) => {
+    const plugins = [testPlugin("puppet")];
+    const options = { dataDir: folder.path, plugins, policy: policyFor(plugins), threadsMax: 1 };
+    await using puppets = await createRuntime(options);
+    for (const { schema, strict } of offeredIn(format, puppets)) {
+      expect(schema).toEqual({ type: "object", properties: {} });
+      expect(strict ?? false).toBe(false);
+    }
+  },
+);
 
 test.for<readonly [what: string, options: unknown, message: string]>([
   ["an unknown format", { format: "gemini" }, 'format is "gemini", allowed: "anthropic", '],

@@ -26,6 +26,7 @@ export function packedConsumer(): PackedConsumer {
   execFileSync("tar", ["-xzf", join(folder, packed), "-C", installed, "--strip-components=1"]);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", type: "module" }));
   cpSync(programs, folder, { recursive: true });
+  cpSync(join(projectFolder, "dist", "test-plugins", "sample.d.ts"), join(folder, "sample.d.ts"));
   return {
     folder,
     compile: (files, options = {}) => {

@@ -89,10 +89,13 @@ export function toolsIn(
   throw new ToolError("INPUT_INVALID", `Cannot ${action}: format is ${presentValue(format)}, allowed: ${allowed}`);
 }
 
-/** Without the name of the dialect, which constrains nothing and takes room in each prompt. */
+/**
+ * Without the name of the dialect, which constrains nothing and takes room in each prompt, and with properties, which
+ * OpenAI demands even of an object that has none.
+ */
 function plain(input: ObjectSchema): ObjectSchema {
-  const { $schema: _, ...schema } = input;
-  return schema;
+  const { $schema: _, type, properties = {}, ...schema } = input;
+  return { type, properties, ...schema };
 }
 
 function strictOrPlain(input: ObjectSchema, dialect: StrictDialect): { schema: ObjectSchema; strict: boolean } {
