@@ -21,7 +21,7 @@ import { textOfVerification } from "./verify-command.ts";
 export const auditCommand = defineCommand({
   name: "audit",
   description: `Reports whether a runtime that uses the policy would load a plugin file. Prints the file's hash, its
-imports and what each import does, its memory, and its tools with the rights they request. It only reads the file's
+imports and what each import does, its memory, its tools with the rights they request, and what the policy takes away. It only reads the file's
 bytes and runs nothing in it. For several files it also reports which of them cannot be loaded together.
 
 "memcell audit verify" checks only audit logs.`,
@@ -35,7 +35,7 @@ bytes and runs nothing in it. For several files it also reports which of them ca
   },
   flags: {
     json: "prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null",
-    propose: "prints the smallest policy that lets the plugins load, instead of a report",
+    propose: "prints the smallest policy that grants the plugins all that they ask for, instead of a report",
   },
   settings: ["policy"],
   examples: [
@@ -101,7 +101,7 @@ async function judge({ together, alone }: Audited, policyFile: string | undefine
   const report = async (artifact: Artifact): Promise<AuditReport> =>
     makeReport({ artifact, policy, dependencies: await readDependencies(artifact.sha256) });
   const [named, others] = await Promise.all([Promise.all(together.map(report)), Promise.all(alone.map(report))]);
-  const reports = judgeTogether(named);
+  const reports = judgeTogether(named, policy);
   return others.length === 0 ? reports : [...reports, ...others].toSorted(byFile);
 }
 

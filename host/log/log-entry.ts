@@ -9,7 +9,7 @@ export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
   /**
    * The called tool, or empty; `store` for repairs in a user's folder; `thread` for a thread that died; `log` for the
-   * audit log.
+   * audit log; `policy` for what the policy takes away.
    */
   readonly tool: string;
   /** Empty if there is none, for example for a thread. */

@@ -3,20 +3,23 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 
 import { guestLimits } from "../../shared/limits.ts";
-import type { Manifest } from "../../shared/manifest.ts";
+import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
 import { describeMismatch } from "../../shared/plugin-shape.ts";
 import { quoted } from "../../shared/text.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { readBoundedFile } from "../disk/bounded-file.ts";
-import { compileGuest } from "../guest/guest-module.ts";
+import { compileGuest, isValidGuest } from "../guest/guest-module.ts";
 import type { GuestBounds, GuestModule } from "../guest/guest-module.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
 import { bundledName } from "./bundled-plugins.ts";
 import type { PluginFiles } from "./bundled-plugins.ts";
 import { clashClauses, replaces } from "./clash-clauses.ts";
+import type { Plugin } from "./clash-clauses.ts";
 import { LoadedTools } from "./loaded-tools.ts";
 import { NotLoaded } from "./not-loaded.ts";
+import { narrowingText, narrowPlugin } from "./policy/narrow-plugin.ts";
+import type { Narrowing } from "./policy/narrow-plugin.ts";
 import { pinDeviations, policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
 
@@ -30,62 +33,92 @@ export interface JudgedPlugin {
 }
 
 export interface JudgedCatalog {
+  /** Those of which the policy leaves a tool. Nothing of the others is kept. */
   readonly plugins: readonly JudgedPlugin[];
+  /** The tools that the policy leaves, as far as it grants them. Nothing else decides what can be called. */
   readonly tools: LoadedTools;
+  /** What the policy takes away. */
+  readonly narrowings: readonly Narrowing[];
+}
+
+/** A plugin file that may be loaded, with what the policy leaves of it. */
+interface JudgedFile {
+  readonly manifest: Manifest;
+  readonly tools: readonly ManifestTool[];
+  readonly narrowings: readonly Narrowing[];
+  /** `null` if no tool is left. */
+  readonly plugin: JudgedPlugin | null;
 }
 
 /** Called with the refusal of a plugin that is left out. */
 export type OnLeftOut = (refusal: ToolError) => void;
 
 /**
- * Reads and checks plugin files. Throws `PLUGIN_REFUSED` for the first file that is invalid or requests too much. With
- * `onLeftOut`, a file beside the named ones is left out instead, and silently if the policy does not name its plugin:
- * its operator has decided that. Does not wait for the engine: nothing may run until every `guest` has resolved.
+ * Reads and checks plugin files, and takes away what the policy does not grant. Throws `PLUGIN_REFUSED` for the first
+ * file that is invalid or that the policy refuses. With `onLeftOut`, a file beside the named ones is left out instead,
+ * and silently if the policy does not name its plugin: its operator has decided that. Does not wait for the engine:
+ * nothing may run until every `guest` has resolved.
  */
 export async function judgeCatalog(files: PluginFiles, policy: Policy, onLeftOut?: OnLeftOut): Promise<JudgedCatalog> {
-  const plugins = (await judgeAll(files.named, policy)).map(judgedOrThrow);
-  for (const [at, { manifest }] of plugins.entries()) refuseClash(manifest, plugins.slice(0, at));
-  const names = new Set(plugins.map(({ manifest }) => manifest.name));
+  const judged = (await judgeAll(files.named, policy)).map(judgedOrThrow);
+  for (const [at, each] of judged.entries()) refuseClash(each, judged.slice(0, at));
+  const names = new Set(judged.map(({ manifest }) => manifest.name));
   const isWanted = (name: string): boolean => !names.has(name) && (!onLeftOut || policy.plugins.has(name));
   const besides = files.besides.filter((file) => isWanted(bundledName(file)));
-  for (const judged of await judgeAll(besides, policy)) {
-    if (judged.status === "rejected" && onLeftOut && judged.reason instanceof ToolError) onLeftOut(judged.reason);
-    else addUnlessReplaced(judgedOrThrow(judged), plugins);
+  for (const each of await judgeAll(besides, policy)) {
+    if (each.status === "rejected" && onLeftOut && each.reason instanceof ToolError) onLeftOut(each.reason);
+    else addUnlessReplaced(judgedOrThrow(each), judged);
   }
-  const tools = plugins.flatMap(({ manifest }, moduleIndex) =>
-    manifest.tools.map((tool) => ({ tool, family: manifest.name, moduleIndex })),
+  return catalogOf(judged, files.bundled, policy);
+}
+
+function catalogOf(judged: readonly JudgedFile[], bundled: readonly string[], policy: Policy): JudgedCatalog {
+  const left = judged.flatMap(({ plugin, tools }) => (plugin === null ? [] : [{ plugin, tools }]));
+  const all = left.flatMap(({ plugin, tools: ofPlugin }, moduleIndex) =>
+    ofPlugin.map((tool) => ({ tool, family: plugin.manifest.name, moduleIndex })),
   );
-  const loaded = new Set(plugins.map(({ manifest }) => manifest.name));
+  const narrowings = judged.flatMap((each) => each.narrowings);
+  const unavailable = narrowings.flatMap((narrowing) =>
+    narrowing.unavailable.map((name) => ({ family: narrowing.family, name, reason: narrowingText(narrowing) })),
+  );
+  const loaded = new Set(judged.map(({ manifest }) => manifest.name));
   const notLoaded = new NotLoaded(
-    files.bundled.filter((name) => !loaded.has(name)),
+    bundled.filter((name) => !loaded.has(name)),
     policy,
   );
-  return { plugins, tools: new LoadedTools(tools, notLoaded) };
+  return {
+    plugins: left.map(({ plugin }) => plugin),
+    tools: new LoadedTools(all, { unavailable, notLoaded }),
+    narrowings,
+  };
 }
 
 /** In the order of `files`, not of reading, so that the same files always give the same error. */
-function judgeAll(files: readonly string[], policy: Policy): Promise<PromiseSettledResult<JudgedPlugin>[]> {
+function judgeAll(files: readonly string[], policy: Policy): Promise<PromiseSettledResult<JudgedFile>[]> {
   return Promise.allSettled(files.map((file) => judgePlugin(file, policy)));
 }
 
-function judgedOrThrow(judged: PromiseSettledResult<JudgedPlugin>): JudgedPlugin {
+function judgedOrThrow(judged: PromiseSettledResult<JudgedFile>): JudgedFile {
   if (judged.status === "rejected") throw judged.reason;
   return judged.value;
 }
 
-function addUnlessReplaced(plugin: JudgedPlugin, plugins: JudgedPlugin[]): void {
-  if (!plugins.some(({ manifest }) => replaces(manifest, plugin.manifest))) plugins.push(plugin);
+function addUnlessReplaced(file: JudgedFile, files: JudgedFile[]): void {
+  if (!files.some((other) => replaces(namedTools(other), namedTools(file)))) files.push(file);
 }
 
-function refuseClash(manifest: Manifest, earlier: readonly JudgedPlugin[]): void {
-  for (const { manifest: other } of earlier) {
-    const [clause] = clashClauses(manifest, other);
+/** A plugin with the tools that the policy leaves. */
+const namedTools = ({ manifest: { name }, tools }: JudgedFile): Plugin => ({ name, tools });
+
+function refuseClash(file: JudgedFile, earlier: readonly JudgedFile[]): void {
+  for (const other of earlier) {
+    const [clause] = clashClauses(namedTools(file), namedTools(other));
     if (clause === undefined) continue;
-    throw refused(manifest.name, `the plugin ${quoted(other.name)}, which is loaded too, ${clause}`);
+    throw refused(file.manifest.name, `the plugin ${quoted(other.manifest.name)}, which is loaded too, ${clause}`);
   }
 }
 
-async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> {
+async function judgePlugin(file: string, policy: Policy): Promise<JudgedFile> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const sha256 = createHash("sha256").update(wasm).digest("hex");
@@ -93,12 +126,20 @@ async function judgePlugin(file: string, policy: Policy): Promise<JudgedPlugin> 
   if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
+  const narrowed = narrowPlugin(manifest, policy);
+  if (narrowed.tools.length === 0) {
+    // No thread gets the module. A file that no engine takes is refused all the same.
+    if (!isValidGuest(wasm)) throw refused(name, invalidModule);
+    return { manifest, ...narrowed, plugin: null };
+  }
   const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
   const guest = compilePlugin(wasm, bounds, { name, manifest, sections });
   // If another plugin is refused meanwhile, nothing awaits this promise.
   guest.catch(() => {});
-  return { manifest, sha256, guest };
+  return { manifest, ...narrowed, plugin: { manifest, sha256, guest } };
 }
+
+const invalidModule = "it is not a valid WebAssembly module";
 
 async function compilePlugin(
   wasm: Uint8Array,
@@ -106,7 +147,7 @@ async function compilePlugin(
   { name, manifest, sections }: { name: string; manifest: Manifest; sections: readonly WasmSection[] },
 ): Promise<GuestModule> {
   const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
-    throw refused(name, "it is not a valid WebAssembly module", error);
+    throw refused(name, invalidModule, error);
   });
   // The engine's reading of the file is what runs. If it differs from the host's reading, the checks were on something
   // else.

@@ -1,7 +1,11 @@
-import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
+import type { ManifestTool } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 
-type Plugin = Pick<Manifest, "name" | "tools">;
+export interface Plugin {
+  readonly name: string;
+  /** Those that the policy leaves. */
+  readonly tools: readonly ManifestTool[];
+}
 
 /**
  * Why two plugins cannot be loaded together: clauses about `other`. If both were loaded, it would be unclear to which

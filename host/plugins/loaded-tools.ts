@@ -15,13 +15,27 @@ export interface CatalogTool {
   readonly moduleIndex: number;
 }
 
+/** A tool of a plugin file that nobody can call. */
+export interface UnavailableTool {
+  readonly family: string;
+  readonly name: string;
+  /** Why, as a clause. Only for programs: to models it is a tool that does not exist. */
+  readonly reason: string;
+}
+
 export class LoadedTools {
   /** In the order of the plugins, and within a plugin in the order of declaration. */
   readonly all: readonly CatalogTool[];
+  /** Those that the policy takes away. */
+  readonly unavailable: readonly UnavailableTool[];
   readonly notLoaded: NotLoaded;
 
-  constructor(all: readonly CatalogTool[], notLoaded: NotLoaded) {
+  constructor(
+    all: readonly CatalogTool[],
+    { unavailable, notLoaded }: { readonly unavailable: readonly UnavailableTool[]; readonly notLoaded: NotLoaded },
+  ) {
     this.all = all;
+    this.unavailable = unavailable;
     this.notLoaded = notLoaded;
   }
 
@@ -34,6 +48,12 @@ export class LoadedTools {
     return this.all.filter(
       (found) => isOffered(found.tool, "host") && [found.tool.name, fullName(found)].includes(name),
     );
+  }
+
+  /** Why a tool that a plugin has cannot be called, by its name or by `family/Tool`. */
+  whyUnavailable(name: string): string | null {
+    const found = this.unavailable.find((each) => [each.name, `${each.family}/${each.name}`].includes(name));
+    return found?.reason ?? null;
   }
 
   withRole(role: Role): readonly CatalogTool[] {
@@ -95,8 +115,9 @@ export function toolForHost(
   const none = isForModels
     ? "it is a tool for models, allowed are tools for programs"
     : `no loaded plugin has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
-  const hint = found || isForModels ? undefined : tools.notLoaded.hintForTool(toolName);
-  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? none}`, { hint });
+  const unavailable = tools.whyUnavailable(toolName);
+  const hint = found || isForModels || unavailable !== null ? undefined : tools.notLoaded.hintForTool(toolName);
+  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? unavailable ?? none}`, { hint });
 }
 
 /** The error if no loaded plugin, or not the one that the program named, has a tool with the role. */

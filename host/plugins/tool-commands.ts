@@ -44,16 +44,26 @@ export function isOffered({ audience, commands, rights }: ManifestTool, caller: 
 
 /** The input's schema and the rights of a tool, without what the caller is not offered. */
 export function offeredPart(tool: ManifestTool, caller: Caller): Pick<ManifestTool, "input" | "rights"> {
-  const { commands, input, rights } = tool;
-  if (commands === undefined) return { input, rights };
-  const offered = offeredCommands(commands, caller);
-  if (offered.length === commands.length) return { input, rights };
-  const fields = new Set(["command", ...offered.flatMap((each) => each.fields)]);
+  return tool.commands === undefined ? tool : withCommands(tool, offeredCommands(tool.commands, caller));
+}
+
+/**
+ * A tool with some of its commands: its rights and its input are then those that these need together. The others are
+ * neither described nor called.
+ */
+export function withCommands(tool: ManifestTool, kept: readonly ToolCommand[]): ManifestTool {
+  const { commands = [], input, rights } = tool;
+  if (kept.length === commands.length) return tool;
+  const fields = new Set(["command", ...kept.flatMap((each) => each.fields)]);
   const properties = Object.entries(input["properties"] as Record<string, object>)
     .filter(([name]) => fields.has(name))
     .map(([name, schema]) =>
-      name === "command" ? [name, { ...schema, enum: offered.map((each) => each.name) }] : [name, schema],
+      name === "command" ? [name, { ...schema, enum: kept.map((each) => each.name) }] : [name, schema],
     );
-  const granted = rights.filter((right) => offered.some((each) => each.rights.includes(right)));
-  return { input: { ...input, properties: Object.fromEntries(properties) as object }, rights: granted };
+  return {
+    ...tool,
+    commands: [...kept],
+    input: { ...input, properties: Object.fromEntries(properties) as object },
+    rights: rights.filter((right) => kept.some((each) => each.rights.includes(right))),
+  };
 }

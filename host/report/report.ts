@@ -11,8 +11,13 @@ export interface ReportedTool {
   readonly audience: "model" | "host";
   readonly rights: readonly Right[];
   readonly scopes: readonly string[];
-  /** What the policy allows; `null` when the policy does not name the tool. A tool that asks for more is refused. */
+  /** What the policy allows; `null` when the policy does not name the tool. */
   readonly allowed: ToolPolicy | null;
+  /**
+   * Who can call it in a runtime with this policy: models and programs, programs alone, or nobody. Nobody calls a tool
+   * that asks for more than the policy allows.
+   */
+  readonly callers: "models" | "programs" | "nobody";
 }
 
 /** A package that was linked into the plugin. */
@@ -34,6 +39,8 @@ export interface Deviation {
 export interface AuditReport {
   readonly verdict: "PASS" | "FAIL";
   readonly deviations: readonly Deviation[];
+  /** What the policy takes away from a plugin that is loaded: a sentence each, with what follows. */
+  readonly narrowings: readonly string[];
   readonly artifact: Artifact;
   readonly policy: { readonly name: string; readonly sha256: string; readonly pins: readonly string[] | null };
   readonly tools: readonly ReportedTool[];

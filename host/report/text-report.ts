@@ -51,7 +51,7 @@ function pinning(pins: readonly string[] | null, sha256: string): string {
 function contentLines(report: AuditReport): Line[] {
   const { artifact, tools } = report;
   return [
-    ...toolMatrix(tools).map((text, at) => (at === 0 ? { text, style: "bold" as const } : text)),
+    ...toolMatrix(report).map((text, at) => (at === 0 ? { text, style: "bold" as const } : text)),
     ...instructionLines(artifact),
     ...codeLines(artifact),
     ...importLines(artifact),
@@ -155,12 +155,20 @@ function packageTexts({ dependencies, artifact }: AuditReport): string[] {
   return artifact.manifest ? ["no list of what was linked in accounts for this file"] : [];
 }
 
-function verdictLines({ verdict, deviations }: AuditReport): Line[] {
-  const pass = "PASS  it is what its manifest says, and asks for no more than the policy grants";
-  if (verdict === "PASS") return [{ text: pass, style: "green" }];
+function verdictLines({ verdict, deviations, narrowings }: AuditReport): Line[] {
+  if (verdict === "PASS") return [...narrowingLines(narrowings), { text: passLine(narrowings), style: "green" }];
   const found = deviations.flatMap(({ about, text }) => wrapText(`  ${about}: `, text));
   return [...found, { text: `FAIL  ${counted(deviations.length, "deviation")}`, style: "red" }];
 }
+
+function narrowingLines(narrowings: readonly string[]): string[] {
+  const left = narrowings.length - pluginLimits.deviationsMax;
+  const shown = narrowings.slice(0, pluginLimits.deviationsMax).flatMap((text) => wrapText("  policy: ", text));
+  return left > 0 ? [...shown, `  and ${left} more`] : shown;
+}
+
+const passLine = ({ length }: readonly string[]): string =>
+  `PASS  it is what its manifest says, ${length > 0 ? "and the policy takes away what is above" : "and asks for no more than the policy grants"}`;
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -179,12 +187,13 @@ function labelled(label: string, parts: readonly string[]): string[] {
 const marks: Readonly<Record<Granting, string>> = { granted: "yes", refused: "NO", spare: "may", neither: "-" };
 
 /** A table of tools and rights: what each tool asks for, and whether the policy allows it. */
-function toolMatrix(tools: readonly ReportedTool[]): string[] {
+function toolMatrix({ tools, verdict }: AuditReport): string[] {
   if (tools.length === 0) return [];
   const shown = shownRights(tools);
   const rows = tools.map((tool) => [
     tool.name,
-    audienceOf(tool),
+    // In a file that is loaded, other tools are for somebody.
+    verdict === "PASS" && tool.callers === "nobody" ? "nobody" : audienceOf(tool),
     ...shown.map((right) => marks[rightGranting(tool, right)]),
     scopesOf(tool),
   ]);

@@ -59,7 +59,7 @@ export class LocalRuntime implements Runtime {
 
   readonly call: Runtime["call"] = (tool, input, ctx) => {
     const { model: caller } = this.#parts;
-    return this.#call({ tool, recorded: tool, caller }, () => this.#forModel(tool), input, ctx);
+    return this.#call({ tool, recorded: tool, caller }, () => this.#forModel(tool, "call"), input, ctx);
   };
 
   readonly callAsHost: Runtime["callAsHost"] = (tool, input, ctx) => {
@@ -83,9 +83,7 @@ export class LocalRuntime implements Runtime {
   }
 
   documentation(tool: string): string | null {
-    const found = this.#catalog.tools.forModel(tool);
-    if (found === null) throw this.#unknownTool(`document ${toolLabel(tool)}`, tool);
-    return found.tool.documentation ?? null;
+    return this.#forModel(tool, "document").tool.documentation ?? null;
   }
 
   families(): readonly MemoryFamily[] {
@@ -154,10 +152,11 @@ export class LocalRuntime implements Runtime {
     return result as ToolResult<Data>;
   }
 
-  #forModel(toolName: string): CatalogTool {
+  /** A tool that is not available is as unknown to models as one that no plugin has. */
+  #forModel(toolName: string, verb: "call" | "document"): CatalogTool {
     const found = this.#catalog.tools.forModel(toolName);
     if (found === null || !isOffered(found.tool, this.#parts.model))
-      throw this.#unknownTool(`call ${toolLabel(toolName)}`, toolName);
+      throw this.#unknownTool(`${verb} ${toolLabel(toolName)}`, toolName);
     return found;
   }
 

@@ -34,9 +34,9 @@ export interface RuntimeOptions {
    * package. It grants what the tools of the package need and nothing to any other plugin, and it pins the plugin
    * files.
    *
-   * A plugin, tool, right or scope that the policy does not name is not granted. A plugin that requests it is
-   * `PLUGIN_REFUSED`. If the policy cannot be used (missing, wrong form, a limit above the host's own), every plugin
-   * is. A tool that requests less than the policy allows gets only what it requests. Of the limits in policy, plugin
+   * A plugin, tool, right or scope that the policy does not name is not granted. A tool that requests it is not
+   * available, or, in a strict policy, its plugin is `PLUGIN_REFUSED`; `onLog` gets a line for each thing that is taken
+   * away. If the policy cannot be used (missing, wrong form, a limit above the host's own), every plugin is refused. A tool that requests less than the policy allows gets only what it requests. Of the limits in policy, plugin
    * and these options, the lowest counts. `memcell audit FILE --propose` prints a policy for your own plugin.
    *
    * @example

@@ -14,6 +14,7 @@ import { judgeCatalog } from "../plugins/catalog.ts";
 import type { JudgedCatalog, OnLeftOut } from "../plugins/catalog.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
+import { narrowingText } from "../plugins/policy/narrow-plugin.ts";
 import type { Policy } from "../plugins/policy/policy.ts";
 import { withOwnStores } from "../sharing/own-store.ts";
 import { Pool } from "../thread/pool.ts";
@@ -27,8 +28,8 @@ import type { CheckedOptions } from "./runtime-options.ts";
 /**
  * Loads plugins and starts a thread that runs them.
  *
- * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says, if it requests more than the policy
- * grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
+ * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says or not the one that the policy pins, if it
+ * requests more than a strict policy grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
  * audit log cannot be opened; and with a `TypeError` or `RangeError` for invalid options.
  *
  * @example
@@ -95,6 +96,7 @@ async function catalogOf(options: CheckedOptions, besides: Besides, policy: Poli
   const { plugins, store, onLog } = options;
   const files = await choosePlugins(plugins, besides);
   const catalog = await judgeCatalog(files, policy, besides === "all" ? noteLeftOut(onLog) : undefined);
+  noteNarrowings(onLog, catalog);
   const { all, notLoaded } = catalog.tools;
   const tools = all.map(({ tool }) => tool);
   store.checkTools(tools, (scope) => notLoaded.hintForScope(scope));
@@ -107,6 +109,14 @@ function noteLeftOut(onLog: (entry: LogEntry) => void): OnLeftOut {
     const text = `${message}; the content of its files is not looked after`;
     writeLog(onLog, { level: "warn", tool: "plugins", userId: "", callId: "", text });
   };
+}
+
+/** Logs what the policy takes away. Nothing else would say why a tool is missing. */
+function noteNarrowings(onLog: (entry: LogEntry) => void, { narrowings }: JudgedCatalog): void {
+  for (const each of narrowings) {
+    const text = `${each.family}: ${narrowingText(each)}`;
+    writeLog(onLog, { level: "warn", tool: "policy", userId: "", callId: "", text });
+  }
 }
 
 /** Logs why a thread died between calls. The pool replaces it. */

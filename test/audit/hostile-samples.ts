@@ -50,6 +50,7 @@ export function hostileReport(): AuditReport {
     rights: ["read" as const],
     scopes: [next(), next()],
     allowed: { rights: [], scopes: [next()], audience: "host" as const },
+    callers: "nobody" as const,
   }));
   return {
     ...report,
@@ -84,6 +85,11 @@ export function hostileReport(): AuditReport {
     tools,
     dependencies: payloads.map((name) => ({ name, version: next(), licence: next() })),
   };
+}
+
+/** A file that passes, of which the policy takes something away. */
+export function hostileNarrowing(): AuditReport {
+  return { ...passingReport(), narrowings: payloads };
 }
 
 export function hostileLog(): LogSummary {

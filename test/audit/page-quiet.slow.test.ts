@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { openPage, useBrowser } from "./browser-page.ts";
-import { hostileLog, hostileReport, payloads } from "./hostile-samples.ts";
+import { hostileLog, hostileNarrowing, hostileReport, payloads } from "./hostile-samples.ts";
 import { brokenLog, busyLog } from "./log-samples.ts";
 import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
 
@@ -27,6 +27,7 @@ const pages = [
   { name: "a plugin that passes", html: htmlPage([passingReport()], null) },
   { name: "two plugins and 10,000 calls", html: htmlPage([failingReport(), passingReport()], busyLog()) },
   { name: "a file that is no plugin", html: htmlPage([unreadableReport()], brokenLog()) },
+  { name: "hostile names of what a policy takes away", html: htmlPage([hostileNarrowing()], null) },
   { name: "hostile names everywhere", html: htmlPage([hostileReport(), hostileReport()], hostileLog()) },
 ] as const;
 

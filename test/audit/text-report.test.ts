@@ -98,9 +98,11 @@ test("reports a policy that lowers a limit or grants too little", async () => {
   const [name = ""] = Object.keys(proposed.plugins);
   const tools = { ...proposed.plugins[name]?.tools, UpdateUserMemory: { rights: ["read" as const], scopes: [] } };
   const limits = { deadlineMs: 1_500, memoryPages: 100, stagedBytes: 1_000 };
-  const strict = await loadPolicy({ ...proposed, limits, plugins: { [name]: { tools } } });
+  const strict = await loadPolicy({ ...proposed, limits, strict: true, plugins: { [name]: { tools } } });
   const report = makeReport({ artifact: shipped, policy: strict, dependencies: null });
   expect(report.verdict).toBe("FAIL");
+  expect(report.narrowings).toEqual([]);
+  expect(new Set(report.tools.map(({ callers }) => callers))).toEqual(new Set(["nobody"]));
   expect(report.deviations.map(({ about, text }) => `${about}: ${text}`)).toEqual([
     'policy: The tool "UpdateUserMemory" asks for "list", "write", "trash", "clock", the policy grants it "read".',
     'policy: The tool "UpdateUserMemory" asks for the scope "memory", the policy grants it no scope.',

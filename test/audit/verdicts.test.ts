@@ -1,11 +1,13 @@
-/** The audit's verdict on a file matches what a runtime does with it, whatever was changed. */
+/** The audit's verdict on a file matches what a runtime does with it, whatever was changed and granted. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import fc from "fast-check";
+import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { readArtifact } from "../../host/plugins/artifact/read-artifact.ts";
+import { judgeCatalog } from "../../host/plugins/catalog.ts";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
@@ -67,7 +69,7 @@ function flippedAt(payload: Uint8Array, byte: number, bit: number): Uint8Array {
   return copy;
 }
 
-test("a runtime loads what gets PASS and refuses what gets FAIL", async () => {
+test("a runtime loads what gets PASS, and refuses or leaves out what gets FAIL", async () => {
   const file = join(folder.path, "changed.wasm");
   const verdicts = { PASS: 0, FAIL: 0 };
   await fc.assert(
@@ -76,7 +78,7 @@ test("a runtime loads what gets PASS and refuses what gets FAIL", async () => {
       const report = makeReport({ artifact: readArtifact(wasm, "changed.wasm"), policy, dependencies: null });
       writeFileSync(file, wasm);
       const isLoaded = await loadCatalog([file], policy).then(
-        () => true,
+        (catalog) => catalog.plugins.length === 1,
         (error: unknown) => {
           if (error instanceof ToolError && error.code === "PLUGIN_REFUSED") return false;
           throw error;
@@ -88,4 +90,60 @@ test("a runtime loads what gets PASS and refuses what gets FAIL", async () => {
     { numRuns: process.env["TEST_LONG"] === "1" ? 1_000 : 200 },
   );
   expect(Math.min(verdicts.PASS, verdicts.FAIL)).toBeGreaterThan(20);
+});
+
+const [shippedFile] = Object.values(plugins);
+const toolNames = Object.keys(shippedFile?.tools ?? {});
+
+/** A policy that grants some of the rights to some of the tools, or does not name the plugin. */
+const lesserPolicies: fc.Arbitrary<PolicyFile> = fc
+  .record({
+    strict: fc.boolean(),
+    isNamed: fc.nat(4).map((one) => one > 0),
+    granted: fc.subarray(toolNames),
+    taken: fc.dictionary(
+      fc.constantFrom(...toolNames),
+      fc.subarray(["read", "list", "write", "trash", "clock"] as const),
+    ),
+    kept: fc.subarray(toolNames),
+  })
+  .map(({ strict, isNamed, granted, taken, kept }) => {
+    const tools = granted.map((tool) => {
+      const { rights = [], ...others } = shippedFile?.tools[tool] ?? { scopes: [] };
+      const left = rights.filter((right) => !taken[tool]?.some((each) => each === right));
+      return [tool, { ...others, rights: left, ...(kept.includes(tool) && { audience: "host" as const }) }];
+    });
+    const named = { [shippedManifest.name]: { tools: Object.fromEntries(tools) as PluginTools } };
+    return { version: 1, strict, plugins: isNamed ? named : {} };
+  });
+
+type PluginTools = PolicyFile["plugins"][string]["tools"];
+
+test("an audit says of each tool who can call it in a runtime, whatever the policy takes away", async () => {
+  const file = join(folder.path, "whole.wasm");
+  writeFileSync(file, writeModule(sections));
+  const artifact = readArtifact(writeModule(sections), "whole.wasm");
+  const seen = { PASS: 0, FAIL: 0 };
+  await fc.assert(
+    fc.asyncProperty(lesserPolicies, async (lesser) => {
+      const each = await loadPolicy(lesser);
+      const report = makeReport({ artifact, policy: each, dependencies: null });
+      const told = report.tools.filter(({ callers }) => callers !== "nobody").map(({ name }) => name);
+      const offered = report.tools.filter(({ callers }) => callers === "models").map(({ name }) => name);
+      const { tools, narrowings } = await judgeCatalog({ named: [file], besides: [], bundled: [] }, each).catch((error: unknown) => {
+        if (error instanceof ToolError && error.code === "PLUGIN_REFUSED") return { tools: null, narrowings: [] };
+        throw error;
+      });
+      const all = tools?.all.map(({ tool }) => tool) ?? [];
+      expect(told).toEqual(all.map(({ name }) => name));
+      expect(offered).toEqual(all.filter(({ audience }) => audience === "model").map(({ name }) => name));
+      expect(report.verdict).toBe(all.length > 0 ? "PASS" : "FAIL");
+      // Each thing that is taken away is told once: as a narrowing, or among the reasons of a failure.
+      if (report.verdict === "PASS") expect(report.narrowings).toHaveLength(narrowings.length);
+      else expect(report.deviations.length).toBeGreaterThanOrEqual(Math.max(1, narrowings.length));
+      seen[report.verdict]++;
+    }),
+    { numRuns: 300 },
+  );
+  expect(Math.min(seen.PASS, seen.FAIL)).toBeGreaterThan(20);
 });

@@ -18,7 +18,8 @@ afterAll(() => folder[Symbol.dispose]());
 const granting = policyFor(shippedNames().map((name) => shippedPlugin(name)));
 const policies: Record<string, string> = {
   "granting.json": JSON.stringify(granting),
-  "strict.json": JSON.stringify({ version: 1, plugins: {} } satisfies PolicyFile),
+  "strict.json": JSON.stringify({ version: 1, strict: true, plugins: {} } satisfies PolicyFile),
+  "empty.json": JSON.stringify({ version: 1, plugins: {} } satisfies PolicyFile),
   "raising.json": JSON.stringify({ ...granting, limits: { memoryPages: 1024 } }),
   "not-json.json": "{",
 };
@@ -60,6 +61,17 @@ test.for(
   const message = expect.stringContaining(says) as string;
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "PLUGIN_REFUSED", message } });
   expect(stdout).not.toContain(folder.path);
+});
+
+test.for(commands)("$name under a policy that names no plugin says so for each, on standard error", ({ args }) => {
+  const { status, stderr } = memcell([...args, "--policy", "empty.json"]);
+  const [line, ...others] = shippedNames().map(
+    (plugin) =>
+      `warn policy: ${plugin}: the policy "empty.json" does not name the plugin "${plugin}", so it grants it nothing ` +
+      '("memcell audit FILE --propose" prints a policy): none of its tools is available',
+  );
+  expect(stderr.trimEnd().split("\n")).toEqual([line, ...others]);
+  expect(status).toBe(["call", "index"].includes(args[0] ?? "") ? 1 : 0);
 });
 
 test.for(commands)("$name documents --policy and refuses an empty one", ({ name, args }) => {

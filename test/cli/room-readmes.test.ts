@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { createRuntime } from "memcell";
-import type { PolicyFile } from "memcell";
+import type { LogEntry, PolicyFile } from "memcell";
 import { expect, test } from "vitest";
 
 import { codeIn, tablesIn } from "../documents/markdown-table.ts";
@@ -29,13 +29,20 @@ test("host/cli/README.md lists the commands that the help lists", () => {
 const withoutIdentity = (audit: string): string =>
   audit.replaceAll(/[0-9a-f]{16,}/g, "HASH").replaceAll(/\d{6} bytes/g, "BYTES");
 
-test("the policy in host/plugins/policy/README.md refuses the shipped plugin in the README's words", async () => {
+test("the policy in host/plugins/policy/README.md leaves one tool of the shipped plugin, in the README's words", async () => {
   const readme = textOf("host/plugins/policy/README.md");
   const [, example = ""] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
-  const words = 'the policy does not name the tool "UpdateUserMemory", so it grants it nothing';
-  expect(readme).toContain(words);
-  using folder = temporaryFolder();
   const policy = JSON.parse(example) as PolicyFile;
-  const opened = createRuntime({ dataDir: folder.path, plugins: ["user-memory"], policy });
-  await expect(opened).rejects.toThrow(words);
+  using folder = temporaryFolder();
+  const lines: string[] = [];
+  const onLog = ({ level, tool, text }: LogEntry): void => void lines.push(`${level} ${tool}: ${text}`);
+  const options = { dataDir: folder.path, plugins: ["user-memory"], threadsMax: 1, onLog };
+  await using runtime = await createRuntime({ ...options, policy });
+  expect(runtime.tools().map(({ name }) => name)).toEqual(["ReadUserMemory"]);
+  const [, shown = ""] = /```\n(warn policy: [\s\S]*?)\n```/.exec(readme) ?? [];
+  expect(shown).toBe(lines[0]);
+  const strict = createRuntime({ ...options, policy: { ...policy, strict: true } });
+  const words = 'the policy does not name the tool "UpdateUserMemory", so it grants it nothing';
+  await expect(strict).rejects.toThrow(`Cannot load plugin "user-memory.wasm": ${words}`);
+  expect(readme).toContain(`Cannot load plugin "user-memory.wasm": ${words}`);
 });

@@ -6,6 +6,8 @@ import { createRuntime } from "memcell";
 import type { PolicyFile, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { narrowPlugin } from "../../host/plugins/policy/narrow-plugin.ts";
 import type { Right } from "../../shared/abi.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 import { anyStore } from "../../shared/shared-scope.ts";
@@ -49,22 +51,43 @@ test("the shipped policy names only the shipped plugins, pins them, and does not
   expect(unlocked.limits).toBeUndefined();
 });
 
-test.for(grants)("without $part in the $kind of $tool its plugin is refused", async ({ plugin, tool, kind, part }) => {
-  const policy = structuredClone(unlocked) as unknown as ChangeablePolicy;
-  const granted = policy.plugins[plugin]?.tools[tool];
-  if (!granted) throw new Error("The policy does not name the tool");
-  granted[kind] = granted[kind].filter((each) => each !== part);
-  const creating = createRuntime({
-    dataDir: folder.path,
-    plugins: shippedNames(),
-    policy: policy as unknown as PolicyFile,
-  });
+test.for(grants)("without $part in the $kind of $tool, a strict policy refuses its plugin", async (grant) => {
+  const { tool, kind, part } = grant;
+  const policy: PolicyFile = { ...policyWithout(grant), strict: true };
+  const creating = createRuntime({ dataDir: folder.path, plugins: shippedNames(), policy });
   const asking = `the tool "${tool}" asks for ${kind === "scopes" ? "the scope " : ""}"${part}", the policy grants`;
   await expect(creating).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",
     message: expect.stringContaining(asking),
   });
 });
+
+test.for(grants)("without $part in the $kind of $tool, it is not available, and all others are", async (grant) => {
+  const { plugin, tool, kind, part } = grant;
+  const policy = await loadPolicy(policyWithout(grant));
+  for (const name of shippedNames()) {
+    const manifest = manifestOf(readFileSync(shippedPlugin(name)));
+    const left = manifest.tools.flatMap((each) => {
+      if (name !== plugin || each.name !== tool) return [each.name];
+      const isLeft = kind === "rights" && each.commands?.some(({ rights }) => !rights.some((right) => right === part));
+      return isLeft === true ? [each.name] : [];
+    });
+    const narrowed = narrowPlugin(manifest, policy);
+    expect(narrowed.tools.map((each) => each.name)).toEqual(left);
+    expect(narrowed.tools.find((each) => each.name === tool)?.rights ?? []).not.toContain(
+      name === plugin && kind === "rights" ? part : "",
+    );
+    expect(narrowed.narrowings).toHaveLength(name === plugin ? 1 : 0);
+  }
+});
+
+function policyWithout({ plugin, tool, kind, part }: Granted): PolicyFile {
+  const policy = structuredClone(unlocked) as unknown as ChangeablePolicy;
+  const granted = policy.plugins[plugin]?.tools[tool];
+  if (!granted) throw new Error("The policy does not name the tool");
+  granted[kind] = granted[kind].filter((each) => each !== part);
+  return policy as unknown as PolicyFile;
+}
 
 test("control: with the whole policy the shipped plugins load, and each tool's requests are allowed", async () => {
   await using runtime = await createRuntime({

@@ -1,4 +1,7 @@
-/** Plugins that request more than the policy grants, or are not the pinned file: refused before any code runs. */
+/**
+ * Plugins that are not the pinned file, or that request more than a strict policy grants: refused before any code runs.
+ * What a policy that is not strict does with the latter: `policy-narrows.test.ts`.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -26,7 +29,8 @@ const defaultPolicy = JSON.parse(
   readFileSync(new URL(import.meta.resolve("memcell/default-policy.json")), "utf8"),
 ) as PolicyFile;
 /** The default policy's grants, for any file with the plugin's name. */
-const unpinned: PolicyFile = { version: 1, plugins: defaultPolicy.plugins };
+const unpinned: PolicyFile = { version: 1, strict: true, plugins: defaultPolicy.plugins };
+const strict = (policy: PolicyFile): PolicyFile => ({ ...policy, strict: true });
 
 async function refusalOf(wasm: Uint8Array | string, policy?: PolicyFile): Promise<string> {
   const file = typeof wasm === "string" ? wasm : join(folder.path, "candidate.wasm");
@@ -40,9 +44,9 @@ async function refusalOf(wasm: Uint8Array | string, policy?: PolicyFile): Promis
   return error.message;
 }
 
-test("a plugin that the policy does not name is refused, and the message says what to do", async () => {
-  expect(await refusalOf(testPlugin("puppet"))).toBe(
-    'Cannot load plugin "puppet.wasm": the policy "default" does not name the plugin "puppet", so it grants it nothing ' +
+test("a plugin that a strict policy does not name is refused, and the message says what to do", async () => {
+  expect(await refusalOf(testPlugin("puppet"), unpinned)).toBe(
+    'Cannot load plugin "puppet.wasm": the policy "inline" does not name the plugin "puppet", so it grants it nothing ' +
       '("memcell audit FILE --propose" prints a policy)',
   );
 });
@@ -60,7 +64,7 @@ test("a refusal of a file that is not the pinned one names only the hashes: its 
   expect(await refusalOf(altered, unpinned)).not.toContain("SHA-256");
 });
 
-test("a widened manifest is refused, pinned or not", async () => {
+test("a strict policy refuses a widened manifest, pinned or not", async () => {
   const widened = resealPlugin(shipped, withTool(manifestOf(shipped), "ReadUserMemory", { rights: ["read", "write"] }));
   const elsewhere = resealPlugin(
     shipped,
@@ -75,7 +79,7 @@ test("a widened manifest is refused, pinned or not", async () => {
   );
 });
 
-test("a tool that the policy does not name is refused, whatever it is called", async () => {
+test("a tool that a strict policy does not name is refused, whatever it is called", async () => {
   const [first, ...others] = manifestOf(shipped).tools;
   if (!first) throw new Error("The plugin has no tools");
   for (const name of ["constructor", "toString", "readUserMemory"]) {
@@ -84,7 +88,7 @@ test("a tool that the policy does not name is refused, whatever it is called", a
   }
 });
 
-test("a plugin named constructor is refused as one that the policy does not name", async () => {
+test("a plugin named constructor is refused as one that a strict policy does not name", async () => {
   const file = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
   const named = resealPlugin(readFileSync(file), { ...manifestOf(readFileSync(file)), name: "constructor" });
   expect(await refusalOf(named, unpinned)).toContain('does not name the plugin "constructor"');
@@ -96,7 +100,7 @@ test("a fault of the file itself is reported before the policy's refusal", async
   expect(await refusalOf(undeclared, unpinned)).toContain("which its manifest does not account for");
 });
 
-test("the host does not compile a plugin that the policy refuses", async () => {
+test("the host does not compile a plugin that the policy refuses, and refuses one that no engine takes", async () => {
   // A code section that no engine accepts.
   const manifest = JSON.stringify(guestManifest("echo", { Echo: "echo", EchoAndFail: "echo_and_fail" }));
   const sections = readSections(assembleGuest(guestText("echo"), [manifest]));
@@ -104,7 +108,9 @@ test("the host does not compile a plugin that the policy refuses", async () => {
   const file = join(folder.path, "broken.wasm");
   writeFileSync(file, broken);
   expect(await refusalOf(file, unpinned)).toContain("does not name the plugin");
-  expect(await refusalOf(file, policyFor([file]))).toContain("not a valid WebAssembly module");
+  expect(await refusalOf(file, strict(policyFor([file])))).toContain("not a valid WebAssembly module");
+  // Also where nothing of it would run.
+  expect(await refusalOf(file, { version: 1, plugins: {} })).toContain("not a valid WebAssembly module");
 });
 
 test("a tool that requests less than the policy grants gets only what it requests", async () => {
@@ -149,14 +155,14 @@ test.for([
   expect(userFolderNames(dataDir)).toEqual([]);
 });
 
-test("a ReadUserMemory whose manifest requests write is refused, and so is any other file with that name", async () => {
+test("a ReadUserMemory whose manifest requests write is refused by a strict policy, and any other file by its hash", async () => {
   expect(await refusalOf(impostor(["read", "write"]), unpinned)).toContain(
     'the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
   );
   expect(await refusalOf(impostor(["read"]))).toContain("its SHA-256 is");
 });
 
-test("a RestoreEntry that its manifest offers to models is refused", async () => {
+test("a RestoreEntry that its manifest offers to models is refused by a strict policy", async () => {
   expect(await refusalOf(impostor(["read"], "model"), unpinned)).toContain(
     'the tool "RestoreEntry" is to be offered to models, the policy keeps it for the host',
   );

@@ -18,7 +18,7 @@ function families(changes: Readonly<Record<string, readonly Partial<ManifestTool
       })),
     ),
   );
-  return familiesOf(new LoadedTools(all, new NotLoaded([], { plugins: new Map() })));
+  return familiesOf(new LoadedTools(all, { unavailable: [], notLoaded: new NotLoaded([], { plugins: new Map() }) }));
 }
 
 test("keeps the scopes of an index and of entries apart", () => {

@@ -43,6 +43,7 @@ const file = fc.record(
     version: mostly(fc.constant(1), 20),
     $schema: mostly(fc.string()),
     lockFile: mostly(fc.constant("lock.json")),
+    strict: mostly(fc.boolean()),
     limits: mostly(fc.dictionary(limit, mostly(fc.integer({ min: -1, max: 20_001 })), { maxKeys: 2 })),
     plugins: mostly(fc.dictionary(name, mostly(plugin), { maxKeys: 2 }), 20),
   },

@@ -33,6 +33,7 @@ const fitting: { readonly name: string; readonly file: object }[] = [
   { name: "the lowest limits", file: { version: 1, limits: { fuelPolls: 1, stagedBytes: 1 }, plugins: {} } },
   { name: "a tool without rights", file: { version: 1, plugins: { a: { tools: { T: { rights: [], scopes: [] } } } } } },
   { name: "a plugin and a tool named constructor", file: plugins({ constructor: { tools: { constructor: tool } } }) },
+  { name: "a strict policy", file: { version: 1, strict: true, plugins: {} } },
   { name: "a pinned file", file: plugins({ a: { sha256: ["0".repeat(64)], tools: {} } }) },
 ];
 
@@ -52,6 +53,11 @@ const misfits: readonly Misfit[] = [
   { name: "nothing", file: {}, says: "version is missing, allowed: 1" },
   { name: "another version", file: { version: 2, plugins: {} }, says: "version is 2, allowed: 1" },
   { name: "no plugins", file: { version: 1 }, says: "plugins is missing, allowed: an object with plugins' names" },
+  {
+    name: "a text for strict",
+    file: { version: 1, strict: "no", plugins: {} },
+    says: 'strict is "no", allowed: true or',
+  },
   { name: "an unknown key", file: { version: 1, plugins: {}, allow: [] }, says: 'it has the key "allow", allowed' },
   {
     name: "a higher limit",

@@ -6,6 +6,7 @@ import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { narrowPlugin } from "../../host/plugins/policy/narrow-plugin.ts";
 import { policyDeviations } from "../../host/plugins/policy/policy-deviations.ts";
 import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
 import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
@@ -56,9 +57,16 @@ test.for<{ name: string; policy: PolicyFile }>([
   { name: "a plugin", policy: policyOf({ a: { tools: { T: read } }, b: { tools: {} } }) },
   { name: "a pin", policy: policyOf({ a: { sha256: [one], tools: { T: read } } }) },
   { name: "a limit", policy: policyOf({ a: { tools: { T: read } } }, { limits: { hostCalls: 9 } }) },
+  { name: "being strict", policy: policyOf({ a: { tools: { T: read } } }, { strict: true }) },
 ])("policies that differ by $name have different hashes", async ({ policy }) => {
   const { sha256 } = await loadPolicy(policyOf({ a: { tools: { T: read } } }));
   expect((await loadPolicy(policy)).sha256).not.toBe(sha256);
+});
+
+test("a policy that is not strict means the same whether it says so or not", async () => {
+  const silent = await loadPolicy(policyOf({ a: { tools: { T: read } } }));
+  expect(await loadPolicy(policyOf({ a: { tools: { T: read } } }, { strict: false }))).toEqual(silent);
+  expect(silent.isStrict).toBe(false);
 });
 
 test("a later change of the object has no effect", async () => {
@@ -71,7 +79,7 @@ test("a later change of the object has no effect", async () => {
 test("grants the names of a prototype's properties only where the policy names them", async () => {
   const manifest = guestManifest("constructor", { constructor: "run", toString: "other" }, ["read"]);
   const deviations = async (plugins: PolicyFile["plugins"]): Promise<string[]> =>
-    policyDeviations(manifest, one, await loadPolicy(policyOf(plugins)));
+    policyDeviations(manifest, one, await loadPolicy(policyOf(plugins, { strict: true })));
   expect(await deviations({})).toEqual([expect.stringContaining('does not name the plugin "constructor"')]);
   expect(await deviations({ constructor: { tools: {} } })).toEqual([
     'the policy does not name the tool "constructor", so it grants it nothing',
@@ -80,13 +88,14 @@ test("grants the names of a prototype's properties only where the policy names t
   expect(await deviations({ constructor: { tools: { constructor: read, toString: read } } })).toEqual([]);
 });
 
-test("lists every deviation, in the order file, tools, memory", async () => {
+test("a strict policy lists every deviation, in the order file, tools, memory", async () => {
   const manifest = {
     ...guestManifest("a", { First: "first", Second: "second", Third: "third" }, ["read", "write", "clock"]),
     memoryPages: { min: 8, max: 16 },
   };
   const tools = { First: { ...read, audience: "host" as const }, Third: { rights: [], scopes: ["other"] } };
-  const policy = await loadPolicy(policyOf({ a: { sha256: [other], tools } }, { limits: { memoryPages: 8 } }));
+  const file = policyOf({ a: { sha256: [other], tools } }, { limits: { memoryPages: 8 }, strict: true });
+  const policy = await loadPolicy(file);
   expect(policyDeviations(manifest, one, policy)).toEqual([
     `its SHA-256 is ${one}, the policy pins ${other}`,
     'the tool "First" asks for "write", "clock", the policy grants it "read"',
@@ -96,6 +105,18 @@ test("lists every deviation, in the order file, tools, memory", async () => {
     'the tool "Third" asks for the scope "memory", the policy grants it "other"',
     "its memory is 8 pages at first, which must be fewer than the policy's 8 at last",
   ]);
+});
+
+test("without being strict, only the file, and the memory of one with a tool left, are deviations", async () => {
+  const manifest = { ...guestManifest("a", { First: "first", Second: "second" }), memoryPages: { min: 8, max: 16 } };
+  const deviations = async (tools: PolicyFile["plugins"][string]["tools"]): Promise<string[]> => {
+    const file = policyOf({ a: { sha256: [other], tools } }, { limits: { memoryPages: 8 } });
+    return policyDeviations(manifest, one, await loadPolicy(file));
+  };
+  const pinned = `its SHA-256 is ${one}, the policy pins ${other}`;
+  const memory = "its memory is 8 pages at first, which must be fewer than the policy's 8 at last";
+  expect(await deviations({ First: { rights: [], scopes: ["memory"] } })).toEqual([pinned, memory]);
+  expect(await deviations({})).toEqual([pinned]);
 });
 
 test("a proposal is the smallest policy without deviations", async () => {
@@ -114,5 +135,6 @@ test("a proposal is the smallest policy without deviations", async () => {
     },
   });
   expect(policyDeviations(manifest, one, await loadPolicy(proposal))).toEqual([]);
+  expect(narrowPlugin(manifest, await loadPolicy(proposal))).toEqual({ tools: manifest.tools, narrowings: [] });
   expect(policyDeviations(manifest, other, await loadPolicy(proposal))).toHaveLength(1);
 });

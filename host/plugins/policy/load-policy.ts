@@ -78,7 +78,8 @@ async function completed(name: string, text: string, folder: string): Promise<Po
   );
   // JSON has no `undefined`, so the spread cannot remove a limit.
   const limits: PolicyLimits = { ...policyLimitsMax, ...(file.limits as Partial<PolicyLimits>) };
-  return { name, sha256: policySha256({ limits, plugins }), limits, plugins };
+  const meaning = { limits, isStrict: file.strict === true, plugins };
+  return { name, sha256: policySha256(meaning), ...meaning };
 }
 
 async function readLock(lockFile: string, folder: string): Promise<PluginLock> {

@@ -1,20 +1,17 @@
-import type { Manifest, ManifestTool } from "../../../shared/manifest.ts";
-import { quoted } from "../../../shared/text.ts";
-import type { Policy, ToolPolicy } from "./policy.ts";
+import type { Manifest } from "../../../shared/manifest.ts";
+import { narrowPlugin } from "./narrow-plugin.ts";
+import type { Policy } from "./policy.ts";
 
-/** How a plugin exceeds a policy: clauses for a reviewer, in the order of the checks. Empty if it may be loaded. */
+/**
+ * Why a policy refuses a plugin: clauses for a reviewer, in the order of the checks. Empty if it may be loaded. Only a
+ * strict policy refuses a plugin that asks for more than it grants; any other takes that away.
+ */
 export function policyDeviations(manifest: Manifest, sha256: string, policy: Policy): string[] {
-  const granted = policy.plugins.get(manifest.name);
-  if (!granted) {
-    return [
-      `the policy ${quoted(policy.name)} does not name the plugin ${quoted(manifest.name)}, so it grants it nothing ` +
-        '("memcell audit FILE --propose" prints a policy)',
-    ];
-  }
+  const { tools, narrowings } = narrowPlugin(manifest, policy);
   return [
     ...pinDeviations(manifest, sha256, policy),
-    ...manifest.tools.flatMap((tool) => toolDeviations(tool, granted.tools.get(tool.name))),
-    ...memoryDeviations(manifest, policy),
+    ...(policy.isStrict ? narrowings.flatMap(({ reasons }) => reasons) : []),
+    ...(policy.isStrict || tools.length > 0 ? memoryDeviations(manifest, policy) : []),
   ];
 }
 
@@ -30,29 +27,7 @@ export function pinDeviations({ name }: Manifest, sha256: string, policy: Policy
   return [`its SHA-256 is ${sha256}, the policy pins ${pins.join(" or ")}`];
 }
 
-function toolDeviations({ name, rights, scopes, audience }: ManifestTool, granted: ToolPolicy | undefined): string[] {
-  const tool = `the tool ${quoted(name)}`;
-  if (!granted) return [`the policy does not name ${tool}, so it grants it nothing`];
-  return [
-    ...beyond(rights, granted.rights, `${tool} asks for`, "no right"),
-    ...beyond(scopes, granted.scopes, `${tool} asks for the scope`, "no scope"),
-    ...(audience === "model" && granted.audience === "host"
-      ? [`${tool} is to be offered to models, the policy keeps it for the host`]
-      : []),
-  ];
-}
-
-function beyond(asked: readonly string[], granted: readonly string[], asking: string, none: string): string[] {
-  const more = asked.filter((each) => !granted.includes(each));
-  if (more.length === 0) return [];
-  return [`${asking} ${listed(more)}, the policy grants it ${granted.length === 0 ? none : listed(granted)}`];
-}
-
-function listed(texts: readonly string[]): string {
-  return texts.map((text) => quoted(text)).join(", ");
-}
-
-/** The same rule as the ABI has for the module's own maximum. */
+/** The same rule as the ABI has for the module's own maximum. Of a plugin without tools, no code runs. */
 function memoryDeviations({ memoryPages }: Manifest, { limits }: Policy): string[] {
   if (memoryPages.min < limits.memoryPages) return [];
   return [

@@ -10,8 +10,8 @@ import { policyLimitsMax } from "./policy-limits.ts";
 import type { PolicyLimits } from "./policy.ts";
 
 /**
- * What a host is willing to grant: the content of a policy file. Anything that it does not name is not granted, and a
- * plugin that requests more is `PLUGIN_REFUSED`.
+ * What a host is willing to grant: the content of a policy file. Anything that it does not name is not granted: a tool
+ * that requests more is not available.
  *
  * @example
  * const policy: PolicyFile = {
@@ -29,6 +29,11 @@ export interface PolicyFile {
    * directory if the policy is an object. It must pin every plugin of the policy.
    */
   readonly lockFile?: string | undefined;
+  /**
+   * Whether a plugin that requests more than the policy grants is `PLUGIN_REFUSED`, with all its tools. Default `false`:
+   * only what the policy does not grant is not available.
+   */
+  readonly strict?: boolean | undefined;
   /** Bounds of every call. Each can only lower the default, and is at least 1. */
   readonly limits?: { readonly [Name in keyof PolicyLimits]?: number | undefined } | undefined;
   /** By the plugins' names in their manifests. */
@@ -89,10 +94,17 @@ export const policyFileSchema: z.ZodMiniType<PolicyFile> = z.strictObject(
     $schema: z.optional(z.string("a text")),
     version: z.literal(1, "1"),
     lockFile: z.optional(lockFileSchema),
+    strict: z.optional(
+      z
+        .boolean("true or false")
+        .check(
+          z.meta({ description: "Refuses a plugin that asks for more than is granted, instead of taking that away." }),
+        ),
+    ),
     limits: z.optional(limits),
     plugins: byPluginName(pluginEntry),
   },
-  "an object with version, plugins, and $schema, lockFile, limits",
+  "an object with version, plugins, and $schema, lockFile, strict, limits",
 );
 
 function limit(name: keyof PolicyLimits, description: string): z.ZodMiniType<number | undefined> {

@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import type { Policy } from "./policy.ts";
 
 /** The SHA-256 of a policy's canonical form, in which every list and table is sorted. */
-export function policySha256({ limits, plugins }: Pick<Policy, "limits" | "plugins">): string {
+export function policySha256({ limits, isStrict, plugins }: Pick<Policy, "limits" | "isStrict" | "plugins">): string {
   const form = {
+    ...(isStrict && { isStrict }),
     limits: sorted(Object.entries(limits)),
     plugins: sorted(plugins).map(([plugin, { sha256, tools }]) => [plugin, sha256, sorted(tools)]),
   };

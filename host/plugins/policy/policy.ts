@@ -36,5 +36,7 @@ export interface Policy {
   /** The SHA-256 of the policy's meaning, however it is written: with all limits and the lock file's pins. */
   readonly sha256: string;
   readonly limits: PolicyLimits;
+  /** Whether it refuses a plugin that asks for more than it grants, instead of taking that away. */
+  readonly isStrict: boolean;
   readonly plugins: ReadonlyMap<string, PluginPolicy>;
 }

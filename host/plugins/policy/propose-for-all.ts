@@ -5,7 +5,7 @@ import type { PolicyFile } from "./policy-schema.ts";
 import { proposePolicy } from "./propose-policy.ts";
 
 /**
- * Returns the smallest policy that lets some plugin files load. Throws `PLUGIN_REFUSED` for a file that no policy can
+ * Returns the smallest policy that takes nothing away from some plugin files. Throws `PLUGIN_REFUSED` for a file that no policy can
  * allow, and for two plugins with the same name, because a policy has only one list of tools for a name.
  */
 export function proposeForAll(artifacts: readonly Artifact[]): PolicyFile {

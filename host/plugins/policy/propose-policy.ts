@@ -3,7 +3,7 @@ import type { Manifest } from "../../../shared/manifest.ts";
 import type { PolicyFile } from "./policy-schema.ts";
 
 /**
- * Returns the smallest policy that lets a plugin load: it pins this file and grants what its manifest requests. It
+ * Returns the smallest policy that takes nothing away from a plugin: it pins this file and grants what its manifest requests. It
  * lowers no limits, because they apply to all plugins of a host. A plugin's own limits are in its manifest.
  */
 export function proposePolicy(manifest: Manifest, sha256: string): PolicyFile {

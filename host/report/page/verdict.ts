@@ -29,18 +29,35 @@ export function verdictBody(report: AuditReport): Markup {
   return isPass(report) ? passed(report) : failed(report);
 }
 
-function passed({ policy, tools }: AuditReport): Markup {
-  const asked = [...new Set(tools.flatMap(({ rights }) => rights))];
-  const scopes = [...new Set(tools.flatMap((tool) => tool.scopes))];
-  const offered = tools.filter(({ audience }) => audience === "model").length;
-  const sentence = html`The file matches its manifest, and no tool in it asks for more than the policy
-  ${code(policy.name)} grants. A host with this policy loads it.`;
-  return html`${verdictBox("good", html`PASS`, sentence)}
+function passed({ policy, tools, narrowings }: AuditReport): Markup {
+  const left = tools.filter(({ callers }) => callers !== "nobody");
+  const asked = [...new Set(left.flatMap(({ rights }) => rights))];
+  const scopes = [...new Set(left.flatMap((tool) => tool.scopes))];
+  const offered = left.filter(({ callers }) => callers === "models").length;
+  const sentence =
+    narrowings.length === 0
+      ? html`The file matches its manifest, and no tool in it asks for more than the policy ${code(policy.name)} grants.
+        A host with this policy loads it.`
+      : html`The file matches its manifest. A host with the policy ${code(policy.name)} uses it without what the policy
+        does not grant.`;
+  const available = left.length < tools.length ? html`, of which ${left.length} can be called` : null;
+  return html`${verdictBox("good", html`PASS`, sentence)} ${takenAway(narrowings)}
     <p>
-      It has ${counted(tools.length, html`tool`, html`tools`)}, of which a model can call ${offered}. Together they ask
-      for ${codes(asked)} in the calling user’s ${scopes.length === 1 ? html`scope` : html`scopes`} ${codes(scopes)},
-      and can reach nothing else.
+      It has ${counted(tools.length, html`tool`, html`tools`)}${available}, of which a model can call ${offered}.
+      Together they ask for ${codes(asked)} in the calling user’s ${scopes.length === 1 ? html`scope` : html`scopes`}
+      ${codes(scopes)}, and can reach nothing else.
     </p>`;
+}
+
+/** What the policy takes away, in the words of the runtime's log. */
+function takenAway(narrowings: AuditReport["narrowings"]): Markup | null {
+  if (narrowings.length === 0) return null;
+  const shown = narrowings.slice(0, pageLimits.rowsMax).map((text) => html`<li>${text}</li> `);
+  return html`<p>The policy takes away:</p>
+    <ul>
+      ${shown}
+    </ul>
+    ${notShown(narrowings.length - shown.length)}`;
 }
 
 function failed({ deviations, policy }: AuditReport): Markup {
