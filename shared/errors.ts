@@ -37,6 +37,7 @@ export const errorTable = {
     true,
     "Too many calls wait, the user's turn, a thread or the answer of `contextualAccess` does not come in time, or another process holds the user's folder or a store.",
   ),
+  READ_ONLY: entry("caller", false, "The runtime is read-only, and this would change something."),
   CLOSED: entry("caller", false, "The runtime is closed."),
   CANCELLED: entry("caller", true, "The caller cancelled the call, or closed the runtime before it had ended."),
   CAPABILITY_DENIED: entry("guest", false, "The plugin requested something that its grant does not include."),
@@ -53,7 +54,11 @@ export const errorTable = {
     "Something in the user's folder is not a plain file or folder that the host may open, such as a link.",
   ),
   STORAGE_FULL: entry("host", true, "The disk is full."),
-  STORAGE_FAILED: entry("host", true, "The disk refused to read or write."),
+  STORAGE_FAILED: entry(
+    "host",
+    true,
+    "The disk refused to read or write, or a change was interrupted that a read-only runtime does not finish.",
+  ),
   INTERNAL: entry("host", false, "A fault of the runtime itself."),
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -30,6 +30,9 @@ package are loaded, besides those that the setting names.`,
     const { json: isQuiet = false, fix: isFixing = false } = options;
     // Without --fix it changes nothing, and it shows what is left over.
     await using runtime = await openRuntime(settings, options.user, { besides: "all", retiresLeftOver: false });
+    if (isFixing && runtime.asReadOnly() === runtime) {
+      throw new ToolError("READ_ONLY", "Cannot mend users' files: the runtime is read-only");
+    }
     const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));

@@ -40,12 +40,13 @@ export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
 
 /** Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log. */
 export function runtimeOptions(values: SettingValues): RuntimeOptions {
-  const { data, policy, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
+  const { data, policy, readOnly, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
   return {
     dataDir: data,
     plugins,
     durability,
     waitMs,
+    readOnly,
     onLog: printLog,
     ...(policy !== null && { policy }),
     ...(auditLog !== null && { auditLog: logAt(auditLog) }),

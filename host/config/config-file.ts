@@ -24,7 +24,7 @@ import { isUrl } from "./web-address.ts";
  * have them.
  */
 const isPrivileged = (path: SettingPath): boolean =>
-  ["plugins", "policy", "mounts", "serve.agentKeys"].includes(path) || path.startsWith("serve.auth.");
+  ["plugins", "policy", "readOnly", "mounts", "serve.agentKeys"].includes(path) || path.startsWith("serve.auth.");
 
 /**
  * Returns `null` if the file is missing and may be. Throws `UsageError` if it cannot be read or is invalid. Messages

@@ -34,6 +34,7 @@ const runtimeTable = {
     "the policy file: what the host is willing to grant",
     "what the tools of the package need",
   ),
+  readOnly: setting(onOrOff, "offers only what changes nothing, and writes nothing into users' folders", false),
   auditLog: optionalSetting(fileName, "the audit log file", "no audit log"),
   plugins: setting(
     someOf("files-or-names", fileName, "plugin files, or names of plugins"),
@@ -124,7 +125,7 @@ export const settingPaths = Object.keys(table) as readonly SettingPath[];
 export const runtimePaths = settingPaths.filter((each) => each in runtimeTable && each !== "threadsMax");
 
 /** The flags of `memcell tools`. It reads no user's data and writes no log. */
-export const catalogPaths: readonly SettingPath[] = ["policy", "plugins"];
+export const catalogPaths: readonly SettingPath[] = ["policy", "readOnly", "plugins"];
 
 export function settingAt(at: SettingPath): Setting {
   return table[at];

@@ -26,7 +26,7 @@ export interface UnavailableTool {
 export class LoadedTools {
   /** In the order of the plugins, and within a plugin in the order of declaration. */
   readonly all: readonly CatalogTool[];
-  /** Those that the policy takes away. */
+  /** Those that the policy takes away, or that could change something in a read-only runtime. */
   readonly unavailable: readonly UnavailableTool[];
   readonly notLoaded: NotLoaded;
 
@@ -80,9 +80,12 @@ const hasScope = (found: CatalogTool, scope: string): boolean => ownScopesOf(fou
 /** A tool's unambiguous name: another plugin can have a tool with the same short name. */
 export const fullName = ({ family, tool }: CatalogTool): string => `${family}/${tool.name}`;
 
-/** Whether one of the rights is to change anything. */
+/** Rights that change nothing. `search` and `grant_list` only read shared stores and who may reach them. */
+const readingRights: ReadonlySet<Right> = new Set(["read", "list", "clock", "search", "grant_list"]);
+
+/** Whether one of the rights is to change anything. A right that is not known to only read counts. */
 export function mayChange(rights: readonly Right[]): boolean {
-  return rights.includes("write") || rights.includes("trash") || rights.includes("grant_set");
+  return rights.some((right) => !readingRights.has(right));
 }
 
 /** Whether a tool reaches shared stores. Then it reaches no user's folder. */

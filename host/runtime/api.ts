@@ -195,6 +195,18 @@ export interface Runtime {
   readonly upkeep: Upkeep;
 
   /**
+   * The same runtime for a caller that may change nothing: it offers and does only what one with the option `readOnly`
+   * does, and the rest is unknown (`TOOL_UNKNOWN`) or `READ_ONLY`. Unlike with the option, a change that a crash has
+   * interrupted is finished before a call reads. Always the same object; of a read-only runtime, itself. Closing either
+   * closes both.
+   *
+   * @example
+   * const mine = request.mayWrite ? runtime : runtime.asReadOnly();
+   * await mine.call("ReadUserMemory", { name: "editor" }, { userId: "alice" });
+   */
+  asReadOnly(): Runtime;
+
+  /**
    * Closes the runtime. Later calls are `CLOSED`. Admitted calls and upkeep continue for `closeGraceMs`; then waiting
    * and running ones are `CANCELLED`, and commits that have begun finish. Then the store is closed and the threads are
    * stopped. No acknowledged call is lost, and nothing keeps the process alive.

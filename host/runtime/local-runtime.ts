@@ -7,6 +7,7 @@ import { offeredTools } from "../plugins/describe-tool.ts";
 import { toolsIn } from "../plugins/formats/tool-formats.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
+import { readOnlyTools } from "../plugins/read-only-tools.ts";
 import { isOffered } from "../plugins/tool-commands.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
@@ -30,7 +31,11 @@ interface RuntimeParts extends Pick<
   readonly runner: CallRunner;
   /** What models are offered. */
   readonly model: Caller;
+  /** Whether nothing may be changed. */
+  readonly isReadOnly: boolean;
   readonly closeGraceMs: number;
+  /** Closes the runtime that this one is a view of. Default: it is none. */
+  readonly close?: () => Promise<void>;
 }
 
 export class LocalRuntime implements Runtime {
@@ -39,6 +44,7 @@ export class LocalRuntime implements Runtime {
   readonly #families: readonly MemoryFamily[];
   readonly #catalog: JudgedCatalog;
   readonly #parts: RuntimeParts;
+  #readOnly: LocalRuntime | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(catalog: JudgedCatalog, parts: RuntimeParts) {
@@ -47,6 +53,14 @@ export class LocalRuntime implements Runtime {
     this.#families = familiesOf(catalog.tools);
     this.#memory = new FamilyMemory(catalog.tools, parts);
     this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
+  }
+
+  asReadOnly(): Runtime {
+    if (this.#parts.isReadOnly) return this;
+    const tools = readOnlyTools(this.#catalog.tools);
+    const close = (): Promise<void> => this.close();
+    this.#readOnly ??= new LocalRuntime({ ...this.#catalog, tools }, { ...this.#parts, isReadOnly: true, close });
+    return this.#readOnly;
   }
 
   get upkeep(): Upkeep {
@@ -115,7 +129,7 @@ export class LocalRuntime implements Runtime {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#shutDown();
+    this.#closing ??= this.#parts.close?.() ?? this.#shutDown();
     return this.#closing;
   }
 

@@ -43,6 +43,17 @@ export interface RuntimeOptions {
    * const runtime = await createRuntime({ dataDir: "data", plugins: ["notes.wasm"], policy: "policy.json" });
    */
   readonly policy?: string | PolicyFile;
+  /**
+   * Whether the runtime changes nothing. Then only tools and commands are available whose rights are all among `read`,
+   * `list`, `clock`, `search` and `grant_list`, for models and for programs, and nothing is written into users' folders
+   * and shared stores, not even by `upkeep` and `stores`: what would change something is `READ_ONLY`. A change that a
+   * crash has interrupted is not finished; a call that would see it is `STORAGE_FAILED`. The audit log is written. Default
+   * `false`.
+   *
+   * @example
+   * const runtime = await createRuntime({ dataDir: "data", readOnly: true });
+   */
+  readonly readOnly?: boolean;
   /** Threads that run guests. Default: one for each core. */
   readonly threadsMax?: number;
   /**

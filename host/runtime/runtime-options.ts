@@ -36,8 +36,8 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
   checkSharing(options);
-  const { retiresLeftOver = true, warmThreads = false } = options;
-  for (const [name, value] of Object.entries({ retiresLeftOver, warmThreads })) {
+  const { retiresLeftOver = true, warmThreads = false, readOnly = false } = options;
+  for (const [name, value] of Object.entries({ retiresLeftOver, warmThreads, readOnly })) {
     if (typeof value !== "boolean") throw new TypeError(`${name} is neither true nor false`);
   }
   if (instances !== "restored" && instances !== "fresh") {
@@ -59,6 +59,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     instances,
     retiresLeftOver,
     warmThreads,
+    readOnly,
     waitMs: options.waitMs ?? queueLimits.waitMs,
     queuedCallsMax: options.queuedCallsMax ?? queueLimits.callsMax,
     queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,

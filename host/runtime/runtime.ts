@@ -16,7 +16,9 @@ import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { narrowingText } from "../plugins/policy/narrow-plugin.ts";
 import type { Policy } from "../plugins/policy/policy.ts";
+import { readOnlyText } from "../plugins/read-only-tools.ts";
 import { withOwnStores } from "../sharing/own-store.ts";
+import { readOnlyStore } from "../store/read-only-store.ts";
 import { Pool } from "../thread/pool.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
@@ -28,9 +30,10 @@ import type { CheckedOptions } from "./runtime-options.ts";
 /**
  * Loads plugins and starts a thread that runs them.
  *
- * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says or not the one that the policy pins, if it
- * requests more than a strict policy grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
- * audit log cannot be opened; and with a `TypeError` or `RangeError` for invalid options.
+ * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says or not the one that the policy pins, if
+ * it requests more than a strict policy grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`,
+ * `STORAGE_FULL` or `STORAGE_FAILED` if the audit log cannot be opened; and with a `TypeError` or `RangeError` for invalid
+ * options.
  *
  * @example
  * const runtime = await createRuntime({ dataDir: "data" });
@@ -43,13 +46,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 /** The same, with more plugins of the package than the options name: for a command that needs certain ones, or all. */
 export async function createRuntimeWith(options: RuntimeOptions, besides: Besides): Promise<Runtime> {
   const checked = checkOptions(options);
-  const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, ...bounds } = checked;
-  const policy = await loadPolicy(bounds.policy);
-  const catalog = await catalogOf(checked, besides, policy);
+  const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, readOnly, ...bounds } = checked;
+  const { policy, catalog } = await loadCatalog(checked, besides);
   // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
   const note = (userId: string, text: string): void =>
     writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text });
-  const store = withOwnStores(definition.open(note));
+  const opened = definition.open(note);
+  const store = withOwnStores(readOnly ? readOnlyStore(opened) : opened);
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // The pool starts before the modules are compiled: a thread takes longer to start than a module to compile.
@@ -89,34 +92,39 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const { closeGraceMs, retiresLeftOver } = bounds;
   if (retiresLeftOver) void store.retireLeftOver();
   const own = new OwnWork(parts);
-  return new LocalRuntime(catalog, { ...parts, own, runner: new CallRunner(parts, own), model, closeGraceMs });
+  const runner = new CallRunner(parts, own);
+  const runtime = new LocalRuntime(catalog, { ...parts, own, runner, model, closeGraceMs, isReadOnly: false });
+  return readOnly ? runtime.asReadOnly() : runtime;
 }
 
-async function catalogOf(options: CheckedOptions, besides: Besides, policy: Policy): Promise<JudgedCatalog> {
-  const { plugins, store, onLog } = options;
-  const files = await choosePlugins(plugins, besides);
-  const catalog = await judgeCatalog(files, policy, besides === "all" ? noteLeftOut(onLog) : undefined);
-  noteNarrowings(onLog, catalog);
+/** Judges the plugins, and logs what is taken away: nothing else would say why a tool is missing. */
+async function loadCatalog(options: CheckedOptions, besides: Besides): Promise<LoadedCatalog> {
+  const { store, readOnly, onLog } = options;
+  const note = (entry: Note): void => writeLog(onLog, { ...entry, userId: "", callId: "" });
+  const policy = await loadPolicy(options.policy);
+  const files = await choosePlugins(options.plugins, besides);
+  const catalog = await judgeCatalog(files, policy, besides === "all" ? noteLeftOut(note) : undefined);
+  for (const each of catalog.narrowings) {
+    note({ level: "warn", tool: "policy", text: `${each.family}: ${narrowingText(each)}` });
+  }
   const { all, notLoaded } = catalog.tools;
   const tools = all.map(({ tool }) => tool);
   store.checkTools(tools, (scope) => notLoaded.hintForScope(scope));
-  return catalog;
+  if (readOnly) note({ level: "info", tool: "read-only", text: readOnlyText(catalog.tools) });
+  return { policy, catalog };
 }
+
+interface LoadedCatalog {
+  readonly policy: Policy;
+  readonly catalog: JudgedCatalog;
+}
+
+type Note = Pick<LogEntry, "level" | "tool" | "text">;
 
 /** Maintenance goes on without a plugin that cannot be loaded, but not silently. */
-function noteLeftOut(onLog: (entry: LogEntry) => void): OnLeftOut {
-  return ({ message }) => {
-    const text = `${message}; the content of its files is not looked after`;
-    writeLog(onLog, { level: "warn", tool: "plugins", userId: "", callId: "", text });
-  };
-}
-
-/** Logs what the policy takes away. Nothing else would say why a tool is missing. */
-function noteNarrowings(onLog: (entry: LogEntry) => void, { narrowings }: JudgedCatalog): void {
-  for (const each of narrowings) {
-    const text = `${each.family}: ${narrowingText(each)}`;
-    writeLog(onLog, { level: "warn", tool: "policy", userId: "", callId: "", text });
-  }
+function noteLeftOut(note: (entry: Note) => void): OnLeftOut {
+  return ({ message }) =>
+    note({ level: "warn", tool: "plugins", text: `${message}; the content of its files is not looked after` });
 }
 
 /** Logs why a thread died between calls. The pool replaces it. */

@@ -14,6 +14,11 @@ export interface HoldOptions {
   readonly signal?: AbortSignal | undefined;
   /** Skips recovery, so that what a crash has left can be examined. Nothing can be committed. */
   readonly isLookingOnly?: boolean;
+  /**
+   * Writes nothing at all, not even what a crash has left unfinished: if that changes what is read, throws
+   * `STORAGE_FAILED`. Nothing can be committed.
+   */
+  readonly isReadOnly?: boolean;
   /** Ignores what is remembered about the user, and checks it again. */
   readonly isThorough?: boolean;
 }

@@ -174,8 +174,8 @@ export class StaleCall extends ToolError {
 }
 
 /** Throws a `RangeError` if the user is held for reading only. */
-export function checkCommits({ writes, isLookingOnly = false }: HoldOptions): void {
-  if (!writes || isLookingOnly) throw new RangeError("Cannot commit: the user is held for reading only");
+export function checkCommits({ writes, isReadOnly = false, isLookingOnly = false }: HoldOptions): void {
+  if (!writes || isReadOnly || isLookingOnly) throw new RangeError("Cannot commit: the user is held for reading only");
 }
 
 /** How many times a call runs at most while someone keeps editing its files. */

@@ -22,8 +22,7 @@ import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
-import { asToolError } from "../values/tool-error.ts";
-import type { ToolError } from "../values/tool-error.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 
@@ -35,10 +34,15 @@ export interface UpkeepParts {
   readonly admission: Admission;
   readonly tools: LoadedTools;
   readonly clock: () => number;
+  /** Whether nothing may be changed. */
+  readonly isReadOnly: boolean;
 }
 
 /** An operation's name in the audit log, and its action in messages. */
 export type OperationName = readonly [name: string, action: string];
+
+/** The operations that change nothing. */
+const reading: ReadonlySet<string> = new Set(["inspect", "listTrash", "export", "listStores", "listGrants"]);
 
 /** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
 export async function operate<Result>(
@@ -53,6 +57,7 @@ export async function operate<Result>(
   const record = recorder.beginUpkeep(name, action, context);
   const outcome = await outcomeOf(action, async () => {
     admission.checkOpen(action);
+    if (parts.isReadOnly && !reading.has(name)) throw readOnly(action);
     return await work(new Operation(parts, { ...checkContext(context, action), action, record }));
   });
   const withheld = record.end("failure" in outcome ? outcome.failure : null);
@@ -60,6 +65,9 @@ export async function operate<Result>(
   if ("failure" in outcome) throw outcome.failure;
   return outcome.result;
 }
+
+const readOnly = (action: string): ToolError =>
+  new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
 
 type Outcome<Result> = { readonly result: Result } | { readonly failure: ToolError };
 

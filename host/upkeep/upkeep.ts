@@ -18,7 +18,8 @@ export interface TrashedFile {
 
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
- * `ToolError`. One that has begun to change files reports the result.
+ * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`, `purge`,
+ * `planImport` and `import` reject with `READ_ONLY`.
  */
 export interface Upkeep {
   /**

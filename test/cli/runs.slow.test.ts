@@ -111,7 +111,7 @@ test("its plugin is loaded whatever the setting names, and a policy without it i
   writeFileSync(policy, JSON.stringify(policyFor([shippedPlugin("journal")])));
   const { stdout } = memcellRuns(data, "list", "--plugin", "journal", "--policy", policy, ...alice);
   const message = expect.stringContaining('does not name the plugin "run-history"') as string;
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "PLUGIN_REFUSED", message } });
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "TOOL_UNKNOWN", message } });
 });
 
 test.for([

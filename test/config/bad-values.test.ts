@@ -34,6 +34,7 @@ const texts: readonly Row[] = [
   { path: "policy", text: "", allowed: file },
   { path: "auditLog", text: "", allowed: file },
   { path: "auditLog", text: "x".repeat(4_097), allowed: file },
+  { path: "readOnly", text: "yes", allowed: "true or false" },
   { path: "durability", text: "Full", allowed: "full, relaxed" },
   ...["", "0", "-1", "1.5", "1e3", "0x10", " 1", "01", "2147483648", "9".repeat(40), "NaN", "Infinity"].map((text) => ({
     path: "waitMs" as const,

@@ -30,11 +30,12 @@ test("prints every setting in columns, and escapes what could harm a terminal", 
   expect(status).toBe(0);
   const lines = stdout.trimEnd().split("\n");
   expect(lines).toHaveLength(settingPaths.length + 1);
-  expect(lines.slice(0, 12).join("\n")).toMatchInlineSnapshot(`
+  expect(lines.slice(0, 13).join("\n")).toMatchInlineSnapshot(`
     "setting                     value                                 from
     data                        "data"                                default
     mounts                      (none)                                default
     policy                      (what the tools of the package need)  default
+    readOnly                    false                                 default
     auditLog                    "log/\\u202egpj.jsonl"                 file memcell.config.json "auditLog"
     plugins                     "a\\u001b[2J.wasm"                     environment MEMCELL_PLUGINS
     durability                  "full"                                default

@@ -69,6 +69,7 @@ test("a relative XDG_CONFIG_HOME, a missing file and a missing home mean no file
 const privileged = {
   plugins: ["user-memory"],
   policy: "policy.json",
+  readOnly: false,
   mounts: ["journal=ws"],
   serve: { agentKeys: "keys.json", auth: { jwks: "keys.json" } },
 };
@@ -86,7 +87,7 @@ test("every setting that names code, keys or other people's folders is refused i
     await settingsOf(["--config", file]);
     refused.push(path);
   }
-  expect(refused).toEqual(["mounts", "policy", "plugins", "serve.agentKeys", "serve.auth.jwks"]);
+  expect(refused).toEqual(["mounts", "policy", "readOnly", "plugins", "serve.agentKeys", "serve.auth.jwks"]);
 });
 
 const evil = { plugins: ["evil.wasm"] };

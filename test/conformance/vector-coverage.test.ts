@@ -36,6 +36,7 @@ function refusalsIn(value: unknown): Refusal[] {
 
 const codesWithoutVector: Partial<Record<ErrorCode, string>> = {
   BUSY: "a vector has no second process that holds the user's folder",
+  READ_ONLY: "a vector's host may write",
   CLOSED: "a vector cannot close its host",
   CANCELLED: "a vector cannot cancel a call",
   PLUGIN_REFUSED: "a vector's plugin can be loaded",

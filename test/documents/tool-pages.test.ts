@@ -36,17 +36,22 @@ interface Page {
   readonly before?: (userId: string) => Promise<unknown>;
 }
 
+const ofNoCall: Page["neverAnswered"] = {
+  PLUGIN_REFUSED: "a runtime is not made then",
+  READ_ONLY: "a tool that changes something is then unknown",
+};
+
 const pages: Readonly<Record<string, Page>> = {
   UpdateUserMemory: {
     plugin: "user-memory",
     ownCodes: [],
-    neverAnswered: { PLUGIN_REFUSED: "a runtime is not made then" },
+    neverAnswered: { ...ofNoCall },
   },
   ReadUserMemory: {
     plugin: "user-memory",
     ownCodes: [],
     neverAnswered: {
-      PLUGIN_REFUSED: "a runtime is not made then",
+      ...ofNoCall,
       NAME_CONFLICT: "it makes no name",
       QUOTA_EXCEEDED: "it stores nothing",
     },
@@ -68,7 +73,7 @@ const pages: Readonly<Record<string, Page>> = {
     plugin: "run-history",
     ownCodes: ["AGENT_ID_REQUIRED", "RUN_ID_REQUIRED"],
     neverAnswered: {
-      PLUGIN_REFUSED: "a runtime is not made then",
+      ...ofNoCall,
       ENTRY_NOT_FOUND: "a run that does not exist has no events",
       ENTRY_UNREADABLE: "files that cannot be read are passed over",
       NAME_RESERVED: "it makes no name",

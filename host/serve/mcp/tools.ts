@@ -1,4 +1,5 @@
 /** The tools of a user's runtime in MCP. */
+import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
 import { listedSchema } from "./listed-schema.ts";
@@ -36,7 +37,7 @@ function describe({ name, description, inputSchema, outputSchema, rights }: Tool
  * that changes files is not idempotent: a repeated upsert updates the entry's time, a repeated deletion finds no entry.
  */
 function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
-  const isReadOnly = !rights.includes("write") && !rights.includes("trash");
+  const isReadOnly = !mayChange(rights);
   return {
     readOnlyHint: isReadOnly,
     destructiveHint: !isReadOnly,

@@ -45,9 +45,10 @@ export async function answerStorage(request: StorageRequest, caller: StorageCall
   return method === "DELETE" ? await forgetNote(caller, query) : await readNotes(caller, query);
 }
 
-/** Throws a `RangeError` if no plugin has the tools that the routes call. */
+/** Throws a `RangeError` if no plugin has the tools that the routes call. A policy can take some of them away. */
 export function checkStorageTools(runtime: Runtime): void {
   if (runtime.families().some(({ name }) => name === "stores")) return;
+  if (runtime.tools().some(({ name }) => name === "memory")) return;
   throw new RangeError(
     'Cannot serve the storage routes: the plugin "stores" is not loaded, allowed: with --plugin stores, beside the other plugins',
   );

@@ -37,9 +37,15 @@ const ofTable: Partial<Readonly<Record<ErrorCode, number>>> = {
 };
 
 export function failureAnswer(failure: ToolFailure): StorageAnswer {
+  if (isUnavailable(failure)) return { status: 403, body: { error: "Not available on this server" } };
   const { code, of = code as ErrorCode, retryable } = failure;
   const status = ofPlugin[code] ?? ofTable[of] ?? 500;
   return { status, body: { error: messageOf(failure) }, isRetryable: retryable };
+}
+
+/** Whether the policy, or being read-only, has taken the tool or the command away: the routes name no others. */
+function isUnavailable({ code, issues }: ToolFailure): boolean {
+  return code === "TOOL_UNKNOWN" || (code === "INPUT_INVALID" && issues?.[0]?.field === "command");
 }
 
 function messageOf({ message, blame, issues }: ToolFailure): string {

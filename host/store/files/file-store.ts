@@ -128,12 +128,13 @@ export class FileStore implements Store {
   ): Promise<Result> {
     // A crash during a first commit can leave the host's own folder without its lock file. Writing calls make one and
     // clean up under it.
-    const { until, signal, isLookingOnly = false, isThorough = false } = options;
-    const waiting = { make: options.writes, readOnlyWillDo: !options.writes, until, signal };
+    const { until, signal, isReadOnly = false, isLookingOnly = false, isThorough = false } = options;
+    const waiting = { make: options.writes, readOnlyWillDo: !options.writes, isReadOnly, until, signal };
     const homes = this.#homes;
     using _looking = isLookingOnly ? await homes.lockOnly(userId, waiting) : null;
+    using _reading = isReadOnly && !isLookingOnly ? await homes.lockFinished(userId, waiting) : null;
     if (isThorough) homes.forget(userId);
-    let session = isLookingOnly ? null : await homes.open(userId, waiting, isThorough);
+    let session = isLookingOnly || isReadOnly ? null : await homes.open(userId, waiting, isThorough);
     const reader = new HeldReads(() => this.openUser(userId));
     const known = homes.knownSizes(userId, options.writes ? session : null);
     let latest = known;

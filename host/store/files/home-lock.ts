@@ -25,6 +25,8 @@ export interface LockRequest {
   readonly make: boolean;
   /** Whether a read-only disk is enough. */
   readonly readOnlyWillDo: boolean;
+  /** Whether to only read, as on a read-only disk: then others can read at the same time. */
+  readonly isReadOnly?: boolean;
   /** Whether the lock file may have several names, so that it can be made a file of its own under the lock. */
   readonly isLinked?: boolean;
   /** When to give up, on the clock of `performance.now()`. */
@@ -66,7 +68,7 @@ export function lockNow(own: Directory): Omit<HomeLock, "hasWaited"> | null {
 /** Disposing of it releases the lock. */
 export interface HomeLock extends Disposable {
   readonly file: DiskFile;
-  /** The disk is read-only, and others can read at the same time. */
+  /** The disk is read-only, or nothing may be written: others can read at the same time. */
   readonly isReadOnly: boolean;
   /** Another holder had it first. */
   readonly hasWaited: boolean;
@@ -77,14 +79,17 @@ export interface HomeLock extends Disposable {
 function openLock(
   own: Directory,
   name: string,
-  request: Pick<LockRequest, "make" | "readOnlyWillDo" | "isLinked">,
+  request: Pick<LockRequest, "make" | "readOnlyWillDo" | "isReadOnly" | "isLinked">,
 ): Omit<HomeLock, "hasWaited"> | null {
-  let [file, onlyRead]: [DiskFile | null, boolean] = [null, false];
+  let [file, onlyRead]: [DiskFile | null, boolean] = [null, request.isReadOnly === true];
   try {
-    file = request.isLinked === true ? own.openFile(name, name, "lock") : null;
-    file ??= own.openFile(name, name, request.make ? "make" : "write");
+    if (onlyRead) file = own.openFile(name, name, "read");
+    else {
+      file = request.isLinked === true ? own.openFile(name, name, "lock") : null;
+      file ??= own.openFile(name, name, request.make ? "make" : "write");
+    }
   } catch (error) {
-    if (!request.readOnlyWillDo || !isReadOnly(error)) throw error;
+    if (onlyRead || !request.readOnlyWillDo || !isReadOnly(error)) throw error;
     file = own.openFile(name, name, "read");
     onlyRead = true;
   }

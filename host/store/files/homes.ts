@@ -17,6 +17,7 @@ import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
 import { KeptSizes } from "./kept-sizes.ts";
+import { lockFinished } from "./lock-finished.ts";
 import { mendFiles } from "./mend-files.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { ScopeFolders } from "./scope-folders.ts";
@@ -80,6 +81,11 @@ export class Homes<Id extends string> {
       if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
       throw error;
     }
+  }
+
+  /** Takes the lock to read, as `lockFinished`. */
+  lockFinished(id: Id, waiting: Waiting): Promise<Disposable | null> {
+    return lockFinished(this.homeOf(id), waiting, this.#setup.boot);
   }
 
   /**

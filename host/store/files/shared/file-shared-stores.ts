@@ -65,7 +65,8 @@ export class FileSharedStores implements SharedStores {
           return () => this.#areStill(versions);
         },
         work: () => this.#run(sorted, options, work),
-        locked: () => this.#holdLocked(sorted, options, work),
+        locked: () =>
+          options.isReadOnly ? this.#look(sorted, options, work) : this.#holdLocked(sorted, options, work),
       });
     });
   }
@@ -130,9 +131,15 @@ export class FileSharedStores implements SharedStores {
 
   /** Runs the work under the locks, and repairs nothing. */
   async #look<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+    const homes = this.#homes;
     const locks: Disposable[] = [];
     try {
-      for (const id of ids) locks.push(...disposables(await this.#homes.lockOnly(id, waitingFor(options))));
+      for (const id of ids) {
+        const waiting = waitingFor(options);
+        locks.push(
+          ...disposables(await (options.isLookingOnly ? homes.lockOnly(id, waiting) : homes.lockFinished(id, waiting))),
+        );
+      }
       return await this.#run(ids, options, work);
     } finally {
       for (const lock of locks) lock[Symbol.dispose]();
@@ -149,6 +156,11 @@ export class FileSharedStores implements SharedStores {
       const atRest = options.isThorough ? undefined : versionAtRest(this.#homes.homeOf(id), this.#homes.tailOf(id));
       if (atRest !== undefined) {
         versions.set(id, atRest);
+        continue;
+      }
+      if (options.isReadOnly) {
+        using _lock = await this.#homes.lockFinished(id, waitingFor(options));
+        versions.set(id, readVersion(this.#homes.homeOf(id)));
         continue;
       }
       const locked = await this.#lockRecovered([id], options);
@@ -213,9 +225,10 @@ export class FileSharedStores implements SharedStores {
 
 const disposables = (lock: Disposable | null): Disposable[] => (lock === null ? [] : [lock]);
 
-const waitingFor = ({ writes, until, signal }: StoreHoldOptions): Waiting => ({
+const waitingFor = ({ writes, isReadOnly = false, until, signal }: StoreHoldOptions): Waiting => ({
   make: writes,
   readOnlyWillDo: !writes,
+  isReadOnly,
   until,
   signal,
 });

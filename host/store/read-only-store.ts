@@ -1,0 +1,36 @@
+import { ToolError } from "../values/tool-error.ts";
+import type { HoldOptions, Store } from "./store.ts";
+
+/** A store that writes nothing, whatever it is asked for. What would write is `READ_ONLY`. */
+export function readOnlyStore(store: Store): Store {
+  const { shared } = store;
+  return {
+    hold: async (userId, options, work) => await store.hold(userId, readOnly(options), work),
+    users: () => store.users(),
+    strays: () => store.strays(),
+    parts: (userId) => store.parts(userId),
+    isApart: (userId, scopes) => store.isApart(userId, scopes),
+    shared: {
+      hold: async (ids, options, work) => await shared.hold(ids, readOnly(options), work),
+      ids: () => shared.ids(),
+      hintsOf: (principal) => shared.hintsOf(principal),
+      leave: async () => {
+        throw refused();
+      },
+      owners: () => shared.owners(),
+    },
+    retireLeftOver: async () => {
+      // It is left to a runtime that may write.
+    },
+    close: () => store.close(),
+  };
+}
+
+function readOnly<Options extends Pick<HoldOptions, "writes">>(
+  options: Options,
+): Options & { readonly isReadOnly: true } {
+  if (options.writes) throw refused();
+  return { ...options, isReadOnly: true };
+}
+
+const refused = (): ToolError => new ToolError("READ_ONLY", "Cannot change anything: the runtime is read-only");
